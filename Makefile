@@ -1,0 +1,41 @@
+# make demo    the classic comparison, then southward attacks in a real position, from machine code that just ran
+# make test    the quick set: style, types, tests
+# make check   everything at full length
+# make clean   removes all that make made
+#
+# Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
+
+BIN := .venv/bin
+KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
+
+.PHONY: help demo test check clean setup tools style types
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+demo: setup
+	$(BIN)/setwise compare dumb7.attacks.sout kogge-stone.attacks.sout --abi wiki
+	$(BIN)/setwise run kogge-stone.attacks.sout --fen "$(KIWIPETE)"
+
+test: style types tools
+	$(BIN)/python -m pytest -q -m "not slow"
+
+check: style types tools
+	$(BIN)/python -m pytest -q
+
+style: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy --strict codegen analysis setwise.py
+
+setup:
+	@.ci/setup
+
+tools: setup
+	@.ci/setup tools
+
+clean:
+	rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

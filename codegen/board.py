@@ -1,0 +1,389 @@
+"""Squares, directions, masks, wrap masks; text and FEN in, text diagrams out.
+
+A board is an `int` of 64 bits, little-endian rank-file: a1 = bit 0, h1 = bit 7, a8 = bit 56, h8 = bit 63.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import Literal
+
+ALL = 0xFFFF_FFFF_FFFF_FFFF
+FILE_A, FILE_B, FILE_C, FILE_D, FILE_E, FILE_F, FILE_G, FILE_H = (0x0101_0101_0101_0101 << file for file in range(8))
+RANK_1, RANK_2, RANK_3, RANK_4, RANK_5, RANK_6, RANK_7, RANK_8 = (0xFF << 8 * rank for rank in range(8))
+NOT_A = ALL ^ FILE_A
+NOT_H = ALL ^ FILE_H
+INNER_FILES = 0x7E7E_7E7E_7E7E_7E7E
+"""Files B to G: the horizontal propagator that an attack getter needs, since no blocker on A or H hides a square."""
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One of the eight directions of the compass rose; `shift` is positive to the left (towards h8).
+
+    >>> SOWE.name, SOWE.shift, SOWE.opposite.name
+    ('soWe', -9, 'noEa')
+    """
+
+    name: str
+    shift: int
+    file_step: int
+    rank_step: int
+
+    @property
+    def wrap_mask(self) -> int:
+        """Squares that one shift can reach without wrapping round the board's side: files alone, all ranks.
+
+        >>> hexadecimal(NOEA.wrap_mask), hexadecimal(WEST.wrap_mask), hexadecimal(NORT.wrap_mask)
+        ('0xfefe_fefe_fefe_fefe', '0x7f7f_7f7f_7f7f_7f7f', '0xffff_ffff_ffff_ffff')
+        """
+        return {1: NOT_A, 0: ALL, -1: NOT_H}[self.file_step]
+
+    @property
+    def avoid_wrap(self) -> int:
+        """The seeds' avoidWrap: squares that one step can reach, so that a rotate may stand for the shift.
+
+        >>> hexadecimal(NOEA.avoid_wrap), hexadecimal(SOUT.avoid_wrap)
+        ('0xfefe_fefe_fefe_fe00', '0x00ff_ffff_ffff_ffff')
+        """
+        return self.reach(1)
+
+    @property
+    def opposite(self) -> Direction:
+        """The direction that leads back."""
+        return next(other for other in DIR8 if other.shift == -self.shift)
+
+    def reach(self, steps: int) -> int:
+        """The squares that `steps` steps in this direction can arrive at, files and ranks both minded.
+
+        >>> print(draw(NOEA.reach(5)))
+        . . . . . 1 1 1
+        . . . . . 1 1 1
+        . . . . . 1 1 1
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        """
+        files = _shifted(0xFF, self.file_step * steps) & 0xFF
+        return files * FILE_A & _shifted(ALL, 8 * self.rank_step * steps) & ALL
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _shifted(bits: int, left: int) -> int:
+    return bits << left if left >= 0 else bits >> -left
+
+
+NOEA = Direction("noEa", 9, 1, 1)
+EAST = Direction("east", 1, 1, 0)
+SOEA = Direction("soEa", -7, 1, -1)
+SOUT = Direction("sout", -8, 0, -1)
+SOWE = Direction("soWe", -9, -1, -1)
+WEST = Direction("west", -1, -1, 0)
+NOWE = Direction("noWe", 7, -1, 1)
+NORT = Direction("nort", 8, 0, 1)
+
+DIR8 = (NOEA, EAST, SOEA, SOUT, SOWE, WEST, NOWE, NORT)
+"""The eight in the seeds' order: the index is the `dir8` of a routine whose direction is known at run time."""
+VERTICAL = (SOUT, NORT)
+EASTWARD = (NOEA, EAST, SOEA)
+WESTWARD = (NOWE, WEST, SOWE)
+ROOK = (EAST, SOUT, WEST, NORT)
+BISHOP = (NOEA, SOEA, SOWE, NOWE)
+QUEEN = DIR8
+"""ROOK, BISHOP and QUEEN keep the order of DIR8; EASTWARD and WESTWARD run from north to south."""
+
+DIRECTIONS: Mapping[str, Direction] = MappingProxyType({one.name: one for one in DIR8})
+DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = MappingProxyType(
+    {
+        "vertical": VERTICAL,
+        "eastward": EASTWARD,
+        "westward": WESTWARD,
+        "rook": ROOK,
+        "bishop": BISHOP,
+        "queen": QUEEN,
+    }
+)
+
+
+def direction(text: str) -> Direction:
+    """The direction of that name, matched without regard to case; ValueError names the eight.
+
+    >>> direction("NOEA")
+    noEa
+    """
+    for one in DIR8:
+        if one.name.casefold() == text.casefold():
+            return one
+    raise ValueError(f"no direction {_quoted(text)}: write one of {' '.join(DIRECTIONS)}")
+
+
+def square(name: str) -> int:
+    """The number of a square, 0 for a1 to 63 for h8; ValueError for anything else.
+
+    >>> square("a1"), square("h1"), square("e4")
+    (0, 7, 28)
+    """
+    if not re.fullmatch("[a-hA-H][1-8]", name):
+        raise ValueError(f"no square {_quoted(name)}: write a file a to h and a rank 1 to 8, as in e4")
+    return "abcdefgh".index(name[0].lower()) + 8 * (int(name[1]) - 1)
+
+
+def square_name(number: int) -> str:
+    """The name of square 0 to 63.
+
+    >>> square_name(28)
+    'e4'
+    """
+    if not 0 <= number < 64:
+        raise ValueError(f"no square {number}: squares are 0 (a1) to 63 (h8)")
+    return "abcdefgh"[number % 8] + str(number // 8 + 1)
+
+
+def squares(board: int) -> Iterator[int]:
+    """The numbers of a board's squares, a1 first.
+
+    >>> [square_name(number) for number in squares(0x8100_0000_0000_0081)]
+    ['a1', 'h1', 'a8', 'h8']
+    """
+    while board:
+        yield (board & -board).bit_length() - 1
+        board &= board - 1
+
+
+def parse_board(text: str) -> int:
+    """A board from a hexadecimal or decimal number, a list of squares, or a drawing of eight lines.
+
+    Numbers may hold underscores. A drawing has rank 8 on top, `1` or `x` for a square in the set and `.` for one that
+    is not, spaces as wanted, and may carry the labels that `draw` gives. ValueError in one line for anything else,
+    also for a number that is negative or over 64 bits.
+
+    >>> parse_board("0x8000_0000_0000_0001") == parse_board("a1,h8") == parse_board("9223372036854775809")
+    True
+    >>> parse_board("-1")
+    Traceback (most recent call last):
+    ValueError: -1 is negative: a board is a number from 0 to 0xffff_ffff_ffff_ffff
+    """
+    stripped = text.strip()
+    if re.fullmatch(r"-(0[xX][0-9a-fA-F_]+|[0-9][0-9_]*)", stripped):
+        raise ValueError(f"{_shortened(stripped)} is negative: a board is a number from 0 to {hexadecimal(ALL)}")
+    if re.fullmatch(r"0[xX](_?[0-9a-fA-F])+", stripped):
+        return _within_64_bits(int(stripped, 16), stripped)
+    if re.fullmatch(r"[0-9](_?[0-9])*", stripped):
+        digits = stripped.replace("_", "").lstrip("0") or "0"
+        # Python refuses to convert very long decimals, with a message of its own.
+        return _within_64_bits(int(digits) if len(digits) <= 20 else ALL + 1, stripped)
+    if len(stripped.splitlines()) > 1 and not re.match("[a-hA-H][1-8]", stripped):
+        return _parse_drawing(stripped)
+    names = re.split(r"[\s,]+", stripped)
+    if all(re.fullmatch("[a-hA-H][1-8]", name) for name in names):
+        return sum(1 << number for number in {square(name) for name in names})
+    raise ValueError(
+        f"{_quoted(text)} is no board: write 0x and hexadecimal digits, a decimal number, "
+        "squares as in a1,h8, or eight drawn lines of 1 and ."
+    )
+
+
+def _within_64_bits(number: int, text: str) -> int:
+    if number > ALL:
+        raise ValueError(f"{_shortened(text)} is over 64 bits: a board is a number from 0 to {hexadecimal(ALL)}")
+    return number
+
+
+def _parse_drawing(text: str) -> int:
+    lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
+    if lines[-1].lower() == "abcdefgh":
+        del lines[-1]
+    if len(lines) != 8:
+        raise ValueError(f"a drawn board of {len(lines)} lines: draw eight, rank 8 on top")
+    board = 0
+    for rank, line in zip(range(7, -1, -1), lines, strict=True):
+        cells = line[1:] if len(line) == 9 and line[0] == str(rank + 1) else line
+        if not re.fullmatch("[1xX.]{8}", cells):
+            raise ValueError(f"rank {rank + 1} of the drawn board is {_quoted(line)}: draw eight squares, each 1 or .")
+        board |= sum(1 << 8 * rank + file for file, cell in enumerate(cells) if cell != ".")
+    return board
+
+
+def hexadecimal(board: int) -> str:
+    """A board as sixteen hexadecimal digits in groups of four.
+
+    >>> hexadecimal(INNER_FILES)
+    '0x7e7e_7e7e_7e7e_7e7e'
+    """
+    return f"0x{board:019_x}"
+
+
+def draw(board: int, labels: bool = False) -> str:
+    """A board as the literature draws it: rank 8 on top, `1` and `.`; with `labels`, ranks and files named.
+
+    >>> print(draw(FILE_A | RANK_2, labels=True))
+    8 1 . . . . . . .
+    7 1 . . . . . . .
+    6 1 . . . . . . .
+    5 1 . . . . . . .
+    4 1 . . . . . . .
+    3 1 . . . . . . .
+    2 1 1 1 1 1 1 1 1
+    1 1 . . . . . . .
+      a b c d e f g h
+    """
+    lines = []
+    for rank in range(7, -1, -1):
+        cells = ("1" if board >> 8 * rank + file & 1 else "." for file in range(8))
+        lines.append(" ".join([str(rank + 1), *cells] if labels else cells))
+    return "\n".join([*lines, "  a b c d e f g h"] if labels else lines)
+
+
+def draw_side_by_side(titles: Sequence[str], boards: Sequence[int], labels: bool = False, gap: int = 4) -> str:
+    """Boards in one row, each under its title, `gap` spaces apart; ValueError if titles and boards differ in number.
+
+    >>> print(draw_side_by_side(["sliders", "attacks"], [1 << square("d4"), FILE_D & ~RANK_4]))
+    sliders            attacks
+    . . . . . . . .    . . . 1 . . . .
+    . . . . . . . .    . . . 1 . . . .
+    . . . . . . . .    . . . 1 . . . .
+    . . . . . . . .    . . . 1 . . . .
+    . . . 1 . . . .    . . . . . . . .
+    . . . . . . . .    . . . 1 . . . .
+    . . . . . . . .    . . . 1 . . . .
+    . . . . . . . .    . . . 1 . . . .
+    """
+    columns = [[title, *draw(board, labels).split("\n")] for title, board in zip(titles, boards, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    rows = zip_longest(*columns, fillvalue="")
+    return "\n".join(
+        (" " * gap).join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+Side = Literal["w", "b"]
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+"""The test position that everybody uses for move generators."""
+_PIECES = "PNBRQKpnbrqk"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The piece placement and the side to move; `boards` has one board a piece letter, in the order PNBRQKpnbrqk."""
+
+    boards: tuple[int, ...]
+    side: Side
+
+    def piece(self, letter: str) -> int:
+        """The squares of the pieces with that FEN letter: upper case white, lower case black."""
+        return self.boards[_PIECES.index(letter)]
+
+    def rooks(self, side: Side) -> int:
+        """The rooks of one side."""
+        return self.piece("R" if side == "w" else "r")
+
+    def bishops(self, side: Side) -> int:
+        """The bishops of one side."""
+        return self.piece("B" if side == "w" else "b")
+
+    def queens(self, side: Side) -> int:
+        """The queens of one side."""
+        return self.piece("Q" if side == "w" else "q")
+
+    def sliders(self, side: Side, orthogonal: bool, diagonal: bool) -> int:
+        """The sliders of one side: rooks and queens if orthogonal, bishops and queens if diagonal, or both.
+
+        >>> print(draw(parse_fen(KIWIPETE).sliders("w", orthogonal=True, diagonal=False)))
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . . . .
+        . . . . . 1 . .
+        . . . . . . . .
+        1 . . . . . . 1
+        """
+        chosen = self.queens(side) if orthogonal or diagonal else 0
+        return chosen | (self.rooks(side) if orthogonal else 0) | (self.bishops(side) if diagonal else 0)
+
+    @property
+    def occupied(self) -> int:
+        """All squares with a piece."""
+        return sum(self.boards)
+
+    @property
+    def empty(self) -> int:
+        """All squares without one."""
+        return ALL ^ self.occupied
+
+
+def parse_fen(text: str) -> Position:
+    """A position from a FEN: piece placement and side to move, then up to four more fields that are only validated.
+
+    The rules of the game are not asked: a board without kings is fine. ValueError in one line names what is wrong.
+
+    >>> parse_fen("8/8/8/3r4/8/8/8/R6R b").side
+    'b'
+    >>> parse_fen("8/8/8/8/8/8/R6R w")
+    Traceback (most recent call last):
+    ValueError: FEN with 7 ranks: write 8, rank 8 first, with / between them
+    """
+    fields = text.split()
+    if not fields:
+        raise ValueError("an empty FEN: write piece placement and side to move, as in 8/8/8/3r4/8/8/8/R6R w")
+    boards = _parse_placement(fields[0])
+    if len(fields) == 1:
+        raise ValueError("FEN without a side to move: add w or b behind the piece placement")
+    if len(fields) > 6:
+        raise ValueError(f"FEN with {len(fields)} fields: it has at most 6, piece placement to move number")
+    if fields[1] not in ("w", "b"):
+        raise ValueError(f"FEN with side to move {_quoted(fields[1])}: write w or b")
+    side: Side = "w" if fields[1] == "w" else "b"
+    # Chess960 names a castling rook by its file.
+    castling, en_passant, *clocks = fields[2:] + ["-"] * (4 - len(fields))
+    if castling != "-" and (not re.fullmatch("[KQkqA-Ha-h]{1,4}", castling) or len(set(castling)) != len(castling)):
+        raise ValueError(f"FEN with castling rights {_quoted(castling)}: write - or letters of KQkq")
+    if not re.fullmatch("-|[a-h]6" if side == "w" else "-|[a-h]3", en_passant):
+        rank = 6 if side == "w" else 3
+        raise ValueError(f"FEN with en passant square {_quoted(en_passant)}: write - or a square of rank {rank}")
+    for name, clock in zip(("half-move clock", "move number"), clocks, strict=False):
+        if not re.fullmatch("[0-9]+", clock):
+            raise ValueError(f"FEN with {name} {_quoted(clock)}: write a number")
+    return Position(boards, side)
+
+
+def _parse_placement(placement: str) -> tuple[int, ...]:
+    ranks = placement.split("/")
+    if len(ranks) != 8:
+        raise ValueError(f"FEN with {len(ranks)} ranks: write 8, rank 8 first, with / between them")
+    boards = [0] * len(_PIECES)
+    for rank, text in zip(range(7, -1, -1), ranks, strict=True):
+        if re.search("[1-8][1-8]", text):
+            raise ValueError(f"FEN with two counts in a row in rank {rank + 1}, {_quoted(text)}: write their sum")
+        file = 0
+        for letter in text:
+            if letter in _PIECES:
+                boards[_PIECES.index(letter)] |= 1 << 8 * rank + file
+                file += 1
+            elif letter in "12345678":
+                file += int(letter)
+            else:
+                raise ValueError(
+                    f"FEN with {_quoted(letter)} in rank {rank + 1}: write pieces {_PIECES} and counts 1 to 8"
+                )
+        if file != 8:
+            raise ValueError(
+                f"FEN with {file} squares in rank {rank + 1}, {_quoted(text)}: write pieces and counts for 8"
+            )
+    return tuple(boards)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _quoted(text: str) -> str:
+    return repr(_shortened(text))

@@ -1,0 +1,41 @@
+"""What all tests share: finding outside tools, and asking random tests for the same cases every time."""
+
+import importlib
+import os
+import shutil
+from types import ModuleType
+from typing import NoReturn
+
+import pytest
+from hypothesis import settings
+
+# No deadline: nothing here tests time. Derandomised: a failure that one machine sees, every machine sees.
+settings.register_profile("setwise", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("setwise")
+
+
+def in_ci() -> bool:
+    """Whether this is CI, where nothing may be skipped for want of a tool."""
+    return os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+
+def require_tool(name: str) -> str:
+    """The path of a program; where it is missing, the test is not run, and in CI it fails."""
+    path = shutil.which(name)
+    return path if path is not None else _missing(name)
+
+
+def require_module(name: str) -> ModuleType:
+    """The Python module of that name; where it is missing, the test is not run, and in CI it fails."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in (name.partition(".")[0], "six"):
+            raise  # it is there, and broken
+        _missing(error.name)
+
+
+def _missing(name: str) -> NoReturn:
+    if in_ci():
+        pytest.fail(f"{name} is missing, and CI may skip nothing", pytrace=False)
+    pytest.skip(f"not run: {name} missing")
