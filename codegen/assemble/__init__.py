@@ -1,0 +1,54 @@
+"""Code to bytes, through one of two assemblers that agree: PeachPy and iced-x86."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+from codegen.assemble.layout import Encode, NotEncodable
+from codegen.assemble.layout import assemble as lay_out
+from codegen.machine import Assembled, Code
+
+__all__ = ["NotEncodable", "assemble", "available"]
+
+_PACKAGES = {"peachpy": ("peachpy", "six"), "iced": ("iced_x86",)}  # the assembler's name here, and what it imports
+
+
+@cache
+def available() -> tuple[str, ...]:
+    """The assemblers that can be imported here, the preferred one first."""
+    return tuple(name for name, packages in _PACKAGES.items() if all(map(find_spec, packages)))
+
+
+def assemble(code: Code, assembler: str | None = None) -> Assembled:
+    """The bytes of `code`, by the assembler of that name: "peachpy" or "iced".
+
+    Without a name PeachPy does it where it can be imported and knows every instruction, otherwise iced-x86; the
+    bytes are the same. Raises NotEncodable, a ValueError of one line, for what the assembler cannot encode, and
+    ValueError for an assembler that is unknown or absent.
+
+    >>> from codegen.machine import Instruction, general
+    >>> rax, rdx = general("rax"), general("rdx")
+    >>> assemble(Code("both", (Instruction("and", (rax, rdx)), Instruction("ret")))).text.hex(" ")
+    '48 21 d0 c3'
+    """
+    if assembler is not None:
+        return lay_out(code, _encoder(assembler))
+    first, *others = available() or ("iced",)
+    try:
+        return lay_out(code, _encoder(first))
+    except NotEncodable:
+        if not others:
+            raise
+        return lay_out(code, _encoder(others[0]))
+
+
+@cache
+def _encoder(name: str) -> Encode:
+    if name not in _PACKAGES:
+        raise ValueError(f"unknown assembler {name!r}: choose one of {', '.join(_PACKAGES)}")
+    if name not in available():
+        raise ValueError(f"the assembler {name!r} is not installed: available is {', '.join(available()) or 'none'}")
+    return cast(Encode, import_module(f"codegen.assemble.{name}").encode)

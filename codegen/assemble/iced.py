@@ -1,0 +1,220 @@
+"""One instruction to bytes by iced-x86. The form is found from iced's own description of every opcode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+import iced_x86
+from iced_x86 import EncodingKind, MemorySizeInfo, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpKind
+
+from codegen.assemble.layout import NotEncodable
+from codegen.machine import Instruction, Label, Memory, Operand, Register
+
+# What the kinds of operand accept, by the first word of their names in OpCodeOperandKind.
+_REGISTERS = {
+    "R8": ("general", 8),
+    "R32": ("general", 32),
+    "R64": ("general", 64),
+    "XMM": ("vector", 128),
+    "YMM": ("vector", 256),
+    "ZMM": ("vector", 512),
+    "K": ("mask", 0),
+}
+_FIXED = {"AL": "al", "CL": "cl", "EAX": "eax", "RAX": "rax"}
+# An immediate's width in the code, the width it is extended to, and how iced calls it.
+_IMMEDIATES = {
+    "IMM8": (8, 8, OpKind.IMMEDIATE8),
+    "IMM8SEX32": (8, 32, OpKind.IMMEDIATE8TO32),
+    "IMM8SEX64": (8, 64, OpKind.IMMEDIATE8TO64),
+    "IMM32": (32, 32, OpKind.IMMEDIATE32),
+    "IMM32SEX64": (32, 64, OpKind.IMMEDIATE32TO64),
+    "IMM64": (64, 64, OpKind.IMMEDIATE64),
+}
+_CONDITIONS = {
+    "z": "e", "nz": "ne", "c": "b", "nc": "ae", "nae": "b", "nb": "ae", "na": "be", "nbe": "a",
+    "nge": "l", "nl": "ge", "ng": "le", "nle": "g", "pe": "p", "po": "np",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One opcode with its operands' kinds, as far as choosing among opcodes needs it."""
+
+    code: iced_x86._iced_x86_py.Code
+    kinds: tuple[str, ...]
+    evex: bool
+    wide: bool  # by REX.W, VEX.W or EVEX.W
+    memory_bits: int
+    broadcast_bits: int
+    masks: bool
+    zeroes: bool
+
+
+@cache
+def _kind_names() -> dict[int, str]:
+    return {value: name for name, value in vars(OpCodeOperandKind).items() if name.isupper() and isinstance(value, int)}
+
+
+@cache
+def _opcodes() -> dict[int, list[OpCodeInfo]]:
+    """All opcodes of 64-bit mode by mnemonic; those behind a decoder option belong to other processors."""
+    opcodes: dict[int, list[OpCodeInfo]] = {}
+    for name in vars(iced_x86.Code):
+        if name.isupper():
+            info = OpCodeInfo(getattr(iced_x86.Code, name))
+            if info.is_instruction and info.mode64 and not info.decoder_option:
+                opcodes.setdefault(info.mnemonic, []).append(info)
+    return opcodes
+
+
+@cache
+def _forms(mnemonic: str) -> tuple[_Form, ...]:
+    for prefix in ("cmov", "set", "j"):
+        if mnemonic.startswith(prefix) and mnemonic.removeprefix(prefix) in _CONDITIONS:
+            mnemonic = prefix + _CONDITIONS[mnemonic.removeprefix(prefix)]
+    opcodes = _opcodes().get(getattr(Mnemonic, mnemonic.upper(), -1), ())
+    return tuple(
+        _Form(
+            info.code,
+            tuple(_kind_names()[kind] for kind in info.op_kinds()),
+            info.encoding == EncodingKind.EVEX,
+            info.operand_size == 64 or info.w == 1,
+            8 * MemorySizeInfo(info.memory_size).size,
+            8 * MemorySizeInfo(info.broadcast_memory_size).element_size if info.can_broadcast else 0,
+            info.can_use_op_mask_register,
+            info.can_use_zeroing_masking,
+        )
+        for info in opcodes
+    )
+
+
+def _fits(form: _Form, kind: str, operand: Operand) -> bool:
+    head = kind.split("_")[0]
+    if isinstance(operand, Register):
+        if head in _FIXED:
+            return operand.name == _FIXED[head]
+        if head not in _REGISTERS or (operand.number > 15 and not form.evex):
+            return False
+        file, bits = _REGISTERS[head]
+        return operand.file == file and bits in (0, operand.bits)
+    if isinstance(operand, Memory):
+        if not (kind == "MEM" or kind.endswith("_OR_MEM")):
+            return False
+        if operand.broadcast:
+            return operand.bits == form.broadcast_bits
+        return form.memory_bits in (0, operand.bits)
+    if isinstance(operand, Label):
+        return kind.startswith("BR64_")
+    if kind == "IMM8_CONST_1":
+        return operand == 1
+    return kind in _IMMEDIATES and _immediate(kind, operand) is not None
+
+
+def _immediate(kind: str, value: int) -> int | None:
+    """The value sign-extended from its field, or None where the field does not hold it."""
+    field, width, _ = _IMMEDIATES[kind]
+    if not -(1 << width - 1) <= value < 1 << width:
+        return None
+    if field == width:
+        return value & (1 << width) - 1
+    signed = value - (1 << width) if value >> width - 1 > 0 else value
+    return signed if -(1 << field - 1) <= signed < 1 << field - 1 else None
+
+
+@cache
+def _register(register: Register) -> iced_x86._iced_x86_py.Register:
+    name = register.name.upper()
+    if register.file == "general" and register.bits == 8 and register.number > 7:
+        name = name.replace("B", "L")
+    found: iced_x86._iced_x86_py.Register = getattr(iced_x86.Register, name)
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def encode(instruction: Instruction, distance: int) -> bytes:
+    """The shortest bytes of `instruction`; between equal lengths the one without W, then with the lower opcode.
+
+    Other assemblers choose so too. VEX goes before EVEX whatever the lengths: what needs no AVX-512 must not ask for
+    it.
+    """
+    if instruction.mnemonic == "xchg" and str(instruction.operands[0]) in (
+        "eax",
+        "rax",
+    ):  # the short form wants it last
+        instruction = replace(instruction, operands=instruction.operands[::-1])
+    forms = _forms(instruction.mnemonic)
+    if not forms:
+        raise NotEncodable(f"iced-x86 knows no instruction {instruction.mnemonic!r}")
+    found = [
+        (form.evex, len(text), form.wide, text)
+        for form in forms
+        if _accepts(form, instruction) and (text := _encode(form, instruction, distance)) is not None
+    ]
+    if not found:
+        operands = ", ".join(map(str, instruction.operands))
+        raise NotEncodable(f"iced-x86 knows no form of {instruction.mnemonic} for the operands {operands}")
+    return min(found, key=lambda each: each[:3])[3]
+
+
+def _accepts(form: _Form, instruction: Instruction) -> bool:
+    return (
+        len(form.kinds) == len(instruction.operands)
+        and (instruction.mask is None or form.masks)
+        and (not instruction.zeroing or form.zeroes)
+        and all(map(_fits, (form,) * len(form.kinds), form.kinds, instruction.operands))
+    )
+
+
+def _encode(form: _Form, instruction: Instruction, distance: int) -> bytes | None:
+    made = iced_x86.Instruction.create(form.code)
+    branch = rip = False
+    for at, (kind, operand) in enumerate(zip(form.kinds, instruction.operands, strict=True)):
+        if isinstance(operand, Register):
+            made.set_op_kind(at, OpKind.REGISTER)
+            made.set_op_register(at, _register(operand))
+        elif isinstance(operand, Memory):
+            made.set_op_kind(at, OpKind.MEMORY)
+            _set_memory(made, operand)
+            rip = operand.symbol is not None
+        elif isinstance(operand, Label):
+            if kind == "BR64_1" and not -128 <= distance <= 127:
+                return None
+            made.set_op_kind(at, OpKind.NEAR_BRANCH64)
+            branch = True
+        else:
+            made.set_op_kind(at, _IMMEDIATES[kind][2] if kind in _IMMEDIATES else OpKind.IMMEDIATE8)
+            value = _immediate(kind, operand) if kind in _IMMEDIATES else operand
+            made.set_immediate_u64(at, (value or 0) & (1 << 64) - 1)
+    if instruction.mask is not None:
+        made.op_mask = _register(instruction.mask)
+        made.zeroing_masking = instruction.zeroing
+    encoder = iced_x86.Encoder(64)
+    try:
+        encoder.encode(made, 0)
+    except ValueError as problem:
+        raise NotEncodable(f"{instruction.mnemonic}: {str(problem).splitlines()[0]}") from problem
+    text = encoder.take_buffer()
+    if branch:
+        size = 1 if form.kinds[0] == "BR64_1" else 4
+        return text[:-size] + distance.to_bytes(size, "little", signed=True)
+    if rip:
+        hole = encoder.get_constant_offsets().displacement_offset
+        return text[:hole] + distance.to_bytes(4, "little", signed=True) + text[hole + 4 :]
+    return text
+
+
+def _set_memory(made: iced_x86.Instruction, memory: Memory) -> None:
+    made.is_broadcast = memory.broadcast
+    if memory.symbol is not None:
+        made.memory_base = iced_x86.Register.RIP
+        made.memory_displ_size = 8
+        return
+    if memory.base is not None:
+        made.memory_base = _register(memory.base)
+    if memory.index is not None:
+        made.memory_index = _register(memory.index)
+        made.memory_index_scale = memory.scale
+    made.memory_displacement = memory.displacement & (1 << 64) - 1
+    # 1 lets iced choose: a byte where it fits, scaled for EVEX. Without a base the field is always there.
+    made.memory_displ_size = 4 if memory.base is None else int(memory.displacement != 0)

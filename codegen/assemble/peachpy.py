@@ -1,0 +1,115 @@
+"""One instruction to bytes by PeachPy: its instruction objects, without its functions, registers or streams."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Any
+
+import peachpy.x86_64
+from peachpy.stream import NullStream
+from peachpy.x86_64 import registers
+from peachpy.x86_64.operand import MemoryAddress, MemoryOperand, RIPRelativeOffset
+
+from codegen.assemble.layout import NotEncodable
+from codegen.machine import Instruction, Label, Memory, Operand, Register
+
+_REGISTERS = {
+    ("general", 8): registers.GeneralPurposeRegister8,
+    ("general", 32): registers.GeneralPurposeRegister32,
+    ("general", 64): registers.GeneralPurposeRegister64,
+    ("vector", 128): registers.XMMRegister,
+    ("vector", 256): registers.YMMRegister,
+    ("vector", 512): registers.ZMMRegister,
+}
+
+
+class _Place(RIPRelativeOffset):  # type: ignore[misc]
+    """A rip-relative address that PeachPy's tests for an index register can look at."""
+
+    base = None
+    index = None
+
+
+@cache
+def _register(register: Register) -> Any:
+    if register.file == "mask":
+        return registers.KRegister(register.number)
+    return _REGISTERS[register.file, register.bits](register.number)
+
+
+@lru_cache(maxsize=1 << 14)
+def encode(instruction: Instruction, distance: int) -> bytes:
+    """The shortest bytes of `instruction`, VEX before EVEX."""
+    made_by = getattr(peachpy.x86_64, instruction.mnemonic.upper(), None)
+    if not isinstance(made_by, type):
+        raise NotEncodable(f"PeachPy has no instruction {instruction.mnemonic!r}: use the assembler 'iced'")
+    try:
+        operands = [_operand(operand, instruction, distance) for operand in instruction.operands]
+        if instruction.operands and isinstance(instruction.operands[0], Register):
+            operands[0] = _masked(operands[0], instruction)
+        with NullStream():
+            made = made_by(*operands)
+        texts = _texts(made, instruction)
+    except (AssertionError, AttributeError, SyntaxError, TypeError, ValueError) as problem:
+        raise NotEncodable(f"PeachPy cannot encode {instruction.mnemonic}: {problem}") from problem
+    if not texts:
+        raise NotEncodable(f"PeachPy has no encoding of {instruction.mnemonic} for these operands")
+    return min(texts, key=lambda text: (text[0] == 0x62, len(text)))
+
+
+def _texts(made: Any, instruction: Instruction) -> list[bytes]:
+    """The encodings to choose from, without those in which PeachPy 0.2 errs."""
+    last = instruction.operands[-1] if instruction.operands else None
+    if instruction.mnemonic == "imul" and isinstance(last, int) and 128 <= last <= 255:
+        # PeachPy offers a byte here, which the processor would read as negative.
+        return [bytes(encoding(made.operands)) for _, encoding in made.encodings[1:]]
+    element = next((each for each in instruction.operands if isinstance(each, Memory) and each.broadcast), None)
+    if element is not None and element.base is not None and element.displacement:
+        # PeachPy scales the displacement by the whole vector although what is read, and so the unit, is one element.
+        whole, rest = divmod(element.displacement, element.bits // 8)
+        if rest or not -128 <= whole <= 127:
+            return [bytes(encoding(made.operands, min_disp=4)) for _, encoding in made.encodings]
+        made.memory_address.displacement = whole * _vector_bits(instruction) // 8
+    return [bytes(text) for text in made.encode_options()]
+
+
+def _operand(operand: Operand, instruction: Instruction, distance: int) -> Any:
+    if isinstance(operand, Register):
+        return _register(operand)
+    if isinstance(operand, Label):
+        return RIPRelativeOffset(distance)
+    if isinstance(operand, int):
+        return operand
+    if operand.symbol is not None:
+        address = _Place(distance)
+    else:
+        address = MemoryAddress(
+            None if operand.base is None else _register(operand.base),
+            None if operand.index is None else _register(operand.index),
+            None if operand.index is None else operand.scale,
+            operand.displacement,
+        )
+    stored = operand is instruction.operands[0] and instruction.mask is not None
+    return MemoryOperand(
+        address,
+        operand.bits // 8,
+        _mask(instruction) if stored else None,
+        _vector_bits(instruction) // operand.bits if operand.broadcast else None,
+    )
+
+
+def _masked(register: Any, instruction: Instruction) -> Any:
+    assert isinstance(instruction.operands[0], Register)
+    if instruction.operands[0].file == "mask" and instruction.mnemonic.startswith("v"):
+        # PeachPy takes the mask register that a comparison writes for its write mask too, unless another is given.
+        return registers.MaskedRegister(register, _mask(instruction))
+    return register if instruction.mask is None else registers.MaskedRegister(register, _mask(instruction))
+
+
+def _mask(instruction: Instruction) -> Any:
+    mask = instruction.mask or Register("mask", 0, 64)
+    return registers.RegisterMask(_register(mask), instruction.zeroing)
+
+
+def _vector_bits(instruction: Instruction) -> int:
+    return max(each.bits for each in instruction.operands if isinstance(each, Register) and each.file == "vector")

@@ -1,0 +1,136 @@
+"""Bytes to a callable: executable memory, which is never writable and executable at once, and ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import platform
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+
+class NotRunnable(RuntimeError):
+    """Machine code for x86-64 cannot run on this machine."""
+
+
+def runnable() -> bool:
+    """Whether this process can run x86-64 code."""
+    return platform.machine().lower() in ("x86_64", "amd64") and sys.maxsize > 1 << 32
+
+
+class Executable:
+    """A block of machine code in memory of its own, freed by `close`, at the end of `with`, or with the last user.
+
+    `image` is Assembled.image. The block begins at a page, so any alignment up to a page's size holds.
+    Raises NotRunnable where the processor is not x86-64, OSError where the system refuses the memory.
+
+    >>> with Executable(bytes.fromhex("b82a000000c3")) as code:  # mov eax, 42; ret
+    ...     code.function(ctypes.c_uint64)()
+    42
+    """
+
+    def __init__(self, image: bytes) -> None:
+        if not runnable():
+            raise NotRunnable(
+                f"this processor ({platform.machine()}) cannot run x86-64 code: all but running works here"
+            )
+        if not image:
+            raise ValueError("there is no code to run: the image is empty")
+        self._address = _map(image)
+        self._free = weakref.finalize(self, _unmap, self._address, len(image))
+
+    def address(self, offset: int = 0) -> int:
+        """The address of the byte at `offset`; ValueError when the memory is freed already."""
+        if not self._free.alive:
+            raise ValueError("the executable is closed")
+        return self._address + offset
+
+    def function(self, result: Any, arguments: Sequence[Any] = (), offset: int = 0) -> Callable[..., Any]:
+        """The code at `offset` as a ctypes function in this platform's C calling convention.
+
+        `result` and `arguments` are ctypes types, None for no result. A call releases the interpreter's lock. The
+        function keeps the memory alive, but `close` frees it all the same: do not call it after that.
+        """
+        made = ctypes.CFUNCTYPE(result, *arguments)(self.address(offset))
+        made.__dict__["executable"] = self
+        return made
+
+    def close(self) -> None:
+        """Free the memory; a second time does nothing."""
+        self._free()
+
+    def __enter__(self) -> Executable:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+if sys.platform == "win32":
+    _COMMIT_AND_RESERVE, _RELEASE = 0x3000, 0x8000
+    _READ_WRITE, _EXECUTE_READ = 0x04, 0x20
+
+    def _kernel() -> ctypes.WinDLL:
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        void, size, word = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32
+        kernel.VirtualAlloc.restype = void
+        kernel.VirtualAlloc.argtypes = (void, size, word, word)
+        kernel.VirtualProtect.argtypes = (void, size, word, ctypes.POINTER(word))
+        kernel.VirtualFree.argtypes = (void, size, word)
+        kernel.GetCurrentProcess.restype = void
+        kernel.FlushInstructionCache.argtypes = (void, void, size)
+        return kernel
+
+    def _map(image: bytes) -> int:
+        kernel = _kernel()
+        address = kernel.VirtualAlloc(None, len(image), _COMMIT_AND_RESERVE, _READ_WRITE)
+        if not address:
+            raise ctypes.WinError(ctypes.get_last_error())
+        ctypes.memmove(address, image, len(image))
+        before = ctypes.c_uint32()
+        if not kernel.VirtualProtect(address, len(image), _EXECUTE_READ, ctypes.byref(before)):
+            error = ctypes.WinError(ctypes.get_last_error())
+            _unmap(address, len(image))
+            raise error
+        kernel.FlushInstructionCache(kernel.GetCurrentProcess(), address, len(image))
+        return int(address)
+
+    def _unmap(address: int, size: int) -> None:
+        _kernel().VirtualFree(address, 0, _RELEASE)
+
+else:
+
+    def _libc() -> ctypes.CDLL:
+        libc = ctypes.CDLL(None, use_errno=True)
+        void, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+        libc.mmap.restype = void
+        libc.mmap.argtypes = (void, size, number, number, number, ctypes.c_int64)
+        libc.mprotect.argtypes = (void, size, number)
+        libc.munmap.argtypes = (void, size)
+        return libc
+
+    def _map(image: bytes) -> int:
+        libc = _libc()
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        address = libc.mmap(None, len(image), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        if address == ctypes.c_void_p(-1).value:
+            raise _last_error()
+        ctypes.memmove(address, image, len(image))
+        if libc.mprotect(address, len(image), mmap.PROT_READ | mmap.PROT_EXEC):
+            error = _last_error()
+            _unmap(address, len(image))
+            raise error
+        return int(address)
+
+    def _unmap(address: int, size: int) -> None:
+        _libc().munmap(address, size)
+
+    def _last_error() -> OSError:
+        number = ctypes.get_errno()
+        return OSError(number, f"no executable memory: {os.strerror(number)}")
