@@ -1,0 +1,244 @@
+"""Every routine by name, with where it comes from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+
+from codegen.board import DIR8, DIRECTION_SETS, Direction
+from codegen.expr import Value
+from codegen.fills import bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
+from codegen.layout import Layout
+from codegen.ray import Ray, RuntimeRay
+from codegen.routine import Contract, Parameter, Routine
+
+SLIDERS = Parameter("sliders", "board")
+ROOKS = Parameter("rooks", "board")
+BISHOPS = Parameter("bishops", "board")
+EMPTY = Parameter("empty", "empty")
+OCCUPIED = Parameter("occupied", "occupied")
+DIR_8 = Parameter("dir8", "dir8", below=8)
+SQUARE = Parameter("square", "square", below=64)
+FREE = Parameter("free", "empty")
+WHITE = Parameter("white", "occupied")
+BLACK = Parameter("black", "occupied")
+RESULTS = Parameter("results", "results")
+
+DUMB7 = "Dumb7Fill, chessprogramming wiki (2016)"
+KOGGE_STONE = "Kogge-Stone Algorithm, chessprogramming wiki (2018); Westcott, CCC (2002)"
+ISENBERG = "Isenberg, CCC, 22 May 2005"
+EXPLODING = "Exploding Bitboards, chessprogramming wiki (2018)"
+SETWISE = "setwise"
+
+WITHIN_OCCUPIED = "sliders within occupied"
+NOT_ON_EMPTY = "no slider on an empty square"
+
+Fill = Callable[..., Value]
+
+
+def _words(family: str, form: str) -> str:
+    return f"{family} {form}".replace("-", " ")
+
+
+def _directed(
+    family: str,
+    form: str,
+    fill: Fill,
+    source: str,
+    specification: str,
+    *,
+    empty: bool = True,
+    directions: tuple[Direction, ...] = DIR8,
+    aliases: dict[str, str] | None = None,
+    requires: tuple[str, ...] = (),
+) -> Iterator[Routine]:
+    """The routines of one form, a direction each."""
+    for direction in directions:
+
+        def describe(layout: Layout, *boards: Value, direction: Direction = direction) -> tuple[Value, ...]:
+            (ray,) = layout.rays((direction,))
+            return (fill(ray, *boards),)
+
+        contract = Contract((SLIDERS, EMPTY) if empty else (SLIDERS,), specification, direction.name, requires=requires)
+        alias = (aliases or {}).get(direction.name)
+        summary = f"{_words(family, form)}, {direction.name}"
+        yield Routine(
+            family, form, direction.name, contract, describe, source, summary, aliases=(alias,) if alias else ()
+        )
+
+
+def _of_sets(family: str, fill: Fill, source: str) -> Iterator[Routine]:
+    """Attacks in several directions at once."""
+    for name, directions in DIRECTION_SETS.items():
+
+        def describe(
+            layout: Layout, gen: Value, pro: Value, directions: tuple[Direction, ...] = directions
+        ) -> tuple[Value, ...]:
+            return (layout.union(fill(ray, gen, pro) for ray in layout.rays(directions)),)
+
+        contract = Contract((SLIDERS, EMPTY), "attacks", name)
+        yield Routine(family, "attacks", name, contract, describe, source, f"{_words(family, 'attacks')}, {name}")
+
+
+def _any(family: str, form: str, fill: Callable[..., Value], source: str, specification: str) -> Routine:
+    """A routine whose direction is known at run time."""
+    boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
+
+    def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
+        ray: Ray = RuntimeRay.of(values[-1])
+        return (fill(ray, *values[:-1]),)
+
+    contract = Contract((*boards, DIR_8), specification, "any", requires=("dir8 below 8",))
+    return Routine(family, form, "any", contract, describe, source, f"{_words(family, form)}, direction at run time")
+
+
+def _one_step(ray: Ray, board: Value) -> Value:
+    return ray.step(board)
+
+
+def _plain(
+    family: str,
+    form: str,
+    parameters: tuple[Parameter, ...],
+    function: Callable[..., Value],
+    source: str,
+    specification: str,
+    direction: str = "",
+    requires: tuple[str, ...] = (),
+    of: str = "",
+) -> Routine:
+    """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
+
+    def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
+        return (function(*values),)
+
+    contract = Contract(parameters, specification, of or direction, requires=requires)
+    return Routine(family, form, direction, contract, describe, source, f"{_words(family, form)} {direction}".strip())
+
+
+def _dumb7() -> Iterator[Routine]:
+    source = DUMB7
+    yield from _directed("dumb7", "occluded", dumb7.occluded, f"{source}: Unrolled Loop", "occluded")
+    yield from _directed("dumb7", "occluded-rolled", dumb7.occluded_rolled, f"{source}: Seven Fill Cycles", "occluded")
+    yield from _directed("dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Fill Loop", "occluded")
+    yield from _directed("dumb7", "attacks", dumb7.attacks, f"{source}: All Directions", "attacks")
+    yield from _directed("dumb7", "attacks-of-fill", dumb7.attacks_of_fill, f"{source}: Attack Fill", "attacks")
+    yield from _directed(
+        "dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Generalized Rays", "attacks"
+    )
+    yield from _of_sets("dumb7", dumb7.attacks, f"{source}: All Directions")
+    yield _any("dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Loop Version", "occluded")
+    yield _any("dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Loop Version", "attacks")
+    yield _any("dumb7", "attacks", dumb7.attacks, f"{source}: Unrolled Attacks", "attacks")
+
+
+def _kogge_stone() -> Iterator[Routine]:
+    source = KOGGE_STONE
+    empty_board = f"{source}: Fill on an empty Board"
+    up = {"nort": "fillUpOccluded"}
+    yield from _directed("kogge-stone", "empty-fill", kogge_stone.empty_fill, empty_board, "empty-fill", empty=False)
+    yield from _directed(
+        "kogge-stone", "empty-attacks", kogge_stone.empty_attacks, empty_board, "empty-attacks", empty=False
+    )
+    yield from _directed(
+        "kogge-stone", "occluded", kogge_stone.occluded, f"{source}: Occluded Fill", "occluded", aliases=up
+    )
+    yield from _directed("kogge-stone", "attacks", kogge_stone.attacks, f"{source}: Ray-wise Attacks", "attacks")
+    yield from _of_sets("kogge-stone", kogge_stone.attacks, f"{source}: Ray-wise Attacks")
+    yield _any("kogge-stone", "occluded", kogge_stone.occluded, f"{source}: Generalized Rays", "occluded")
+    yield _any("kogge-stone", "attacks", kogge_stone.attacks, f"{source}: Generalized Rays", "attacks")
+
+
+def _push() -> Iterator[Routine]:
+    for direction in DIR8:
+        by_addition = direction.name == "east"
+        fill = push.east_by_addition if by_addition else push.push
+        requires = (NOT_ON_EMPTY,) if by_addition else ()
+        yield from _directed("push", "attacks", fill, SETWISE, "attacks", directions=(direction,), requires=requires)
+    yield from _of_sets("push", push.push, SETWISE)
+
+
+def _shift() -> Iterator[Routine]:
+    yield from _directed("shift", "one", _one_step, f"{KOGGE_STONE}: Direction-wise Fill", "step", empty=False)
+    yield _any("shift", "one", _one_step, f"{DUMB7}: Generalized Rays", "step")
+
+
+def _subtraction() -> Iterator[Routine]:
+    boards = (SLIDERS, OCCUPIED)
+    within = (WITHIN_OCCUPIED,)
+    yield _plain("subtraction", "attacks", boards, subtraction.doubled, ISENBERG, "attacks", "east", within)
+    yield _plain("subtraction", "attacks-cleared", boards, subtraction.cleared, ISENBERG, "attacks", "east", within)
+
+
+def _bytewise() -> Iterator[Routine]:
+    x, y = Parameter("x", "word"), Parameter("y", "word")
+    narrow = (Parameter("x", "word", below=1 << 32), Parameter("y", "word", below=1 << 32))
+    wide_loop, narrow_loop = partial(bytewise.carry_loop, bits=64), partial(bytewise.carry_loop, bits=32)
+    below = ("x and y below 2**32",)
+    yield _plain("bytewise", "carry-loop-64", (x, y), wide_loop, ISENBERG, "add")
+    yield _plain("bytewise", "carry-loop-32", narrow, narrow_loop, ISENBERG, "add-32", requires=below)
+    yield _plain("bytewise", "add", (x, y), bytewise.add, ISENBERG, "bytewise-add")
+    yield _plain("bytewise", "subtract", (x, y), bytewise.subtract, ISENBERG, "bytewise-sub")
+    yield _plain(
+        "bytewise", "right-attacks", (FREE, ROOKS), bytewise.right_attacks, ISENBERG, "right-attacks", of="east"
+    )
+
+
+def _exploding() -> Iterator[Routine]:
+    needs = ("square below 64",)
+    number = Parameter("direction", "direction9")
+    for suffix in ("", "big-endian"):
+        add = partial(_plain, "exploding", source=EXPLODING, direction=suffix, requires=needs)
+        ending = f"-{suffix}" if suffix else ""
+        square = "from-square" + ending
+        yield add("bishop", (SQUARE, FREE), exploding.bishop, specification=square, of="bishop")
+        yield add("rook", (SQUARE, FREE), exploding.rook, specification=square, of="rook")
+        around = "from-square-of-pieces" + ending
+        yield add("orthogonal", (SQUARE, WHITE, BLACK), exploding.orthogonal, specification=around, of="rook")
+        yield add("diagonal", (SQUARE, WHITE, BLACK), exploding.diagonal, specification=around, of="bishop")
+        one = partial(exploding.direction, files="big" if suffix else "little")
+        parameters = (SQUARE, number, WHITE, BLACK)
+        yield add("direction", parameters, one, specification="direction-from-square" + ending, of="queen")
+
+
+def _sliders() -> Iterator[Routine]:
+    for ending, board in (("", OCCUPIED), ("-empty", EMPTY)):
+        given = board.name == "occupied"
+        parameters = (ROOKS, BISHOPS, board)
+        requires = (WITHIN_OCCUPIED if given else NOT_ON_EMPTY,)
+        yield Routine(
+            "sliders",
+            f"union{ending}",
+            "",
+            Contract(parameters, "union", "", requires=requires),
+            partial(sliders.union, given_occupied=given),
+            SETWISE,
+            f"all squares that rooks and bishops (queens in both) attack, from {board.name} squares",
+        )
+        yield Routine(
+            "sliders",
+            f"pair{ending}",
+            "",
+            Contract((*parameters, RESULTS), "pair", "", results=("orthogonal", "diagonal"), requires=requires),
+            partial(sliders.pair, given_occupied=given),
+            SETWISE,
+            f"squares attacked along ranks and files, and along diagonals, from {board.name} squares",
+        )
+
+
+@cache
+def catalogue() -> dict[str, Routine]:
+    """Every routine, by its name."""
+    makers = (_dumb7, _kogge_stone, _push, _shift, _subtraction, _bytewise, _exploding, _sliders)
+    return {routine.name: routine for maker in makers for routine in maker()}
+
+
+def find(name: str) -> Routine:
+    """The routine of that name or alias, without regard to case; ValueError offers the nearest names."""
+    by_name = {known.lower(): r for r in catalogue().values() for known in (r.name, *r.aliases)}
+    if name.lower() in by_name:
+        return by_name[name.lower()]
+    near = difflib.get_close_matches(name.lower(), by_name, n=3, cutoff=0.4)
+    offer = "nearest are " + ", ".join(by_name[n].name for n in near) if near else "setwise list shows them all"
+    raise ValueError(f"unknown routine '{name}': {offer}")

@@ -1,0 +1,1 @@
+"""Listings, object files and source code for other languages."""

@@ -1,0 +1,162 @@
+"""Listings: a kernel as assembly source, written from its code. What the dialects differ in is a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from codegen.lower import Kernel
+from codegen.machine import Code, Datum, Instruction, Label, Memory, Operand, Register
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one assembler wants its source: templates that are filled with symbol, alignment, values and the like."""
+
+    comment: str
+    head: tuple[str, ...]
+    """Lines before the routine, with {symbol}."""
+    place: str
+    """A place in the code, where it is defined: {symbol}, {label}."""
+    named: str
+    """The same from anywhere in the file."""
+    data_head: str
+    """The line before the data, with {alignment}, the strictest of all."""
+    align: str
+    data: Mapping[int, str]
+    """What defines data, by the bytes of a value."""
+    distance: str
+    """A jump table's entry: {place} minus {datum}."""
+    operand: Callable[[Instruction, Operand, Callable[[str], str]], str]
+    """An operand of an instruction as text; the function gives the full name of a symbol."""
+
+
+def listing(kernel: Kernel, syntax: str = "nasm") -> str:
+    """The kernel as source that assembles to its bytes; ValueError names the syntaxes that there are.
+
+    >>> from codegen.catalogue import find
+    >>> from codegen.lower import lower
+    >>> print(listing(lower(find("kogge-stone.attacks.sout"), abi="wiki")).splitlines()[0])
+    ; kogge-stone.attacks.sout for x86-64, wiki: sliders rdx, empty rcx, result rax
+    """
+    if syntax not in DIALECTS:
+        raise ValueError(f"unknown syntax '{syntax}': use one of {', '.join(DIALECTS)}")
+    dialect = DIALECTS[syntax]
+    about = (
+        f"{kernel.name} for {kernel.target.name}, {kernel.convention.name}: {_where(kernel)}",
+        f"{kernel.routine.summary}. After {kernel.routine.source}",
+    )
+    return "\n".join((*(f"{dialect.comment} {line}" for line in about), *source(kernel.code, dialect))) + "\n"
+
+
+def source(code: Code, dialect: Dialect) -> Iterator[str]:
+    """The lines of a routine's source, without what it says about itself."""
+    symbol = symbol_of(code.name)
+    labels = {item.name for item in code.items if isinstance(item, Label)}
+
+    def full(name: str) -> str:
+        return dialect.named.format(symbol=symbol, label=name) if name in labels else f"{symbol}_{name}"
+
+    yield from (line.format(symbol=symbol) for line in dialect.head)
+    for item in code.items:
+        if isinstance(item, Label):
+            yield dialect.place.format(symbol=symbol, label=item.name)
+        else:
+            operands = [dialect.operand(item, operand, full) for operand in item.operands]
+            yield f"    {item.mnemonic} {', '.join(operands)}".rstrip()
+    if code.data:
+        yield dialect.data_head.format(alignment=max(datum.alignment for datum in code.data))
+        for datum in code.data:
+            yield from _data(datum, dialect, full)
+
+
+def symbol_of(name: str) -> str:
+    """The routine's name as C and every assembler take it.
+
+    >>> symbol_of("kogge-stone.attacks.noEa")
+    'kogge_stone_attacks_noEa'
+    """
+    return name.replace("-", "_").replace(".", "_")
+
+
+def _where(kernel: Kernel) -> str:
+    """Where the arguments come and the result goes."""
+    names = [parameter.name for parameter in kernel.routine.contract.parameters]
+    registers = kernel.convention.arguments
+    places = [f"{name} {register}" for name, register in zip(names, registers, strict=False)]
+    places += [f"{name} on the stack" for name in names[len(registers) :]]
+    if not any(parameter.kind == "results" for parameter in kernel.routine.contract.parameters):
+        places.append(f"result {kernel.convention.result}")
+    return ", ".join(places)
+
+
+def _data(datum: Datum, dialect: Dialect, full: Callable[[str], str]) -> Iterator[str]:
+    name = full(datum.label)
+    yield dialect.align.format(alignment=datum.alignment)
+    yield f"{name}:"
+    values = [
+        dialect.distance.format(place=full(value.name), datum=name)
+        if isinstance(value, Label)
+        else f"0x{value & (1 << 8 * datum.size) - 1:0{2 * datum.size}x}"
+        for value in datum.values
+    ]
+    in_line = max(1, 32 // datum.size)
+    for start in range(0, len(values), in_line):
+        yield f"    {dialect.data[datum.size]} {', '.join(values[start : start + in_line])}"
+
+
+def number(value: int) -> str:
+    """A number as the listings write it: up to 99 in decimal, beyond that hexadecimal."""
+    return str(value) if abs(value) < 100 else hex(value)
+
+
+_NASM_SIZES = MappingProxyType(
+    {8: "byte", 16: "word", 32: "dword", 64: "qword", 128: "oword", 256: "yword", 512: "zword"}
+)
+
+
+def _nasm_operand(instruction: Instruction, operand: Operand, full: Callable[[str], str]) -> str:
+    if isinstance(operand, Memory):
+        text = _nasm_memory(instruction, operand, full)
+    elif isinstance(operand, Label):
+        text = f".{operand.name}"
+    else:
+        text = number(operand) if isinstance(operand, int) else operand.name
+    if instruction.mask is not None and operand is instruction.operands[0]:
+        text += f"{{{instruction.mask}}}" + ("{z}" if instruction.zeroing else "")
+    return text
+
+
+def _nasm_memory(instruction: Instruction, memory: Memory, full: Callable[[str], str]) -> str:
+    parts = [] if memory.symbol is None else [full(memory.symbol)]
+    if memory.base is not None:
+        parts.append(memory.base.name)
+    if memory.index is not None:
+        parts.append(memory.index.name + (f"*{memory.scale}" if memory.scale > 1 else ""))
+    address = "+".join(parts)
+    if memory.displacement or not parts:
+        address += number(memory.displacement) if memory.displacement < 0 else f"+{number(memory.displacement)}"
+    # The size is said where no register of that size says it already.
+    widths = {operand.bits for operand in instruction.operands if isinstance(operand, Register)}
+    implied = instruction.mnemonic == "lea" or (memory.bits in widths and not memory.broadcast)
+    text = f"[{address}]" if implied else f"{_NASM_SIZES[memory.bits]} [{address}]"
+    if not memory.broadcast:
+        return text
+    return f"{text}{{1to{max(widths) // memory.bits}}}"
+
+
+NASM = Dialect(
+    comment=";",
+    head=("default rel", "global {symbol}", "section .text", "{symbol}:"),
+    place=".{label}:",
+    named="{symbol}.{label}",
+    data_head="section .rodata align={alignment}",
+    align="align {alignment}, db 0",
+    data=MappingProxyType({1: "db", 2: "dw", 4: "dd", 8: "dq"}),
+    distance="{place} - {datum}",
+    operand=_nasm_operand,
+)
+"""The Netwide Assembler, `nasm -f elf64` or `-f win64`."""
+
+DIALECTS: Mapping[str, Dialect] = MappingProxyType({"nasm": NASM})

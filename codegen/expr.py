@@ -1,0 +1,321 @@
+"""Immutable 64-bit values, the operations on them, and regions: repeat, while, when, switch, table.
+
+A fill is an ordinary function over values. Given parameters it is *traced*: every operator makes a node, and the
+result is the graph. Given constants it *runs*: an operation on constants is a constant, a loop over constants is
+simply gone through, so that the same description is an oracle.
+
+>>> (constant(0x81) << 1 | 1).number
+259
+>>> def cycle(gen, flood):
+...     return gen >> 8, flood | gen
+>>> _, flood = while_(lambda gen, _: nonzero(gen), cycle, constant(1 << 16), constant(0))
+>>> hex(flood.number)
+'0x10101'
+
+A value may have several lanes, each of 64 bits: then every operation works on each lane by itself, and a shift count
+or a constant may differ from lane to lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+ALL = (1 << 64) - 1
+
+Lanes = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Value:
+    """A 64-bit value, or several in lanes: what one operation makes of its arguments.
+
+    `attr` is what the operation needs besides values: a constant's lanes, shift counts, a ray. `keeps` says that the
+    description wrote the operation in place (`gen |= x`), so the result is the variable on its left side.
+    """
+
+    op: str
+    args: tuple[Value, ...] = ()
+    attr: Any = None
+    lanes: int = 1
+    keeps: bool = False
+    region: Region | None = None
+
+    @property
+    def constant(self) -> Lanes | None:
+        """The lanes of a constant; None for anything that depends on a parameter."""
+        return self.attr if self.op == "const" else None
+
+    @property
+    def number(self) -> int:
+        """The number of a one-lane constant; TypeError for anything else."""
+        if self.op != "const" or self.lanes != 1:
+            raise TypeError(f"a traced '{self.op}' has no number: run the description on constants instead")
+        return int(self.attr[0])
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a traced value is not yet a number, so Python's if and while cannot ask it: use when, while_ or switch"
+        )
+
+    def copy(self) -> Value:
+        """A new variable that begins as this value: the one that is moved, where a move is needed."""
+        return self if self.op == "const" else Value("copy", (self,), lanes=self.lanes)
+
+    def __and__(self, other: Value | int) -> Value:
+        return make("and", self, other)
+
+    def __or__(self, other: Value | int) -> Value:
+        return make("or", self, other)
+
+    def __xor__(self, other: Value | int) -> Value:
+        return make("xor", self, other)
+
+    def __add__(self, other: Value | int) -> Value:
+        return make("add", self, other)
+
+    def __sub__(self, other: Value | int) -> Value:
+        return make("sub", self, other)
+
+    def __mul__(self, other: Value | int) -> Value:
+        return make("mul", self, other)
+
+    def __invert__(self) -> Value:
+        return make("not", self)
+
+    def __lshift__(self, count: int | Lanes | Value) -> Value:
+        return _shift("shl", self, count)
+
+    def __rshift__(self, count: int | Lanes | Value) -> Value:
+        return _shift("shr", self, count)
+
+    def rotate(self, count: int | Lanes | Value) -> Value:
+        """Rotated to the left; a negative count rotates to the right."""
+        return _shift("rotl", self, count)
+
+    def __iand__(self, other: Value | int) -> Value:
+        return _kept(self & other)
+
+    def __ior__(self, other: Value | int) -> Value:
+        return _kept(self | other)
+
+    def __ixor__(self, other: Value | int) -> Value:
+        return _kept(self ^ other)
+
+    def __iadd__(self, other: Value | int) -> Value:
+        return _kept(self + other)
+
+    def __isub__(self, other: Value | int) -> Value:
+        return _kept(self - other)
+
+    def __ilshift__(self, count: int | Lanes | Value) -> Value:
+        return _kept(self << count)
+
+    def __irshift__(self, count: int | Lanes | Value) -> Value:
+        return _kept(self >> count)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a region asks of a value: that it is not zero, or that it is below a bound (unsigned)."""
+
+    kind: Literal["nonzero", "below"]
+    value: Value
+    bound: int = 0
+
+    @property
+    def decided(self) -> bool | None:
+        """True or False where the value is a constant, else None."""
+        if self.value.constant is None:
+            return None
+        return self.value.number != 0 if self.kind == "nonzero" else self.value.number < self.bound
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Region:
+    """Control with explicit carried values: `inits` go in, each body has its own `phis` for them and makes the next.
+
+    loop: the one body is run, then again as long as `condition` (over its next values) holds.
+    when: the one body is run if `condition` (over values from outside) holds.
+    switch: body number `index` is run; with `falls` the bodies after it as well, as in a C switch without break.
+    What is carried at the end is the region's result.
+    """
+
+    kind: Literal["loop", "when", "switch"]
+    inits: tuple[Value, ...]
+    phis: tuple[tuple[Value, ...], ...]
+    bodies: tuple[tuple[Value, ...], ...]
+    condition: Condition | None = None
+    index: Value | None = None
+    falls: bool = False
+    name: str = ""
+    """What its labels begin with, once selection has numbered the regions."""
+
+
+def constant(number: int | Lanes, lanes: int = 1) -> Value:
+    """A constant: one number for every lane, or a number a lane."""
+    each = (number,) * lanes if isinstance(number, int) else tuple(number)
+    return Value("const", attr=tuple(n & ALL for n in each), lanes=len(each))
+
+
+def parameter(index: int, lanes: int = 1) -> Value:
+    """The routine's parameter number `index`."""
+    return Value("param", attr=index, lanes=lanes)
+
+
+def nonzero(value: Value) -> Condition:
+    """The condition that a value is not zero."""
+    return Condition("nonzero", value)
+
+
+def below(value: Value, bound: int) -> Condition:
+    """The condition that a value, unsigned, is below `bound`."""
+    return Condition("below", value, bound)
+
+
+def shift_signed(value: Value, counts: Lanes) -> Value:
+    """Shift each lane left by its count, right where it is negative; rotate where lanes disagree on the side."""
+    if all(count >= 0 for count in counts):
+        return value << counts
+    if all(count <= 0 for count in counts):
+        return value >> tuple(-count for count in counts)
+    return value.rotate(counts)
+
+
+COMPUTE: dict[str, Callable[..., int]] = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "not": lambda a: ~a,
+    "copy": lambda a: a,
+    "shl": lambda a, n: a << n if n < 64 else 0,
+    "shr": lambda a, n: a >> n,
+    "rotl": lambda a, n: a << n % 64 | a >> (64 - n % 64),
+}
+"""What each operation does to one lane; results are taken modulo 2**64."""
+
+COMMUTATIVE = frozenset({"and", "or", "xor", "add", "mul"})
+
+
+def make(op: str, *operands: Value | int, attr: Any = None, keeps: bool = False) -> Value:
+    """The value of an operation on values: a constant where all arguments are, an argument where it changes nothing."""
+    lanes = max(operand.lanes for operand in operands if isinstance(operand, Value))
+    args = tuple(operand if isinstance(operand, Value) else constant(operand, lanes) for operand in operands)
+    folded = _fold(op, args, attr, lanes)
+    return folded if folded is not None else Value(op, args, attr, lanes, keeps)
+
+
+def _kept(value: Value) -> Value:
+    return replace(value, keeps=True) if value.args and value.region is None else value
+
+
+def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
+    if isinstance(count, Value):
+        if count.constant is None:
+            return make(op + "v", value, count)
+        count = count.number & 63
+    counts = (count,) * value.lanes if isinstance(count, int) else count
+    return make(op, value, attr=tuple(n % 64 for n in counts) if op == "rotl" else counts)
+
+
+def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | None:
+    constants = [arg.constant for arg in args]
+    if op in COMPUTE and all(c is not None for c in constants):
+        columns = [c for c in constants if c is not None] + ([attr] if attr is not None else [])
+        return constant(tuple(COMPUTE[op](*column) for column in zip(*columns, strict=True)))
+    if op in ("shl", "shr", "rotl") and not any(attr):
+        return args[0]
+    nothing, everything = (0,) * lanes, (ALL,) * lanes
+    if len(args) == 2:
+        for given, other in ((constants[0], args[1]), (constants[1], args[0])):
+            if op in ("or", "xor", "add") and given == nothing:
+                return other
+            if op == "and" and given in (nothing, everything):
+                return other if given == everything else constant(0, lanes)
+            if op == "or" and given == everything:
+                return constant(ALL, lanes)
+        if op == "sub" and constants[1] == nothing:
+            return args[0]
+        if args[0] is args[1] and op in ("and", "or"):
+            return args[0]
+    if op == "not" and args[0].op == "not":
+        return args[0].args[0]
+    return None
+
+
+def _results(region: Region) -> tuple[Value, ...]:
+    return tuple(Value("result", attr=i, lanes=phi.lanes, region=region) for i, phi in enumerate(region.phis[0]))
+
+
+def _phis(carried: Sequence[Value]) -> tuple[Value, ...]:
+    return tuple(Value("phi", attr=i, lanes=value.lanes) for i, value in enumerate(carried))
+
+
+Body = Callable[..., tuple[Value, ...]]
+
+
+def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
+    phis = _phis(carried)
+    nexts = body(*phis)
+    return _results(Region("loop", carried, (phis,), (nexts,), condition=condition(*nexts)))
+
+
+def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
+    """Go round `body` while `condition` holds; both take the carried values, body gives the next ones."""
+    decided = condition(*carried).decided
+    while decided:
+        following = body(*carried)
+        decided = condition(*following).decided
+        if decided is None:
+            break
+        carried = following
+    if decided is False:
+        return carried
+    if condition(*carried).decided:
+        return _loop(condition, body, carried)
+    return when(condition(*carried), lambda *inner: _loop(condition, body, inner), *carried)
+
+
+def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
+    """Go round `body` exactly `count` times, as a loop with a counter."""
+    if all(value.constant is not None for value in carried):
+        for _ in range(count):
+            carried = body(*carried)
+        return carried
+
+    def counted(*values: Value) -> tuple[Value, ...]:
+        left = values[-1]
+        left -= 1
+        return (*body(*values[:-1]), left)
+
+    return _loop(lambda *values: nonzero(values[-1]), counted, (*carried, constant(count)))[:-1]
+
+
+def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
+    """The next values of the carried ones if `condition` holds, else the carried ones."""
+    if condition.decided is not None:
+        return body(*carried) if condition.decided else carried
+    phis = _phis(carried)
+    return _results(Region("when", carried, (phis,), (body(*phis),), condition=condition))
+
+
+def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
+    """Run body number `index` (below their number) on the carried values; with `falls` those after it too."""
+    if index.constant is not None:
+        for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
+            carried = body(*carried)
+        return carried
+    phis = tuple(_phis(carried) for _ in bodies)
+    traced = tuple(body(*values) for body, values in zip(bodies, phis, strict=True))
+    return _results(Region("switch", carried, phis, traced, index=index, falls=falls))
+
+
+def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
+    """The entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8)."""
+    if index.constant is not None:
+        return constant(values[index.number])
+    return Value("table", (index,), attr=(tuple(values), size))

@@ -1,0 +1,1 @@
+"""The fills as the literature writes them, one file a family."""

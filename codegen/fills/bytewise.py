@@ -1,0 +1,62 @@
+"""Adders made of and, xor and shifts, and the fill that follows from them.
+
+Source: Gerd Isenberg, CCC, 22 May 2005. The carries of an addition follow c[i+1] = g[i] | p[i] & c[i] with
+g = x & y and p = x ^ y; written out,
+
+>>> def carries(g, p):
+...     c1 = g[0]
+...     c2 = g[1] | c1 & p[1]
+...     c3 = g[2] | c2 & p[2]
+...     c4 = g[3] | c3 & p[3]
+...     return c1, c2, c3, c4
+>>> def bits(number):
+...     return [number >> i & 1 for i in range(4)]
+>>> def right(x, y):
+...     unrolled = carries(bits(x & y), bits(x ^ y))
+...     return unrolled == tuple(((x % 2**i) + (y % 2**i)) >> i & 1 for i in (1, 2, 3, 4))
+>>> all(right(x, y) for x in range(16) for y in range(16))
+True
+"""
+
+from __future__ import annotations
+
+from codegen.board import FILE_A
+from codegen.expr import ALL, Value, nonzero, while_
+
+NOT_A = ~FILE_A & ALL
+
+
+def carry_loop(x: Value, y: Value, bits: int) -> Value:
+    """x + y, the carries shifted on and added again until there are none (`add` of the post); `bits` is 32 or 64."""
+
+    def cycle(p: Value, g: Value) -> tuple[Value, ...]:
+        g <<= 1
+        if bits < 64:
+            g &= (1 << bits) - 1
+        return p ^ g, p & g
+
+    return while_(lambda _, g: nonzero(g), cycle, x ^ y, x & y)[0]
+
+
+def add(x: Value, y: Value) -> Value:
+    """Sums of the eight bytes of x and y, each modulo 256, by parallel prefix (`paddb` of the post)."""
+    return ((_carries(x & y, x ^ y) << 1) & NOT_A) ^ (x ^ y)
+
+
+def subtract(x: Value, y: Value) -> Value:
+    """Differences of the eight bytes of x and y, each modulo 256, by parallel prefix (`psubb` of the post)."""
+    return ((_carries(~x & y, ~x ^ y) << 1) & NOT_A) ^ (x ^ y)
+
+
+def right_attacks(free: Value, rooks: Value) -> Value:
+    """Attacks to the right as the post deduces them from the subtraction; free squares first."""
+    return (_carries(rooks, free) << 1) & NOT_A
+
+
+def _carries(g: Value, p: Value) -> Value:
+    p &= NOT_A
+    g |= (g << 1) & p
+    p = (p << 1) & p
+    g |= (g << 2) & p
+    p = (p << 2) & p
+    return g | (g << 4) & p

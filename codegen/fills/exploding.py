@@ -1,0 +1,219 @@
+"""Exploding bitboards: the attacks of one piece spread from its square on all its rays at once, by multiplication.
+
+Source: Exploding Bitboards, chessprogramming wiki (2018), from Harald Luessen's engine Elephant. The page counts
+squares from h1 = 0 to a8 = 63 (big-endian files). A whole piece's attacks are the same arithmetic whichever file comes
+first, for the board is only seen in a mirror; `direction` alone, which tells left from right, has tables of its own for
+each.
+
+Where the page is wrong or leaves things open, this file departs from it:
+* rookAttacks shifts by `sq - 6` for squares below 6, undefined in C; here, as x86 does, modulo 64.
+* its switch closes a brace too early; the default case is unreachable, for the table holds 3 to 8 only.
+* rankR is indexed by `a1a8 & 0x7e`, whose lowest bit is never set; here `>> 1` halves the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from codegen.expr import ALL, Value, below, constant, switch, table, when
+
+Files = Literal["big", "little"]
+
+BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+ROOK_STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+# Number of expanding steps, from the page.
+BISHOP_REPEATS = (
+    6, 5, 4, 3, 3, 4, 5, 6,
+    5, 5, 4, 3, 3, 4, 5, 5,
+    4, 4, 4, 3, 3, 4, 4, 4,
+    3, 3, 3, 3, 3, 3, 3, 3,
+    3, 3, 3, 3, 3, 3, 3, 3,
+    4, 4, 4, 3, 3, 4, 4, 4,
+    5, 5, 4, 3, 3, 4, 5, 5,
+    6, 5, 4, 3, 3, 4, 5, 6,
+)  # fmt: skip
+ROOK_REPEATS = (
+    7, 6, 6, 6, 6, 6, 6, 8,
+    7, 5, 5, 5, 5, 5, 5, 8,
+    7, 5, 4, 4, 4, 4, 5, 8,
+    7, 5, 4, 3, 3, 4, 5, 8,
+    7, 5, 4, 3, 3, 4, 5, 8,
+    7, 5, 4, 4, 4, 4, 5, 8,
+    7, 5, 5, 5, 5, 5, 5, 8,
+    7, 6, 6, 6, 6, 6, 6, 8,
+)  # fmt: skip
+
+
+def bishop(square: Value, free: Value) -> Value:
+    """Attacks of a bishop on `square` (`bishopAttacks`): the switch on the repeats falls through."""
+    mask = table(_masks(BISHOP_STEPS), square)
+    first = table(_first_steps(BISHOP_STEPS), square)
+
+    def explode(attacks: Value, board: Value) -> tuple[Value, ...]:
+        board >>= 9
+        board *= 0x0005_0005
+        board &= mask
+        attacks |= board
+        board &= free
+        return attacks, board
+
+    def last_three(attacks: Value, board: Value) -> tuple[Value, ...]:
+        for _ in range(3):
+            attacks, board = explode(attacks, board)
+        return attacks, board
+
+    # Case 6 comes first, case 3 last.
+    case = table([6 - repeats for repeats in BISHOP_REPEATS], square, size=1)
+    bodies = (explode, explode, explode, last_three)
+    return switch(case, bodies, first, first & free, falls=True)[0]
+
+
+def rook(square: Value, free: Value) -> Value:
+    """Attacks of a rook on `square` (`rookAttacks`): a first explosion by case, then as many as are left."""
+    mask = table(_masks(ROOK_STEPS), square)
+    first = table(_first_steps(ROOK_STEPS), square)
+    start = (first & free) >> 8
+
+    def clear_south_west(board: Value) -> Value:
+        return board & ~(constant(1) << (square - 6))
+
+    def merge_overflow(board: Value) -> Value:
+        overflow = constant(1) << (square + 3)
+        board |= (board & overflow) >> 1
+        return board & ~overflow
+
+    def case(factor: int, *fixes: Callable[[Value], Value]) -> Callable[[Value], tuple[Value, ...]]:
+        def body(board: Value) -> tuple[Value, ...]:
+            board *= factor
+            for fix in fixes:
+                board = fix(board)
+            return (board,)
+
+        return body
+
+    three = case(0x0001_0281, merge_overflow)
+    cases = (
+        three,
+        three,
+        case(0x0001_0281, merge_overflow, clear_south_west),
+        case(0x0001_0281, clear_south_west),
+        case(0x0001_0201),
+        case(0x0001_0081),
+    )
+    (board,) = switch(table([r - 3 for r in ROOK_REPEATS], square, size=1), cases, start)
+    board &= mask
+    attacks = first | board
+
+    def explode(attacks: Value, board: Value, clear: Value) -> tuple[Value, ...]:
+        board &= free
+        board &= ~clear
+        board >>= 8
+        board *= 0x0001_0281
+        board &= mask
+        return attacks | board, board, attacks
+
+    def twice(*carried: Value) -> tuple[Value, ...]:
+        return explode(*explode(*carried))
+
+    # Five rounds for cases 6 to 8, four for 5, three for 4, two for 3: the last two are always made.
+    rounds = table([5 - min(r - 1, 5) for r in ROOK_REPEATS], square, size=1)
+    attacks = switch(rounds, (explode, explode, explode, twice), attacks, board, first, falls=True)[0]
+
+    def first_rank(attacks: Value) -> tuple[Value, ...]:
+        inner = (free & 0x7E) >> 1
+        return (attacks | table(_rank_attacks(), (square << 6) + inner, size=1),)
+
+    return when(below(square, 8), first_rank, attacks)[0]
+
+
+def orthogonal(square: Value, white: Value, black: Value) -> Value:
+    """Squares that a rook or queen on `square` attacks, from both sides' pieces (`orthogonal_attacks`)."""
+    return rook(square, ~(white | black))
+
+
+def diagonal(square: Value, white: Value, black: Value) -> Value:
+    """Squares that a bishop or queen on `square` attacks, from both sides' pieces (`diagonal_attacks`)."""
+    return bishop(square, ~(white | black))
+
+
+def direction(square: Value, number: Value, white: Value, black: Value, files: Files) -> Value:
+    """Attacks of a piece on `square` in one direction only (`direction_attacks`).
+
+    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, looking from White's side; all other numbers, and 0, attack nothing.
+    """
+    free = ~(white | black)
+    file, rank = square & 7, square >> 3
+    right = table(_files_beyond(files, right=True), file)
+    left = table(_files_beyond(files, right=False), file)
+    up = table([ALL & (ALL << 8 * (r + 1)) for r in range(8)], rank)
+    down = table([(1 << 8 * r) - 1 for r in range(8)], rank)
+    sides = {1: (right,), 5: (left,), 7: (down,), 3: (up,)}
+    corners = {8: (right, down), 4: (left, up), 2: (right, up), 6: (left, down)}
+
+    def narrowed(*masks: Value) -> Callable[[Value], tuple[Value, ...]]:
+        def body(attacks: Value) -> tuple[Value, ...]:
+            for mask in masks:
+                attacks &= mask
+            return (attacks,)
+
+        return body
+
+    def of(piece: Callable[[Value, Value], Value], cases: Mapping[int, tuple[Value, ...]], offset: int) -> Value:
+        bodies = [narrowed(*cases[n]) for n in sorted(cases)]
+        return switch((number - offset) >> 1, bodies, piece(square, free))[0]
+
+    def odd(_: Value) -> tuple[Value, ...]:
+        return (of(rook, sides, 1),)
+
+    def even(_: Value) -> tuple[Value, ...]:
+        return (of(bishop, corners, 2),)
+
+    def named(attacks: Value) -> tuple[Value, ...]:
+        return switch(number & 1, (even, odd), attacks)
+
+    return when(below(number - 1, 8), named, constant(0))[0]
+
+
+def _first_steps(steps: tuple[tuple[int, int], ...]) -> list[int]:
+    """The squares one step away from each square (`initB`, `initR`)."""
+    return [_walk(square, steps, 1) for square in range(64)]
+
+
+def _masks(steps: tuple[tuple[int, int], ...]) -> list[int]:
+    """All squares of the rays from each square (`maskB`, `maskR`)."""
+    return [_walk(square, steps, 7) for square in range(64)]
+
+
+def _walk(square: int, steps: tuple[tuple[int, int], ...], farthest: int) -> int:
+    board = 0
+    for rank_step, file_step in steps:
+        for n in range(1, farthest + 1):
+            rank, file = square // 8 + n * rank_step, square % 8 + n * file_step
+            if 0 <= rank <= 7 and 0 <= file <= 7:
+                board |= 1 << (8 * rank + file)
+    return board
+
+
+def _rank_attacks() -> list[int]:
+    """Attacks on the first rank for each of its squares and each set of free inner squares (`rankR`)."""
+    entries = []
+    for square in range(8):
+        for inner in range(64):
+            free = inner << 1
+            attacks = 0
+            for path in (range(square - 1, -1, -1), range(square + 1, 8)):
+                for reached in path:
+                    attacks |= 1 << reached
+                    if not free >> reached & 1:
+                        break
+            entries.append(attacks)
+    return entries
+
+
+def _files_beyond(files: Files, *, right: bool) -> list[int]:
+    """For each file number the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
+    higher = right == (files == "little")
+    beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]
+    return [sum(0x0101_0101_0101_0101 << file for file in each) for each in beyond]

@@ -1,0 +1,35 @@
+"""Kogge-Stone: a parallel prefix fill, each stage twice as far as the one before.
+
+Source: Kogge-Stone Algorithm, chessprogramming wiki (2018); Steffan Westcott, CCC, 2002; Kogge and Stone, 1973.
+"""
+
+from __future__ import annotations
+
+from codegen.expr import ALL, Value, constant
+from codegen.ray import Ray
+
+
+def occluded(ray: Ray, gen: Value, pro: Value) -> Value:
+    """Sliders and all that they reach through empty squares (Kogge-Stone Algorithm, Occluded Fill)."""
+    return _flood(ray, gen, ray.path(pro))
+
+
+def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
+    """Squares attacked: the occluded fill, one step further (Kogge-Stone Algorithm, Ray-wise Attacks)."""
+    return ray.step(_flood(ray, gen, ray.path(pro, attacks=True)))
+
+
+def empty_fill(ray: Ray, gen: Value) -> Value:
+    """The fill on an empty board: constant propagators (Kogge-Stone Algorithm, Fill on an empty Board)."""
+    return occluded(ray, gen, constant(ALL, gen.lanes))
+
+
+def empty_attacks(ray: Ray, gen: Value) -> Value:
+    """Squares attacked on an empty board: the fill, one step further (the page, Fill on an empty Board)."""
+    return ray.step(empty_fill(ray, gen))
+
+
+def _flood(ray: Ray, gen: Value, pro: Value) -> Value:
+    gen |= pro & ray.step(gen)
+    gen |= ray.run(pro, 2) & ray.step(gen, 2)
+    return gen | ray.run(pro, 4) & ray.step(gen, 4)

@@ -1,0 +1,24 @@
+"""Fill by subtraction: a borrow walks through the empty squares eastward.
+
+Source: Gerd Isenberg, CCC, 22 May 2005. On a whole general register a wall on the H file stops the borrow at the end
+of each rank, and sliders on that file, which attack nothing eastward, are left out; the post's SSE2 code subtracts
+byte by byte and needs neither. Sliders must be a subset of the occupied squares.
+"""
+
+from __future__ import annotations
+
+from codegen.board import FILE_H
+from codegen.expr import Value
+
+
+def doubled(rooks: Value, occupied: Value) -> Value:
+    """East attacks as `occ ^ (occ - 2 * rooks)`."""
+    wall = occupied | FILE_H
+    return wall ^ (wall - ((rooks & ~FILE_H) << 1))
+
+
+def cleared(rooks: Value, occupied: Value) -> Value:
+    """East attacks as `occ ^ ((occ & ~rooks) - rooks)`."""
+    wall = occupied | FILE_H
+    rooks &= ~FILE_H
+    return wall ^ ((wall & ~rooks) - rooks)

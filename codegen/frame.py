@@ -1,0 +1,99 @@
+"""The frame: saved registers, stack slots, arguments on the stack, and the way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from codegen.convention import Convention
+from codegen.machine import Instruction, Label, Memory, Operand, Register, vector
+from codegen.targets.table import ARGUMENT, RSP
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a routine needs on the stack: registers to save, and slots of 8 bytes for spilled values."""
+
+    saved: tuple[Register, ...]
+    slots: int
+
+    @property
+    def vectors(self) -> tuple[Register, ...]:
+        """The saved vector registers, their low 128 bits."""
+        return tuple(vector(register.number, 128) for register in self.saved if register.file == "vector")
+
+    @property
+    def pushed(self) -> tuple[Register, ...]:
+        """The saved general registers."""
+        return tuple(register for register in self.saved if register.file == "general")
+
+    @property
+    def room(self) -> int:
+        """Bytes below the pushed registers: the slots, then 16 for each saved vector register."""
+        return 8 * self.slots + 16 * len(self.vectors)
+
+
+def with_frame(
+    items: tuple[Instruction | Label, ...], frame: Frame, convention: Convention, avx: bool
+) -> tuple[Instruction | Label, ...]:
+    """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp."""
+    depth = frame.room + 8 * len(frame.pushed)
+
+    def placed(operand: Operand) -> Operand:
+        if isinstance(operand, Memory) and operand.symbol == ARGUMENT:
+            offset = depth + convention.stack_arguments + operand.displacement
+            return replace(operand, base=RSP, symbol=None, displacement=offset)
+        return operand
+
+    body = tuple(
+        replace(item, operands=tuple(placed(operand) for operand in item.operands))
+        if isinstance(item, Instruction)
+        else item
+        for item in items
+    )
+    store = "vmovups" if avx else "movups"
+    slots = [(v, Memory(128, RSP, displacement=8 * frame.slots + 16 * i)) for i, v in enumerate(frame.vectors)]
+    before = [Instruction("push", (register,)) for register in frame.pushed]
+    after = [Instruction("pop", (register,)) for register in reversed(frame.pushed)]
+    if frame.room:
+        before.append(Instruction("sub", (RSP, frame.room)))
+        after.insert(0, Instruction("add", (RSP, frame.room)))
+    before += [Instruction(store, (slot, register)) for register, slot in slots]
+    after[:0] = [Instruction(store, (register, slot)) for register, slot in slots]
+    way_out = ["vzeroupper"] if _dirty(body) else []
+    return (*before, *body, *(Instruction(name) for name in way_out), *after, Instruction("ret"))
+
+
+def _dirty(items: tuple[Instruction | Label, ...]) -> bool:
+    """Whether upper halves of registers that SSE code shares were written (and none of them holds the result)."""
+    written = {
+        item.operands[0]
+        for item in items
+        if isinstance(item, Instruction) and item.operands and isinstance(item.operands[0], Register)
+    }
+    wide = {r for r in written if r.file == "vector" and r.bits > 128 and r.number < 16}
+    return bool(wide) and not any(r.number == 0 for r in wide)
+
+
+def without_needless_tests(items: tuple[Instruction | Label, ...]) -> tuple[Instruction | Label, ...]:
+    """`test r, r` goes where the instruction before, moves aside, has just set the flags from r."""
+    kept: list[Instruction | Label] = []
+    for item in items:
+        if isinstance(item, Instruction) and item.mnemonic == "test" and _flags_from(kept, item.operands[0]):
+            continue
+        kept.append(item)
+    return tuple(kept)
+
+
+_SETS_ZERO_FLAG = frozenset({"and", "or", "xor", "add", "sub", "neg", "andn"})
+
+
+def _flags_from(before: list[Instruction | Label], register: Operand) -> bool:
+    for item in reversed(before):
+        if isinstance(item, Label):
+            return False
+        if item.mnemonic == "mov":
+            if item.operands[0] == register:
+                return False
+            continue
+        return item.mnemonic in _SETS_ZERO_FLAG and item.operands[0] == register
+    return False

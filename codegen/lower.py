@@ -1,0 +1,237 @@
+"""The pipeline: from a routine's description to code, as one tuple of named passes.
+
+    trace       the description is run on traced parameters: the graph
+    rays        steps, runs and paths become shifts and masks
+    algebra     equal values are made once, masks are moved, joined and dropped
+    selection   every operation becomes one that the target has an instruction for, or is refused
+    order       values get their places in blocks
+    schedule    another order where that spares moves
+    spills      values that find no register wait on the stack
+    registers   the exact search for the fewest moves
+    flags       tests that repeat what the flags say already go
+    frame       saved registers, stack slots, the way out
+    checked     every label and datum named is there
+
+Which masks lie on a path (codegen.expand.Masks) is the one choice that no pass makes alone: every allowed way is
+lowered, and the shortest code is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from codegen.allocate import EFFORT, Allocated, Allocation, OutOfRegisters
+from codegen.convention import CONVENTIONS, Convention
+from codegen.expand import Masks, expand
+from codegen.expr import Value, parameter
+from codegen.frame import Frame, with_frame, without_needless_tests
+from codegen.graph import Graph, shape
+from codegen.layout import Layout
+from codegen.live import live_events
+from codegen.machine import Code, Datum, Label, Memory, Register
+from codegen.place import Block, place
+from codegen.routine import Routine
+from codegen.schedule import schedule
+from codegen.select import Refused, select
+from codegen.simplify import simplify
+from codegen.spill import spill
+from codegen.targets.general import BMI2, X86_64
+from codegen.targets.table import ARGUMENT, Target
+
+TARGETS = {target.name: target for target in (X86_64, BMI2)}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A routine on its way down; each pass fills in the next field."""
+
+    routine: Routine
+    target: Target
+    convention: Convention
+    layout: Layout
+    masks: Masks = Masks()
+    graph: Graph = Graph((), ())
+    data: tuple[Datum, ...] = ()
+    block: Block = Block(())
+    slots: int = 0
+    allocated: Allocated = Allocated((), (), True)
+    code: Code = Code("", ())
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A routine for one instruction set, layout and calling convention: its code, and the graph that it came from."""
+
+    routine: Routine
+    target: Target
+    convention: Convention
+    layout: Layout
+    selected: Graph
+    code: Code
+    exact: bool
+    """Whether the search for registers weighed every allocation of its order."""
+
+    @property
+    def name(self) -> str:
+        """The routine's name."""
+        return self.routine.name
+
+
+def _trace(unit: Unit) -> Unit:
+    parameters = tuple(parameter(i) for i in range(len(unit.routine.contract.parameters)))
+    in_registers = len(unit.convention.arguments)
+    values = tuple(
+        value if i < in_registers else Value("argument", (), 8 * (i - in_registers))
+        for i, value in enumerate(parameters)
+    )
+    results = unit.routine.describe(unit.layout, *values)
+    if unit.routine.contract.parameters[-1].kind == "results":
+        results = tuple(Value("put", (values[-1], result), 8 * i) for i, result in enumerate(results))
+    return replace(unit, graph=Graph(parameters, results))
+
+
+def _rays(unit: Unit) -> Unit:
+    return replace(unit, graph=expand(unit.graph, unit.masks))
+
+
+def _algebra(unit: Unit) -> Unit:
+    return replace(unit, graph=simplify(unit.graph, loose=unit.masks.ranks))
+
+
+def _selection(unit: Unit) -> Unit:
+    graph, data = select(unit.graph, unit.target)
+    return replace(unit, graph=graph, data=data)
+
+
+def _order(unit: Unit) -> Unit:
+    return replace(unit, block=place(unit.graph))
+
+
+def _schedule(unit: Unit) -> Unit:
+    room = len(unit.convention.scratch)
+    return replace(unit, block=schedule(unit.block, unit.graph.results, unit.target, room))
+
+
+def _spills(unit: Unit) -> Unit:
+    room = len(unit.convention.scratch) + len(unit.convention.saved)
+    spilled = spill(unit.block, unit.graph.results, room)
+    graph = Graph(unit.graph.parameters, spilled.results)
+    return replace(unit, block=spilled.block, slots=spilled.slots, graph=graph)
+
+
+def _registers(unit: Unit) -> Unit:
+    pool: dict[tuple[int, ...], str] = {}
+
+    def constant_in_memory(value: Value) -> Memory:
+        return Memory(64 * value.lanes, symbol=pool.setdefault(value.attr, f"c{len(pool)}"))
+
+    arguments: list[Register] = list(unit.convention.arguments)
+    places = dict(zip(unit.graph.parameters, arguments, strict=False))
+    results = tuple((r, unit.convention.result) for r in unit.graph.results if r.op != "put")
+    events = live_events(unit.block, unit.graph.results)
+    try:
+        allocated = Allocation(unit.target, unit.convention, constant_in_memory).run(events, places, results)
+    except OutOfRegisters:
+        # A tight fit: look further before giving up.
+        search = Allocation(unit.target, unit.convention, constant_in_memory, effort=20 * EFFORT)
+        allocated = search.run(events, places, results)
+    constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
+    return replace(unit, allocated=allocated, data=(*unit.data, *constants))
+
+
+def _flags(unit: Unit) -> Unit:
+    return replace(unit, allocated=replace(unit.allocated, items=without_needless_tests(unit.allocated.items)))
+
+
+def _frame(unit: Unit) -> Unit:
+    frame = Frame(unit.allocated.saved, unit.slots)
+    items = with_frame(unit.allocated.items, frame, unit.convention, "avx" in unit.target.features)
+    return replace(unit, code=Code(unit.routine.name, items, unit.data))
+
+
+def _checked(unit: Unit) -> Unit:
+    """Every label and datum that is named is there, and no memory operand still waits for the frame."""
+    code = unit.code
+    labels = {item.name for item in code.items if isinstance(item, Label)}
+    named = {value.name for datum in code.data for value in datum.values if isinstance(value, Label)}
+    symbols = {datum.label for datum in code.data}
+    for operand in (operand for instruction in code.instructions for operand in instruction.operands):
+        if isinstance(operand, Label):
+            named.add(operand.name)
+        if isinstance(operand, Memory) and operand.symbol is not None and operand.symbol not in symbols:
+            raise AssertionError(
+                f"{code.name}: no datum is called {operand.symbol}" if operand.symbol != ARGUMENT else ""
+            )
+    if not named <= labels:
+        raise AssertionError(f"{code.name}: no label is called {', '.join(sorted(named - labels))}")
+    return unit
+
+
+Pass = Callable[[Unit], Unit]
+
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("trace", _trace),
+    ("rays", _rays),
+    ("algebra", _algebra),
+    ("selection", _selection),
+    ("order", _order),
+    ("schedule", _schedule),
+    ("spills", _spills),
+    ("registers", _registers),
+    ("flags", _flags),
+    ("frame", _frame),
+    ("checked", _checked),
+)
+
+
+def lower(routine: Routine, isa: str = "x86-64", abi: str = "sysv", lanes: int | None = None) -> Kernel:
+    """The kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
+    target, convention = _target(routine, isa), _convention(routine, abi)
+    layout = Layout(lanes or 1)
+    best: Unit | None = None
+    shapes: set[Any] = set()
+    for inner in (False, True):
+        for ranks in (False, True) if target.rotates else (False,):
+            unit = Unit(routine, target, convention, layout, Masks(inner, ranks))
+            for name, step in PASSES:
+                unit = step(unit)
+                if name == "selection":
+                    form = shape(unit.graph)
+                    if form in shapes:
+                        break
+                    shapes.add(form)
+            else:
+                if best is None or _size(unit) < _size(best):
+                    best = unit
+    assert best is not None
+    return Kernel(routine, target, convention, layout, best.graph, best.code, best.allocated.exact)
+
+
+def _size(unit: Unit) -> tuple[int, int]:
+    """What makes code shorter: instructions, then moves."""
+    moves = sum(i.mnemonic == "mov" and isinstance(i.operands[1], Register) for i in unit.code.instructions)
+    return len(unit.code.instructions), moves
+
+
+def _target(routine: Routine, isa: str) -> Target:
+    if isa not in TARGETS:
+        raise ValueError(f"unknown instruction set '{isa}': use one of {', '.join(TARGETS)}")
+    if isa not in routine.isas:
+        raise Refused(f"{routine.name} does not come for {isa}: use one of {', '.join(routine.isas)}")
+    return TARGETS[isa]
+
+
+def _convention(routine: Routine, abi: str) -> Convention:
+    if abi not in CONVENTIONS:
+        raise ValueError(f"unknown convention '{abi}': use one of {', '.join(CONVENTIONS)}")
+    if abi == "wiki" and [p.kind for p in routine.contract.parameters] not in (
+        ["board", "empty"],
+        ["board", "occupied"],
+    ):
+        raise Refused(f"the wiki convention is for (sliders, empty) alone, not for {routine.name}: use sysv or win64")
+    return CONVENTIONS[abi]
+
+
+__all__ = ["PASSES", "TARGETS", "Kernel", "OutOfRegisters", "Refused", "lower"]

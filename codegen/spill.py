@@ -1,0 +1,126 @@
+"""Spills: where more values live than there are registers, the one needed last waits on the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from codegen.expr import Condition, Region, Value
+from codegen.live import Event, live_events
+from codegen.place import Block, PlacedRegion
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Spilled:
+    """The block with stores and reloads, the results as they are called now, and the stack slots of 8 bytes used."""
+
+    block: Block
+    results: tuple[Value, ...]
+    slots: int
+
+
+def spill(block: Block, results: tuple[Value, ...], room: int) -> Spilled:
+    """Store and reload values until never more than `room` of them need a general register at once.
+
+    A value that a region reads or carries stays where it is; should that leave too many, the search for registers
+    will say so.
+    """
+    now = Spilled(block, results, 0)
+    settled: set[Value] = set()
+    while True:
+        events = live_events(now.block, now.results)
+        crowded = next((i for i, event in enumerate(events) if _pressure(event) > room), None)
+        if crowded is None:
+            return now
+        fixed = settled.union(*(_read_by(event.region) for event in events if event.region is not None))
+        here = events[crowded]
+        using = {here.value, *here.value.args} if here.value is not None else set()
+        waiting = [v for v in here.after if v not in fixed and v not in using and v.op not in ("phi", "result")]
+        if not waiting:
+            return now
+        victim = max(waiting, key=lambda value: (_next_use(value, events[crowded + 1 :]), -_made(value, events)))
+        now = _Spilling(victim, now.slots, settled).apply(now)
+
+
+def _made(value: Value, events: Sequence[Event]) -> int:
+    """When a value is made: the number of its event, -1 for a parameter."""
+    return next((i for i, event in enumerate(events) if event.value is value), -1)
+
+
+def _pressure(event: Event) -> int:
+    here = set(event.after)
+    if event.value is not None:
+        here |= {event.value, *event.value.args}
+    return sum(value.lanes == 1 and value.constant is None and value.op != "store" for value in here)
+
+
+def _next_use(value: Value, events: Sequence[Event]) -> int:
+    return next((i for i, e in enumerate(events) if e.value is not None and value in e.value.args), len(events))
+
+
+def _read_by(region: Region) -> set[Value]:
+    reads = {*region.inits, *(v for body in region.bodies for v in body)}
+    reads |= {region.condition.value} if region.condition is not None else set()
+    return reads | ({region.index} if region.index is not None else set())
+
+
+@dataclass
+class _Spilling:
+    """One value going to the stack: `settled` gathers what must not be spilled again."""
+
+    victim: Value
+    slot: int
+    settled: set[Value]
+
+    def __post_init__(self) -> None:
+        self.stored = False
+        self.new: dict[Value, Value] = {}
+        self.settled.add(self.victim)
+
+    def apply(self, old: Spilled) -> Spilled:
+        items: tuple[Value | PlacedRegion, ...] = ()
+        if self.victim.op == "param":
+            self.stored = True
+            items = (Value("store", (self.victim,), self.slot),)
+        block = Block((*items, *self.block(old.block).items))
+        return Spilled(block, self.now(old.results), old.slots + 1)
+
+    def now(self, values: Iterable[Value]) -> tuple[Value, ...]:
+        return tuple(self.new.get(value, value) for value in values)
+
+    def block(self, old: Block) -> Block:
+        items: list[Value | PlacedRegion] = []
+        for item in old.items:
+            if isinstance(item, PlacedRegion):
+                items.append(self.region(item))
+                continue
+            args = self.now(item.args)
+            if self.stored and self.victim in args:
+                again = Value("reload", (), self.slot)
+                self.settled.add(again)
+                items.append(again)
+                args = tuple(again if arg is self.victim else arg for arg in args)
+            made = replace(item, args=args) if args != item.args else item
+            self.new[item] = made
+            if item in self.settled:
+                self.settled.add(made)
+            items.append(made)
+            if item is self.victim:
+                items.append(Value("store", (item,), self.slot))
+                self.stored = True
+        return Block(tuple(items))
+
+    def region(self, placed: PlacedRegion) -> PlacedRegion:
+        region = placed.region
+        bodies = tuple(self.block(body) for body in placed.bodies)
+        asked = region.condition
+        changed = replace(
+            region,
+            inits=self.now(region.inits),
+            bodies=tuple(self.now(body) for body in region.bodies),
+            condition=Condition(asked.kind, self.now((asked.value,))[0], asked.bound) if asked is not None else None,
+            index=self.now((region.index,))[0] if region.index is not None else None,
+        )
+        results = tuple(replace(result, region=changed) for result in placed.results)
+        self.new.update(zip(placed.results, results, strict=True))
+        return PlacedRegion(changed, bodies, results)

@@ -1,0 +1,72 @@
+"""x86-64 and BMI2 on general registers."""
+
+from __future__ import annotations
+
+from codegen.expr import Value
+from codegen.targets.table import Row, Target
+
+
+def _small(value: Value) -> bool:
+    return 1 <= int(value.attr[0]) <= 3
+
+
+def _doubled(value: Value) -> bool:
+    return int(value.attr[0]) == 1
+
+
+def _sign_extended(value: Value) -> bool:
+    constant = value.args[1].constant
+    return constant is not None and (constant[0] < 1 << 31 or constant[0] >= (1 << 64) - (1 << 31))
+
+
+_X86_64 = (
+    Row("and", "and", "d B"),
+    Row("or", "or", "d B"),
+    Row("xor", "xor", "d B"),
+    Row("add", "add", "d B"),
+    Row("add", "lea", "d [a+b]", when=lambda value: value.args[1].constant is None),
+    Row("scaled-sum", "lea", "d [a+b*i]"),
+    Row("sub", "sub", "d B"),
+    Row("not", "not", "d"),
+    Row("shl", "shl", "d i"),
+    Row("shl", "lea", "d [a+a]", when=_doubled),
+    Row("shl", "lea", "d [a*i]", when=lambda value: _small(value) and not _doubled(value)),
+    Row("shr", "shr", "d i"),
+    Row("rotl", "rol", "d i"),
+    Row("shlv", "shl", "d cl"),
+    Row("shrv", "shr", "d cl"),
+    Row("rotlv", "rol", "d cl"),
+    Row("mul", "imul", "d A #b", when=_sign_extended),
+    Row("mul", "imul", "d B"),
+    Row("load-constant", "mov", "d #", when=lambda value: value.attr[0] >> 32 == 0, bits=32),
+    Row("load-constant", "mov", "d #", when=lambda value: value.attr[0] >> 32 != 0),
+    Row("address", "lea", "d [data]"),
+    Row("entry", "mov", "d [a+b*s]", when=lambda value: value.attr == 8),
+    Row("entry", "mov", "d [a+b*s]", when=lambda value: value.attr == 4, bits=32),
+    Row("entry", "movzx", "d [a+b*s]", when=lambda value: value.attr == 1, bits=32),
+    Row("store", "mov", "[slot] a"),
+    Row("reload", "mov", "d [slot]"),
+    Row("argument", "mov", "d [argument]"),
+    Row("put", "mov", "[a+o] b"),
+    Row("distance", "movsxd", "d [a+b*s]"),
+)
+
+X86_64 = Target("x86-64", "general", frozenset({"x86-64"}), _X86_64)
+
+# The forms that leave their arguments alone come second: they are taken where they spare a move.
+_BMI2 = (
+    Row("andn", "andn", "d a B", feature="bmi1"),
+    Row("rotl", "rorx", "d a -i", feature="bmi2"),
+    Row("loose-shl", "shl", "d i"),
+    Row("loose-shl", "lea", "d [a+a]", when=_doubled),
+    Row("loose-shl", "lea", "d [a*i]", when=lambda value: _small(value) and not _doubled(value)),
+    Row("loose-shl", "rorx", "d a -i", feature="bmi2"),
+    Row("loose-shr", "shr", "d i"),
+    Row("loose-shr", "rorx", "d a i", feature="bmi2"),
+    Row("shlv", "shlx", "d a b", feature="bmi2"),
+    Row("shrv", "shrx", "d a b", feature="bmi2"),
+    Row("gather", "pext", "d a B", feature="bmi2"),
+    Row("scatter", "pdep", "d a B", feature="bmi2"),
+)
+
+BMI2 = Target("bmi2", "general", frozenset({"x86-64", "bmi1", "bmi2"}), _X86_64 + _BMI2, rotates=True)

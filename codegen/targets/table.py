@@ -1,0 +1,137 @@
+"""What a target is: its name, its features, and its rows; how a row becomes an instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from codegen.expr import Value
+from codegen.machine import File, Instruction, Memory, Operand, Register, general
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one operation becomes one instruction.
+
+    `operands` spells the instruction's operands in Intel order, a word each:
+      d            the result
+      a b c        the arguments, in registers; a row that names d but not a is the two-operand form: d holds a before
+      A B C        an argument that may also be a constant: a memory operand, on general registers also an immediate
+      # #b         the constant itself, or argument b, a constant, as an immediate
+      i -i         the shift count, or 64 minus it
+      cl           the low byte of rcx, where argument b must lie
+      [a+a] [a*i] [a+b] [a+b*i]   addresses for lea: doubled, scaled by 2**count, a sum, a scaled sum
+      [data] [a+b*s]      the address of a table; its entry number b, of s bytes
+      [a+o] [slot] [argument]   memory: behind pointer a, a stack slot, an argument that came on the stack
+    `when` says for which values the row holds; without it, for all. `bits` is the width at which the result is
+    written where it is not the target's own.
+    """
+
+    op: str
+    mnemonic: str
+    operands: str
+    feature: str = "x86-64"
+    when: Callable[[Value], bool] | None = None
+    bits: int | None = None
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of `operands`."""
+        return tuple(self.operands.split())
+
+    @cached_property
+    def tied(self) -> bool:
+        """Whether the instruction writes its result over argument a."""
+        return self.op not in _NO_ARGUMENT and "d" in self.words and not any("a" in word.lower() for word in self.words)
+
+    def folds(self, letter: str) -> bool:
+        """Whether that argument may be a constant that needs no register."""
+        return letter.upper() in self.words or f"#{letter}" in self.words
+
+
+_NO_ARGUMENT = frozenset({"address", "reload", "argument", "load-constant"})
+
+RSP = general("rsp")
+ARGUMENT = "stack argument"
+"""The symbol of a memory operand that is the routine's argument on the stack, until the frame's size is known."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An instruction set, as far as setwise uses it."""
+
+    name: str
+    file: Literal["general", "vector"]
+    features: frozenset[str]
+    rows: tuple[Row, ...]
+    rotates: bool = False
+    """Whether rotates spare moves, so that masks which hold ranks too are worth trying."""
+
+    @cached_property
+    def by_operation(self) -> dict[str, tuple[Row, ...]]:
+        """The rows of each operation, the one to prefer first."""
+        found: dict[str, tuple[Row, ...]] = {}
+        for row in self.rows:
+            found[row.op] = (*found.get(row.op, ()), row)
+        return found
+
+    def rows_for(self, value: Value) -> tuple[Row, ...]:
+        """The rows that can make this value."""
+        return tuple(row for row in self.by_operation.get(value.op, ()) if row.when is None or row.when(value))
+
+
+def build(row: Row, value: Value, result: Register, args: Sequence[Operand]) -> Instruction:
+    """The instruction of a row, its result and arguments placed; for a tied row args[0] is already `result`."""
+    return Instruction(row.mnemonic, tuple(_operand(row, word, value, result, args) for word in row.words))
+
+
+def _operand(row: Row, word: str, value: Value, result: Register, args: Sequence[Operand]) -> Operand:
+    if word == "d":
+        return result.at(row.bits) if row.bits else result
+    if len(word) == 1 and word.lower() in "abc":
+        return args["abc".index(word.lower())]
+    if word == "#b":
+        number = value.args[1].number
+        return number - (1 << 64) if number >> 63 else number
+    if word == "#":
+        return int(value.attr[0])
+    if word == "i":
+        return int(value.attr[0])
+    if word == "-i":
+        return 64 - int(value.attr[0])
+    if word == "cl":
+        return Register("general", 1, 8)
+    if word == "[data]":
+        return Memory(64, symbol=str(value.attr))
+    if word == "[slot]":
+        return Memory(64, RSP, displacement=8 * int(value.attr))
+    if word == "[argument]":
+        return Memory(64, symbol=ARGUMENT, displacement=int(value.attr))
+    first = _register(args[0])
+    if word == "[a+a]":
+        return Memory(64, first, first)
+    if word == "[a*i]":
+        return Memory(64, None, first, 1 << int(value.attr[0]))
+    if word == "[a+b*i]":
+        return Memory(64, first, _register(args[1]), 1 << int(value.attr[0]))
+    if word == "[a+b]":
+        return Memory(64, first, _register(args[1]))
+    if word == "[a+o]":
+        return Memory(64 * value.args[-1].lanes, first, displacement=int(value.attr))
+    if word == "[a+b*s]":
+        size = int(value.attr)
+        return Memory(size * 8, first, _register(args[1]), size)
+    raise ValueError(f"row '{row.operands}' of {row.mnemonic} has an unknown word '{word}'")
+
+
+def _register(operand: Operand) -> Register:
+    if not isinstance(operand, Register):
+        raise TypeError(f"{operand} must be a register here")
+    return operand
+
+
+def file_of(value: Value, target: Target) -> File:
+    """The register file that a value lives in."""
+    return "vector" if value.lanes > 1 else "general"
