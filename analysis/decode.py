@@ -1,0 +1,362 @@
+"""Bytes to instructions: operands, registers and flags read and written, CPU features, flow (by iced-x86).
+
+Everything else in `analysis` sees only the small frozen types of this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import iced_x86 as iced
+
+File = Literal["general", "vector", "mask", "other"]
+Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrupt", "transaction", "exception"]
+
+
+class DecodeError(ValueError):
+    """Bytes that are no instruction; the message says at which offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Code as bytes, with the read-only data that its rip-relative operands point into.
+
+    `data_offset` is where `data` lies, counted in bytes from the start of `text`.
+    """
+
+    text: bytes
+    data: bytes = b""
+    data_offset: int = 0
+
+    @property
+    def image(self) -> bytes:
+        """Text and data as they lie in memory, the gap filled with int3.
+
+        >>> Binary(b"\\xc3", b"\\x01", 4).image.hex()
+        'c3cccccc01'
+        """
+        if not self.data:
+            return self.text
+        if self.data_offset < len(self.text):
+            raise ValueError(f"data at offset {self.data_offset} overlaps {len(self.text)} bytes of text")
+        return self.text.ljust(self.data_offset, b"\xcc") + self.data
+
+
+@dataclass(frozen=True, slots=True)
+class Reg:
+    """A register operand, `bits` wide; `full` names the whole register and `low` is its lowest bit in that."""
+
+    name: str
+    bits: int
+    file: File
+    full: str
+    low: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Imm:
+    """An immediate, sign-extended where the instruction does so, as an unsigned 64-bit number."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mem:
+    """A memory operand of `bits` bits: base + index * scale + displacement (signed).
+
+    `target` is the offset from the text's start that a rip-relative operand points to, and then there is no base.
+    With `broadcast`, `bits` is the size of the one element that is repeated. `segment` is set for fs and gs only.
+    """
+
+    bits: int
+    base: Reg | None = None
+    index: Reg | None = None
+    scale: int = 1
+    displacement: int = 0
+    target: int | None = None
+    broadcast: bool = False
+    segment: str | None = None
+
+
+Operand = Reg | Imm | Mem
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """One instruction as the bytes say it.
+
+    `reads` and `writes` hold full register names (rax for eax and al, zmm3 for xmm3), implicit ones and those of
+    addresses included. Writing a part of a general register that leaves the rest alone counts as a read as well;
+    writing an xmm register by a legacy SSE instruction does not. Flags are named of sf zf af cf pf df; a flag
+    that the instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` speak of any
+    memory, the stack included. `target` is the offset that a direct branch goes to; it is not among `operands`.
+    """
+
+    offset: int
+    raw: bytes
+    mnemonic: str
+    operands: tuple[Operand, ...]
+    mask: Reg | None
+    zeroing: bool
+    reads: frozenset[str]
+    writes: frozenset[str]
+    flags_read: frozenset[str]
+    flags_written: frozenset[str]
+    flags_undefined: frozenset[str]
+    loads: bool
+    stores: bool
+    features: frozenset[str]
+    flow: Flow
+    target: int | None
+
+    @property
+    def length(self) -> int:
+        """Bytes of this instruction."""
+        return len(self.raw)
+
+    @property
+    def end(self) -> int:
+        """Offset of the byte behind this instruction."""
+        return self.offset + len(self.raw)
+
+    @property
+    def memory(self) -> Mem | None:
+        """The explicit memory operand, if there is one."""
+        return next((operand for operand in self.operands if isinstance(operand, Mem)), None)
+
+    def text(self, syntax: str = "nasm") -> str:
+        """This instruction in `syntax`: nasm, gas (Intel operand order for GNU as), att or masm.
+
+        Numbers below 100 are decimal, others and all offsets in the code hexadecimal.
+
+        >>> decode(bytes.fromhex("48c1ea08"))[0].text()
+        'shr rdx,8'
+        """
+        if syntax not in _SYNTAXES:
+            raise ValueError(f"no syntax {syntax!r}: choose one of {', '.join(_SYNTAXES)}")
+        formatter = iced.Formatter(_SYNTAXES[syntax])
+        formatter.hex_prefix, formatter.hex_suffix = "0x", ""
+        formatter.uppercase_hex = False
+        formatter.small_hex_numbers_in_decimal = True
+        formatter.add_leading_zero_to_hex_numbers = False
+        formatter.show_branch_size = False
+        if self.target is None and all(_is_small(operand) for operand in self.operands):
+            formatter.number_base = 10
+        return formatter.format(iced.Decoder(64, self.raw, ip=self.offset).decode())
+
+
+def decode(text: bytes) -> tuple[Decoded, ...]:
+    """The instructions of `text`, one after the other; offsets count from its start.
+
+    Raises DecodeError at the first bytes that are no instruction.
+
+    >>> [instruction.mnemonic for instruction in decode(bytes.fromhex("4889d0c3"))]
+    ['mov', 'ret']
+    """
+    decoder = iced.Decoder(64, text, ip=0)
+    factory = iced.InstructionInfoFactory()
+    found = []
+    for instruction in decoder:
+        offset = instruction.ip
+        if instruction.is_invalid:
+            few = text[offset : offset + 8].hex(" ")
+            raise DecodeError(f"no instruction at offset {offset:#x}: {few}")
+        found.append(_decoded(instruction, factory, text))
+    return tuple(found)
+
+
+def features(decoded: Iterable[Decoded]) -> frozenset[str]:
+    """The CPU features that these instructions need, as `Decoded.features` names them.
+
+    >>> sorted(features(decode(bytes.fromhex("c5edefc3c3"))))
+    ['avx2', 'x86-64']
+    """
+    return frozenset().union(*(instruction.features for instruction in decoded))
+
+
+def _names(module: object) -> Mapping[int, str]:
+    """Value to lower-case name for one of iced's modules of constants."""
+    return MappingProxyType(
+        {value: name.lower() for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
+    )
+
+
+_MNEMONICS = _names(iced.Mnemonic)
+_REGISTERS = _names(iced.Register)
+_FEATURES = _names(iced.CpuidFeature)
+_SYNTAXES: Mapping[str, iced.FormatterSyntax_] = MappingProxyType(
+    {
+        "nasm": iced.FormatterSyntax.NASM,
+        "gas": iced.FormatterSyntax.INTEL,
+        "att": iced.FormatterSyntax.GAS,
+        "masm": iced.FormatterSyntax.MASM,
+    }
+)
+_FLOWS: Mapping[int, Flow] = MappingProxyType(
+    {
+        iced.FlowControl.NEXT: "next",
+        iced.FlowControl.UNCONDITIONAL_BRANCH: "jump",
+        iced.FlowControl.INDIRECT_BRANCH: "indirect",
+        iced.FlowControl.CONDITIONAL_BRANCH: "branch",
+        iced.FlowControl.RETURN: "return",
+        iced.FlowControl.CALL: "call",
+        iced.FlowControl.INDIRECT_CALL: "call",
+        iced.FlowControl.INTERRUPT: "interrupt",
+        iced.FlowControl.XBEGIN_XABORT_XEND: "transaction",
+        iced.FlowControl.EXCEPTION: "exception",
+    }
+)
+# Every x86-64 CPU has these; endbr64 runs as a nop where CET is unknown.
+_BASELINE = frozenset({"x64", "cmov", "cx8", "fpu", "cpuid", "tsc", "multibytenop", "cet_ibt", "fxsr", "pause"})
+_FLAGS: Mapping[int, str] = MappingProxyType(
+    {
+        iced.RflagsBits.OF: "of",
+        iced.RflagsBits.SF: "sf",
+        iced.RflagsBits.ZF: "zf",
+        iced.RflagsBits.AF: "af",
+        iced.RflagsBits.CF: "cf",
+        iced.RflagsBits.PF: "pf",
+        iced.RflagsBits.DF: "df",
+    }
+)
+_READING = frozenset(
+    {
+        iced.OpAccess.READ,
+        iced.OpAccess.COND_READ,
+        iced.OpAccess.READ_WRITE,
+        iced.OpAccess.READ_COND_WRITE,
+        iced.OpAccess.COND_WRITE,  # what is not written keeps its old value
+    }
+)
+_WRITING = frozenset(
+    {iced.OpAccess.WRITE, iced.OpAccess.COND_WRITE, iced.OpAccess.READ_WRITE, iced.OpAccess.READ_COND_WRITE}
+)
+_BRANCHES = frozenset({iced.OpKind.NEAR_BRANCH16, iced.OpKind.NEAR_BRANCH32, iced.OpKind.NEAR_BRANCH64})
+_STRINGS: Mapping[int, str] = MappingProxyType(
+    {
+        iced.OpKind.MEMORY_SEG_RSI: "rsi",
+        iced.OpKind.MEMORY_SEG_RDI: "rdi",
+        iced.OpKind.MEMORY_ESRDI: "rdi",
+    }
+)
+
+
+def _feature(feature: int) -> str:
+    name = _FEATURES[feature]
+    if name in _BASELINE or name.startswith("intel"):
+        return "x86-64"
+    if name in ("sse", "sse2"):
+        return "sse2"
+    if name.startswith("sse4_"):
+        return name.replace("_", ".")
+    return name.replace("avx512_", "avx512")
+
+
+def _register(register: iced.Register_) -> Reg:
+    name = _REGISTERS[register]
+    full = _REGISTERS[iced.RegisterExt.full_register(register)]
+    bits = iced.RegisterExt.size(register) * 8
+    if iced.RegisterExt.is_gpr(register):
+        return Reg(name, bits, "general", full, 8 if name in ("ah", "bh", "ch", "dh") else 0)
+    if iced.RegisterExt.is_vector_register(register):
+        return Reg(name, bits, "vector", full)
+    if iced.RegisterExt.is_k(register):
+        return Reg(name, 64, "mask", full)
+    return Reg(name, bits, "other", full)
+
+
+def _is_small(operand: Operand) -> bool:
+    """Whether its number reads better in decimal, as shift counts do."""
+    if isinstance(operand, Mem):
+        return operand.target is None and abs(operand.displacement) < 100
+    return not isinstance(operand, Imm) or operand.value < 100
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _memory(instruction: iced.Instruction) -> Mem:
+    prefix = _REGISTERS[instruction.segment_prefix]
+    base, index = instruction.memory_base, instruction.memory_index
+    relative = instruction.is_ip_rel_memory_operand
+    return Mem(
+        bits=iced.MemorySizeExt.size(instruction.memory_size) * 8,
+        base=None if relative or base == iced.Register.NONE else _register(base),
+        index=None if index == iced.Register.NONE else _register(index),
+        scale=instruction.memory_index_scale,
+        displacement=0 if relative else _signed(instruction.memory_displacement),
+        target=_signed(instruction.ip_rel_memory_address) if relative else None,
+        broadcast=instruction.is_broadcast,
+        segment=prefix if prefix in ("fs", "gs") else None,
+    )
+
+
+def _operand(instruction: iced.Instruction, position: int) -> Operand | None:
+    kind = instruction.op_kind(position)
+    if kind == iced.OpKind.REGISTER:
+        return _register(instruction.op_register(position))
+    if kind == iced.OpKind.MEMORY:
+        return _memory(instruction)
+    if kind in _BRANCHES:
+        return None
+    if kind in _STRINGS:
+        bits = iced.MemorySizeExt.size(instruction.memory_size) * 8
+        return Mem(bits, _register(getattr(iced.Register, _STRINGS[kind].upper())))
+    try:
+        return Imm(instruction.immediate(position) & 0xFFFF_FFFF_FFFF_FFFF)
+    except ValueError:
+        raise DecodeError(f"operand of unknown kind at offset {instruction.ip:#x}: {instruction}") from None
+
+
+def _flags(bits: int) -> frozenset[str]:
+    return frozenset(name for flag, name in _FLAGS.items() if bits & flag)
+
+
+def _mnemonic(instruction: iced.Instruction) -> str:
+    """Lower-case name, in front of it the prefixes that change what the instruction does."""
+    name = _MNEMONICS[instruction.mnemonic]
+    if instruction.has_lock_prefix:
+        return "lock " + name
+    if instruction.is_string_instruction and instruction.has_repne_prefix:
+        return "repne " + name
+    if instruction.is_string_instruction and instruction.has_rep_prefix:
+        return "rep " + name
+    return name
+
+
+def _decoded(instruction: iced.Instruction, factory: iced.InstructionInfoFactory, text: bytes) -> Decoded:
+    info = factory.info(instruction)
+    reads, writes = set(), set()
+    for used in info.used_registers():
+        register = _register(used.register)
+        if used.access in _READING:
+            reads.add(register.full)
+        if used.access in _WRITING:
+            writes.add(register.full)
+            if register.file == "general" and register.bits < 32:
+                reads.add(register.full)
+    memory = [used.access for used in info.used_memory()]
+    kinds = [_operand(instruction, position) for position in range(instruction.op_count)]
+    direct = any(instruction.op_kind(position) in _BRANCHES for position in range(instruction.op_count))
+    return Decoded(
+        offset=instruction.ip,
+        raw=text[instruction.ip : instruction.next_ip],
+        mnemonic=_mnemonic(instruction),
+        operands=tuple(operand for operand in kinds if operand is not None),
+        mask=_register(instruction.op_mask) if instruction.has_op_mask else None,
+        zeroing=instruction.zeroing_masking,
+        reads=frozenset(reads),
+        writes=frozenset(writes),
+        flags_read=_flags(instruction.rflags_read),
+        flags_written=_flags(instruction.rflags_written | instruction.rflags_cleared | instruction.rflags_set),
+        flags_undefined=_flags(instruction.rflags_undefined),
+        loads=any(access in _READING for access in memory),
+        stores=any(access in _WRITING for access in memory),
+        features=frozenset(_feature(feature) for feature in instruction.cpuid_features()),
+        flow=_FLOWS[instruction.flow_control],
+        target=_signed(instruction.near_branch_target) if direct else None,
+    )
