@@ -18,10 +18,10 @@ from heapq import heappop, heappush
 from itertools import count
 
 from codegen.convention import Convention
-from codegen.expr import COMMUTATIVE, Condition, Region, Value
+from codegen.expr import WRITES, Condition, Region, Value, in_register, overwritable, reordered
 from codegen.live import Event
 from codegen.machine import Instruction, Label, Memory, Operand, Register
-from codegen.targets.table import Row, Target, build
+from codegen.targets.table import Row, Target, build, sized
 
 Cost = tuple[int, int, int]
 Places = dict[Value, Register]
@@ -31,8 +31,8 @@ EFFORT = 4000
 """States that may go on, in all; each event has its share. A search that never asks for more is exact."""
 
 
-WRITES = frozenset({"store", "put"})
-"""Operations that write memory and make no value."""
+VIEWS = frozenset({"low-half"})
+"""Operations that only see less of a register."""
 
 
 class OutOfRegisters(Exception):
@@ -132,13 +132,10 @@ class Allocation:
                 value is not None
                 and value.op != "copy"
                 and all(row.tied for row in self.target.rows_for(value))
-                and all(arg in event.after or arg.constant is not None for arg in self._overwritable(value))
+                and all(arg in event.after or not in_register(arg) for arg in overwritable(value))
             )
             bounds.insert(0, bounds[0] + forced)
         return bounds
-
-    def _overwritable(self, value: Value) -> tuple[Value, ...]:
-        return value.args if value.op in COMMUTATIVE else value.args[:1]
 
     def _needed_first(self, first: Event | None, results: tuple[tuple[Value, Register], ...]) -> set[Value]:
         if first is None:
@@ -174,14 +171,10 @@ class Allocation:
         """Registers where a new value may go, the free ones that are alike represented by the first."""
         taken = set(places.values())
         offered: set[Register] = set()
-        vectors = value.lanes > 1
-        if vectors:
-            count = 32 if "avx512vl" in self.target.features else 16
-            bits = max(128, 64 * value.lanes)
-            order = [Register("vector", n, bits) for n in self.convention.scratch_vectors(count)]
-            saved = [Register("vector", n, bits) for n in sorted(self.convention.saved_vectors) if n < count]
+        if value.lanes > 1:
+            order, saved = self.convention.vectors(self.target.vectors)
         else:
-            order, saved = list(self.convention.scratch), list(self.convention.saved)
+            order, saved = self.convention.scratch, self.convention.saved
         want = self.wants.get(value)
         wanted = set(self.wants.values())
         fresh = True
@@ -236,6 +229,10 @@ class Allocation:
         if value.op == "copy":
             yield from self._copy(state, value, event.after)
             return
+        if value.op in VIEWS:
+            places = {**_kept(state.places, event.after), value: state.places[value.args[0]]}
+            yield state.then((), (0, 0, 0), places, ())
+            return
         if value.op in WRITES:
             yield from self._write(state, value, event.after)
             return
@@ -245,6 +242,8 @@ class Allocation:
 
     def _write(self, state: _State, value: Value, after: frozenset[Value]) -> Iterator[_State]:
         """A store: it makes no value, and its operands stay where they are."""
+        if value.op == "done":
+            yield state.then((), (0, 0, 0), {}, ())
         for row in self.target.rows_for(value):
             operands = self._operands(state, row, value.args)
             if operands is not None:
@@ -262,7 +261,7 @@ class Allocation:
         for places, cost, items in self._evict(state, rcx, after | set(value.args)):
             count = value.args[1]
             moved = {**places, count: rcx}
-            items = [*items, _move(rcx, places[count])]
+            items = [*items, self._move(rcx, places[count])]
             new = _State(moved, state.headers, state.saved, state.cost, state.items, state.before)
             yield new, (cost[0] + 1, cost[1], cost[2]), items
 
@@ -278,7 +277,7 @@ class Allocation:
         for other, cost in self._candidates(state, there[0], state.places):
             if not self._new_saved(other):
                 places = {v: other if r == register else r for v, r in state.places.items()}
-                yield places, (cost[0] + 1, cost[1], cost[2]), [_move(other, register)]
+                yield places, (cost[0] + 1, cost[1], cost[2]), [self._move(other, register)]
 
     def _copy(self, state: _State, value: Value, after: frozenset[Value]) -> Iterator[_State]:
         source = state.places[value.args[0]]
@@ -290,7 +289,7 @@ class Allocation:
             for register, cost in self._candidates(state, value, state.places):
                 places = {**kept, value: register}
                 total = (cost[0] + 1, cost[1], cost[2])
-                yield state.then((_move(register, source),), total, places, self._new_saved(register))
+                yield state.then((self._move(register, source, value.lanes),), total, places, self._new_saved(register))
 
     def _row(
         self,
@@ -303,18 +302,9 @@ class Allocation:
     ) -> Iterator[_State]:
         kept = _kept(state.places, after)
         busy = set(kept.values())
-        args = value.args
-        orders = [args]
-        if (
-            row.tied
-            and value.op in COMMUTATIVE
-            and len(args) == 2
-            and args[1].constant is None
-            and args[0] is not args[1]
-        ):
-            orders.append((args[1], args[0]))
-        left = state.places.get(args[0]) if args else None
-        for number, order in enumerate(orders):
+        left = state.places.get(value.args[0]) if value.args else None
+        for number, ordered in enumerate(reordered(value) if row.tied else (value,)):
+            order = ordered.args
             operands = self._operands(state, row, order)
             if operands is None:
                 continue
@@ -323,29 +313,31 @@ class Allocation:
             if not row.tied:
                 dying = [r for r in sorted(reading) if r not in busy and r.file == _file(value)]
                 for register, cost in self._candidates(state, value, kept, also=dying):
-                    result = self._sized(register, value)
-                    yield self._done(state, row, value, kept, result, operands, items, extra, cost, left)
+                    yield self._done(state, row, ordered, value, kept, register, operands, items, extra, cost, left)
                 continue
             first = operands[0]
             assert isinstance(first, Register)
             if first not in busy:
-                yield self._done(state, row, value, kept, first, operands, items, extra, (0, 0, 0), left, number)
+                yield self._done(
+                    state, row, ordered, value, kept, first, operands, items, extra, (0, 0, 0), left, number
+                )
             if first in busy or value in self.wants:
                 blocked = {**kept, **{arg: r for arg, r in state.places.items() if r in others}}
                 for register, cost in self._candidates(state, value, blocked):
                     if register == first:
                         continue
-                    moved = [*items, _move(register, first)]
+                    moved = [*items, self._move(register, first, order[0].lanes)]
                     changed = [register, *operands[1:]]
                     if order[0] is order[-1] and len(order) > 1:
                         changed = [register, register]
                     total = (cost[0] + 1, cost[1], cost[2])
-                    yield self._done(state, row, value, kept, register, changed, moved, extra, total, left)
+                    yield self._done(state, row, ordered, value, kept, register, changed, moved, extra, total, left)
 
     def _done(
         self,
         state: _State,
         row: Row,
+        ordered: Value,
         value: Value,
         kept: Places,
         register: Register,
@@ -359,20 +351,20 @@ class Allocation:
         departure = 2 if value.keeps and left is not None and register != left else 0
         if not value.keeps and swapped:
             departure = 1
-        instruction = build(row, value, register, operands)
+        instruction = build(row, ordered, register, operands)
         total = (extra[0] + cost[0], extra[1] + cost[1] + departure, extra[2] + cost[2])
         places = {**kept, value: register}
         return state.then((*items, instruction), total, places, self._new_saved(register))
-
-    def _sized(self, register: Register, value: Value) -> Register:
-        return register
 
     def _operands(self, state: _State, row: Row, args: tuple[Value, ...]) -> list[Operand] | None:
         """Registers of the arguments; constants as immediates or memory operands where the row allows, else None."""
         operands: list[Operand] = []
         for letter, arg in zip("abc", args, strict=False):
-            if arg.constant is None:
+            if in_register(arg):
                 operands.append(state.places[arg])
+            elif arg.op == "place" and row.folds(letter):
+                base, index = (state.places[each] for each in arg.args)
+                operands.append(Memory(64 * arg.lanes, base, index, 8))
             elif row.folds(letter):
                 operands.append(self.constant(arg))
             else:
@@ -381,7 +373,7 @@ class Allocation:
 
     def constant(self, value: Value) -> Operand:
         """A constant as an operand: a sign-extended 32-bit immediate on a general register, else read-only memory."""
-        if value.lanes == 1 and self.target.file == "general":
+        if value.lanes == 1:
             number = value.number
             if number < 1 << 31:
                 return number
@@ -426,7 +418,15 @@ class Allocation:
                         price = (price[0] + 1, price[1], price[2])
                         grown.append(
                             self._placed(
-                                phi, register, phis, places, cost, price, items, [_move(register, source)], new
+                                phi,
+                                register,
+                                phis,
+                                places,
+                                cost,
+                                price,
+                                items,
+                                [self._move(register, source, phi.lanes)],
+                                new,
                             )
                         )
             options = grown
@@ -456,7 +456,12 @@ class Allocation:
 
     def _load_constant(self, register: Register, value: Value) -> Instruction:
         if register.file == "vector":
-            raise OutOfRegisters  # no routine carries a vector constant into a region
+            if any(value.constant or ()):
+                raise OutOfRegisters  # no description carries such a constant into a region
+            low = register.at(128)
+            if "avx" in self.target.features:
+                return Instruction("vpxor" if register.number < 16 else "vpxorq", (low, low, low))
+            return Instruction("pxor", (low, low))
         number = value.number
         if number == 0:
             return Instruction("xor", (register.at(32), register.at(32)))
@@ -476,7 +481,8 @@ class Allocation:
         register = places[condition.value]
         if condition.kind == "nonzero":
             return (Instruction("test", (register, register)), Instruction("jz", (label,)))
-        return (Instruction("cmp", (register, condition.bound)), Instruction("jae", (label,)))
+        otherwise = "jae" if condition.kind == "below" else "jb"
+        return (Instruction("cmp", (register, condition.bound)), Instruction(otherwise, (label,)))
 
     def _leave(self, state: _State, event: Event) -> Iterator[_State]:
         region = event.region
@@ -485,14 +491,14 @@ class Allocation:
         if any(state.places.get(v) != r for v, r in header.items() if v in event.after):
             return
         nexts = region.bodies[event.number]
-        moves: dict[Register, Register] = {}
+        moves: dict[Register, tuple[Register, int]] = {}
         constants: list[Instruction] = []
         for phi, following in zip(region.phis[0], nexts, strict=True):
             if following.constant is not None:
                 constants.append(self._load_constant(header[phi], following))
             elif state.places[following] != header[phi]:
-                moves[header[phi]] = state.places[following]
-        ordered = _in_order(moves)
+                moves[header[phi]] = (state.places[following], phi.lanes)
+        ordered = self._in_order(moves)
         if ordered is None:
             return
         items: list[Instruction | Label] = [*ordered]
@@ -505,7 +511,8 @@ class Allocation:
                 items = [Instruction("test", (register, register)), *items, Instruction("jnz", (Label(f"{label}_0"),))]
             else:
                 test = Instruction("cmp", (register, region.condition.bound))
-                items = [test, *items, Instruction("jb", (Label(f"{label}_0"),))]
+                again = "jb" if region.condition.kind == "below" else "jae"
+                items = [test, *items, Instruction(again, (Label(f"{label}_0"),))]
             if constants:
                 return
         else:
@@ -526,17 +533,33 @@ class Allocation:
         new = state.then(label, (0, 0, 0), places, ())
         return _State(places, state.headers[:-1], new.saved, new.cost, new.items, new.before)
 
+    def _move(self, to: Register, source: Register, lanes: int = 1) -> Instruction:
+        mnemonic = "mov" if to.file == "general" else self.target.move
+        return Instruction(mnemonic, (sized(to, lanes), sized(source, lanes)))
+
+    def _in_order(self, moves: dict[Register, tuple[Register, int]]) -> list[Instruction] | None:
+        """Moves (to, from, lanes) that all happen at once, one by one; None if they go round in a circle."""
+        left = dict(moves)
+        done: list[Instruction] = []
+        while left:
+            sources = {source for source, _ in left.values()}
+            free = next((to for to in left if to not in sources), None)
+            if free is None:
+                return None
+            done.append(self._move(free, *left.pop(free)))
+        return done
+
     # -- the end
 
     def _finish(self, state: _State, results: tuple[tuple[Value, Register], ...]) -> Iterator[_State]:
-        moves: dict[Register, Register] = {}
+        moves: dict[Register, tuple[Register, int]] = {}
         constants: list[Instruction] = []
         for value, register in results:
             if value.constant is not None:
                 constants.append(self._load_constant(register, value))
             elif state.places[value] != register:
-                moves[register] = state.places[value]
-        ordered = _in_order(moves)
+                moves[register] = (state.places[value], value.lanes)
+        ordered = self._in_order(moves)
         if ordered is not None:
             yield state.then([*ordered, *constants], (len(ordered), 0, 0), {}, ())
 
@@ -559,27 +582,9 @@ def _kept(places: Places, after: Iterable[Value]) -> Places:
     return {value: register for value, register in places.items() if value in wanted}
 
 
-def _move(to: Register, source: Register) -> Instruction:
-    if to.file == "general":
-        return Instruction("mov", (to, source))
-    return Instruction("vmovdqa" if to.bits > 128 else "movdqa", (to, source))
-
-
 def _registers(operand: Operand) -> tuple[Register, ...]:
     return (operand,) if isinstance(operand, Register) else ()
 
 
 def _file(value: Value) -> str:
     return "vector" if value.lanes > 1 else "general"
-
-
-def _in_order(moves: dict[Register, Register]) -> list[Instruction] | None:
-    """Moves that all happen at once, one after the other; None if they go round in a circle."""
-    left = dict(moves)
-    done: list[Instruction] = []
-    while left:
-        free = [to for to in left if to not in left.values()]
-        if not free:
-            return None
-        done.append(_move(free[0], left.pop(free[0])))
-    return done

@@ -29,6 +29,8 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
         return tuple(~lane & ALL for lane in value.attr)
     if value.op == "and":
         return tuple(a | b for a, b in zip(*args, strict=True))
+    if value.op == "andn":
+        return args[1]
     if value.op in ("or", "xor"):
         return tuple(a & b for a, b in zip(*args, strict=True))
     if value.op == "copy":
@@ -80,6 +82,10 @@ def demanded(results: Iterable[Value], *, loose: bool = False) -> dict[Value, La
             for arg, other in (value.args, value.args[::-1]):
                 zero = known_zero(other, known, loose=loose)
                 ask(arg, tuple(b & ~z for b, z in zip(bits, zero, strict=True)))
+        elif value.op == "andn":
+            zero = known_zero(value.args[1], known, loose=loose)
+            ask(value.args[0], tuple(b & ~z for b, z in zip(bits, zero, strict=True)))
+            ask(value.args[1], bits)
         elif value.op in ("or", "xor", "not", "copy"):
             for arg in value.args:
                 ask(arg, bits)

@@ -6,6 +6,7 @@ import ctypes
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from codegen import cpu
 from codegen.assemble import assemble
@@ -36,8 +37,17 @@ def missing(target: Target) -> tuple[str, ...]:
 
 
 def best_isa(routine: Routine) -> str:
-    """The last of the routine's instruction sets that this processor has; they stand in the order of their age."""
-    return next((isa for isa in reversed(routine.isas) if not missing(TARGETS[isa])), routine.isas[0])
+    """The last of the routine's instruction sets that this processor has; they stand in the order of their age.
+
+    Not one whose lanes are boards: for one board they do no more than a general register.
+    """
+    usual = [isa for isa in routine.isas if not routine.boards or is_batch(routine) or TARGETS[isa].widths == (1,)]
+    return next((isa for isa in reversed(usual) if not missing(TARGETS[isa])), usual[0])
+
+
+def is_batch(routine: Routine) -> bool:
+    """Whether the routine works on arrays of boards."""
+    return bool(routine.contract.each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,8 @@ class Violation:
 class Runner:
     """A kernel's code in executable memory, with the driver that calls it case by case.
 
-    Raises NotRunnable where the processor lacks what `target` needs.
+    With `lanes` each call takes so many cases; with `whole` one call takes them all, and a last argument, which has no
+    column, says how many they are. Raises NotRunnable where the processor lacks what `target` needs.
     """
 
     def __init__(
@@ -61,11 +72,14 @@ class Runner:
         arguments: Sequence[Passed],
         result: Passed | None = GENERAL,
         target: Target | None = None,
+        lanes: int = 1,
+        whole: bool = False,
     ) -> None:
         lacking = missing(target) if target else () if runnable() else ("x86-64",)
         if lacking:
             raise NotRunnable(f"this processor cannot run {code.name}: it lacks {', '.join(lacking)}")
-        self._arguments = len(arguments)
+        self._columns = sum(passed.file != "results" for passed in arguments) - whole
+        self._lanes, self._whole = lanes, whole
         self._context = (_U64 * CONTEXT_WORDS)(*context())
         avx = "avx" in cpu.features()
         drive = driver(convention, arguments, ctypes.addressof(self._context), host(), result, avx)
@@ -74,14 +88,19 @@ class Runner:
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
 
     def run(self, columns: Sequence[int], results: int, n: int) -> Violation | None:
-        """Call the kernel for n cases; `columns` and `results` are addresses of arrays of n times their words.
+        """Run n cases, a multiple of the lanes; `columns` and `results` are addresses of arrays of their words.
 
         Returns what the kernel broke, in the first case where it did; the cases behind that one are not run.
         """
-        if len(columns) != self._arguments:
-            raise ValueError(f"{len(columns)} columns for {self._arguments} arguments")
-        mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(columns)))(*columns), results, n))
-        return Violation(int(self._context[CASE_WORD]), changed(mask)) if mask else None
+        if len(columns) != self._columns:
+            raise ValueError(f"{len(columns)} columns for {self._columns} arguments")
+        if n % self._lanes:
+            raise ValueError(f"{n} cases are no multiple of {self._lanes} lanes")
+        number = _U64(n)
+        addresses = [*columns, ctypes.addressof(number)] if self._whole else columns
+        calls = 1 if self._whole else n // self._lanes
+        mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(addresses)))(*addresses), results, calls))
+        return Violation(int(self._context[CASE_WORD]) * self._lanes, changed(mask)) if mask else None
 
     def close(self) -> None:
         """Free the executable memory."""
@@ -96,45 +115,74 @@ class Runner:
 
 
 def runner(kernel: Kernel) -> Runner:
-    """The runner of a kernel; a parameter of kind `results` gets one word a result."""
-    contract = kernel.routine.contract
-    by_address = any(parameter.kind == "results" for parameter in contract.parameters)
-    arguments = [
-        Passed("address", len(contract.results)) if parameter.kind == "results" else GENERAL
-        for parameter in contract.parameters
-    ]
-    return Runner(kernel.code, kernel.convention, arguments, None if by_address else GENERAL, kernel.target)
+    """The runner of a kernel: a column for each input; the results have as many words a case as the kernel has."""
+    contract, lanes = kernel.routine.contract, cases_a_call(kernel)
+    convention, target = kernel.convention, kernel.target
+    if is_batch(kernel.routine):
+        *inputs, _, _ = contract.parameters
+        arrays = [*(Passed("address") for _ in inputs), Passed("results"), GENERAL]
+        return Runner(kernel.code, convention, arrays, None, target, whole=True)
+    arguments = []
+    for parameter in contract.parameters:
+        if parameter.kind == "results":
+            arguments.append(Passed("results", len(contract.results) * lanes))
+        else:
+            arguments.append(GENERAL if lanes == 1 or parameter.scalar else Passed("vector", lanes))
+    result = None if contract.parameters[-1].kind == "results" else GENERAL if lanes == 1 else Passed("vector", lanes)
+    if lanes > 1 and result is None:
+        raise ValueError(f"{kernel.name} gives several results of {lanes} boards, which no runner takes apart")
+    return Runner(kernel.code, convention, arguments, result, target, lanes)
+
+
+def cases_a_call(kernel: Kernel) -> int:
+    """How many cases one call takes where lanes are boards."""
+    return kernel.layout.lanes if kernel.layout.boards and not is_batch(kernel.routine) else 1
+
+
+Given = int | Sequence[int]
 
 
 class Function:
-    """A kernel that is called with integers; gives an integer, or a tuple where it has several results."""
+    """A kernel that is called with integers, or with sequences of them for many cases in one go.
+
+    A case's result is an integer, or a tuple where the routine has several; sequences of n give a list of n of those.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self._runner = runner(kernel)
         contract = kernel.routine.contract
-        self._parameters = tuple(parameter for parameter in contract.parameters if parameter.kind != "results")
-        self._by_address = len(self._parameters) < len(contract.parameters)
+        self._parameters = tuple(p for p in contract.each or contract.parameters if p.kind != "results")
         self._results = len(contract.results)
+        self._lanes = cases_a_call(kernel)
         self.__doc__ = f"{kernel.routine.summary} ({kernel.target.name})"
 
-    def __call__(self, *arguments: int) -> int | tuple[int, ...]:
+    def __call__(self, *arguments: Given) -> Any:
         """Run the machine code; TypeError for the wrong count, ValueError for what the contract does not take."""
         if len(arguments) != len(self._parameters):
             names = ", ".join(parameter.name for parameter in self._parameters)
             raise TypeError(
                 f"{self.kernel.name} takes {len(self._parameters)} arguments ({names}), not {len(arguments)}"
             )
-        for parameter, argument in zip(self._parameters, arguments, strict=True):
-            check_range(parameter, argument)
-        results = (_U64 * self._results)()
-        cells = [_U64(argument) for argument in arguments]
-        columns = [ctypes.addressof(cell) for cell in cells]
-        address = ctypes.addressof(results)
-        violation = self._runner.run([*columns, address] if self._by_address else columns, address, 1)
+        lengths = {len(argument) for argument in arguments if not isinstance(argument, int)}
+        if len(lengths) > 1:
+            raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
+        number = max(lengths, default=1)
+        rows = self._run([[a] * number if isinstance(a, int) else a for a in arguments], number)
+        made = [row[0] for row in rows] if self._results == 1 else rows
+        return made if lengths else made[0]
+
+    def _run(self, columns: Sequence[Sequence[int]], number: int) -> list[tuple[int, ...]]:
+        for parameter, column in zip(self._parameters, columns, strict=True):
+            for word in column:
+                check_range(parameter, word)
+        padded = -(-number // self._lanes) * self._lanes
+        arrays = [(_U64 * padded)(*column) for column in columns]
+        results = (_U64 * (padded * self._results))()
+        violation = self._runner.run([ctypes.addressof(one) for one in arrays], ctypes.addressof(results), padded)
         if violation is not None:
             raise RuntimeError(f"{self.kernel.name} breaks its convention: {', '.join(violation.what)}")
-        return int(results[0]) if self._results == 1 else tuple(map(int, results))
+        return [tuple(results[at : at + self._results]) for at in range(0, number * self._results, self._results)]
 
     def __repr__(self) -> str:
         return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"

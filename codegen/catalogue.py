@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 
 from codegen.board import DIR8, DIRECTION_SETS, Direction
 from codegen.expr import Value
-from codegen.fills import bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
+from codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
 from codegen.layout import Layout
 from codegen.ray import Ray, RuntimeRay
-from codegen.routine import Contract, Parameter, Routine
+from codegen.routine import ALL_SETS, PACKED, SCALARS, Contract, Description, Parameter, Routine
 
 SLIDERS = Parameter("sliders", "board")
 ROOKS = Parameter("rooks", "board")
@@ -24,6 +25,9 @@ FREE = Parameter("free", "empty")
 WHITE = Parameter("white", "occupied")
 BLACK = Parameter("black", "occupied")
 RESULTS = Parameter("results", "results")
+COUNT = Parameter("n", "count")
+QUEENS = Parameter("queens", "board")
+SIDES = tuple(Parameter(f"{side}_{piece}", "board") for side in ("white", "black") for piece in ("rooks", "bishops"))
 
 DUMB7 = "Dumb7Fill, chessprogramming wiki (2016)"
 KOGGE_STONE = "Kogge-Stone Algorithm, chessprogramming wiki (2018); Westcott, CCC (2002)"
@@ -52,20 +56,26 @@ def _directed(
     directions: tuple[Direction, ...] = DIR8,
     aliases: dict[str, str] | None = None,
     requires: tuple[str, ...] = (),
+    isas: tuple[str, ...] = ALL_SETS,
+    others: tuple[Fill, ...] = (),
 ) -> Iterator[Routine]:
-    """The routines of one form, a direction each."""
-    for direction in directions:
+    """The routines of one form, a direction each; `others` are other ways to write the fill."""
 
-        def describe(layout: Layout, *boards: Value, direction: Direction = direction) -> tuple[Value, ...]:
+    def along(fill: Fill, direction: Direction) -> Description:
+        def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
             (ray,) = layout.rays((direction,))
             return (fill(ray, *boards),)
+
+        return describe
+
+    for direction in directions:
+        descriptions = tuple(along(each, direction) for each in (fill, *others))
 
         contract = Contract((SLIDERS, EMPTY) if empty else (SLIDERS,), specification, direction.name, requires=requires)
         alias = (aliases or {}).get(direction.name)
         summary = f"{_words(family, form)}, {direction.name}"
-        yield Routine(
-            family, form, direction.name, contract, describe, source, summary, aliases=(alias,) if alias else ()
-        )
+        named = (alias,) if alias else ()
+        yield Routine(family, form, direction.name, contract, descriptions, source, summary, isas, named, boards=True)
 
 
 def _of_sets(family: str, fill: Fill, source: str) -> Iterator[Routine]:
@@ -75,10 +85,12 @@ def _of_sets(family: str, fill: Fill, source: str) -> Iterator[Routine]:
         def describe(
             layout: Layout, gen: Value, pro: Value, directions: tuple[Direction, ...] = directions
         ) -> tuple[Value, ...]:
-            return (layout.union(fill(ray, gen, pro) for ray in layout.rays(directions)),)
+            rays = layout.rays(directions)
+            return (layout.union(fill(ray, layout.board(ray, gen), layout.board(ray, pro)) for ray in rays),)
 
         contract = Contract((SLIDERS, EMPTY), "attacks", name)
-        yield Routine(family, "attacks", name, contract, describe, source, f"{_words(family, 'attacks')}, {name}")
+        summary = f"{_words(family, 'attacks')}, {name}"
+        yield Routine(family, "attacks", name, contract, (describe,), source, summary, PACKED)
 
 
 def _any(family: str, form: str, fill: Callable[..., Value], source: str, specification: str) -> Routine:
@@ -90,7 +102,8 @@ def _any(family: str, form: str, fill: Callable[..., Value], source: str, specif
         return (fill(ray, *values[:-1]),)
 
     contract = Contract((*boards, DIR_8), specification, "any", requires=("dir8 below 8",))
-    return Routine(family, form, "any", contract, describe, source, f"{_words(family, form)}, direction at run time")
+    summary = f"{_words(family, form)}, direction at run time"
+    return Routine(family, form, "any", contract, (describe,), source, summary)
 
 
 def _one_step(ray: Ray, board: Value) -> Value:
@@ -107,6 +120,8 @@ def _plain(
     direction: str = "",
     requires: tuple[str, ...] = (),
     of: str = "",
+    isas: tuple[str, ...] = SCALARS,
+    boards: bool = False,
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
 
@@ -114,18 +129,23 @@ def _plain(
         return (function(*values),)
 
     contract = Contract(parameters, specification, of or direction, requires=requires)
-    return Routine(family, form, direction, contract, describe, source, f"{_words(family, form)} {direction}".strip())
+    summary = f"{_words(family, form)} {direction}".strip()
+    return Routine(family, form, direction, contract, (describe,), source, summary, isas, boards=boards)
 
 
 def _dumb7() -> Iterator[Routine]:
     source = DUMB7
     yield from _directed("dumb7", "occluded", dumb7.occluded, f"{source}: Unrolled Loop", "occluded")
     yield from _directed("dumb7", "occluded-rolled", dumb7.occluded_rolled, f"{source}: Seven Fill Cycles", "occluded")
-    yield from _directed("dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Fill Loop", "occluded")
-    yield from _directed("dumb7", "attacks", dumb7.attacks, f"{source}: All Directions", "attacks")
+    yield from _directed(
+        "dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Fill Loop", "occluded", isas=SCALARS
+    )
+    yield from _directed(
+        "dumb7", "attacks", dumb7.attacks, f"{source}: All Directions", "attacks", others=(dumb7.attacks_in_place,)
+    )
     yield from _directed("dumb7", "attacks-of-fill", dumb7.attacks_of_fill, f"{source}: Attack Fill", "attacks")
     yield from _directed(
-        "dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Generalized Rays", "attacks"
+        "dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Generalized Rays", "attacks", isas=SCALARS
     )
     yield from _of_sets("dumb7", dumb7.attacks, f"{source}: All Directions")
     yield _any("dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Loop Version", "occluded")
@@ -202,35 +222,72 @@ def _exploding() -> Iterator[Routine]:
         yield add("direction", parameters, one, specification="direction-from-square" + ending, of="queen")
 
 
+_WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., Description], str], ...] = (
+    ("union", (ROOKS, BISHOPS), ("attacks",), sliders.union, "all squares that rooks and bishops attack"),
+    (
+        "pair",
+        (ROOKS, BISHOPS),
+        ("orthogonal", "diagonal"),
+        sliders.pair,
+        "squares attacked along lines, along diagonals",
+    ),
+    ("rays", (ROOKS, BISHOPS), tuple(d.name for d in DIR8), sliders.rays, "squares attacked in each direction"),
+    (
+        "pieces",
+        (ROOKS, BISHOPS, QUEENS),
+        ("rooks", "bishops", "queens"),
+        sliders.pieces,
+        "squares each piece type attacks",
+    ),
+    ("sides", SIDES, ("white", "black"), sliders.sides, "all squares that each side's rooks and bishops attack"),
+)
+
+
 def _sliders() -> Iterator[Routine]:
-    for ending, board in (("", OCCUPIED), ("-empty", EMPTY)):
-        given = board.name == "occupied"
-        parameters = (ROOKS, BISHOPS, board)
-        requires = (WITHIN_OCCUPIED if given else NOT_ON_EMPTY,)
-        yield Routine(
-            "sliders",
-            f"union{ending}",
-            "",
-            Contract(parameters, "union", "", requires=requires),
-            partial(sliders.union, given_occupied=given),
-            SETWISE,
-            f"all squares that rooks and bishops (queens in both) attack, from {board.name} squares",
-        )
-        yield Routine(
-            "sliders",
-            f"pair{ending}",
-            "",
-            Contract((*parameters, RESULTS), "pair", "", results=("orthogonal", "diagonal"), requires=requires),
-            partial(sliders.pair, given_occupied=given),
-            SETWISE,
-            f"squares attacked along ranks and files, and along diagonals, from {board.name} squares",
-        )
+    """Whole-side routines, from occupied and from empty squares, queens among rooks and bishops both."""
+    for form, boards, results, maker, what in _WHOLE:
+        for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
+            given_occupied = board is OCCUPIED
+            parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
+            contract = Contract(parameters, form, "", results, (requires,))
+            ways = tuple(partial(maker(way), given_occupied=given_occupied) for way in sliders.WAYS)
+            yield Routine(
+                "sliders", form + ending, "", contract, ways, SETWISE, f"{what}, from {board.name} squares", PACKED
+            )
+
+
+def _batch(routine: Routine) -> Routine:
+    """The routine over arrays of boards; in vectors its lanes are boards."""
+
+    def over(each: Description) -> Description:
+        return partial(batch.over, each, routine.descriptions[0])
+
+    inputs = routine.contract.parameters
+    arrays = tuple(Parameter(p.name, "boards") for p in inputs)
+    contract = replace(routine.contract, parameters=(*arrays, Parameter("result", "boards"), COUNT), each=inputs)
+    return replace(
+        routine,
+        form=routine.form if routine.direction else f"{routine.form}.batch",
+        direction=f"{routine.direction}.batch" if routine.direction else "",
+        contract=contract,
+        descriptions=tuple(over(each) for each in routine.descriptions),
+        summary=f"{routine.summary}, for n boards",
+        isas=ALL_SETS,
+        aliases=(),
+        boards=True,
+    )
+
+
+def _batches() -> Iterator[Routine]:
+    directed = (r for r in _kogge_stone() if r.form == "attacks" and r.direction != "any")
+    yield from (_batch(r) for r in directed)
+    yield from (_batch(r) for r in _sliders() if r.form in ("union", "union-empty"))
 
 
 @cache
 def catalogue() -> dict[str, Routine]:
     """Every routine, by its name."""
-    makers = (_dumb7, _kogge_stone, _push, _shift, _subtraction, _bytewise, _exploding, _sliders)
+    makers = (_dumb7, _kogge_stone, _push, _shift, _subtraction, _bytewise, _exploding, _sliders, _batches)
     return {routine.name: routine for maker in makers for routine in maker()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.machine import Register, general, vector
@@ -28,14 +29,27 @@ class Convention:
     """Offset from rsp, at entry, of the first argument that has no register."""
     result: Register = general("rax")
 
-    def scratch_vectors(self, available: int) -> tuple[int, ...]:
-        """Vector registers that a routine may change, of the first `available`."""
-        return tuple(number for number in range(available) if number not in self.saved_vectors)
+    def vectors(self, available: int) -> tuple[tuple[Register, ...], tuple[Register, ...]]:
+        """Of the first `available` vector registers those that may change, and those whose low half must come back.
 
-    def vector_result(self, bits: int) -> Register:
-        """Where a vector result goes."""
-        return vector(0, bits)
+        Registers 16 and above come first: writing them leaves no dirty upper halves behind.
+        """
+        order = (*range(16, available), *range(min(16, available)))
+        free = tuple(vector(n, WHOLE) for n in order if n not in self.saved_vectors)
+        return free, tuple(vector(n, WHOLE) for n in order if n in self.saved_vectors)
 
+    def places(self, lanes: Sequence[int]) -> tuple[Register | None, ...]:
+        """Where parameters with so many lanes come; None for one that comes on the stack."""
+        general_left, vectors_left = iter(self.arguments), iter(self.vector_arguments)
+        return tuple(next(general_left, None) if each == 1 else vector(next(vectors_left), WHOLE) for each in lanes)
+
+    def result_for(self, lanes: int) -> Register:
+        """Where a result goes."""
+        return self.result if lanes == 1 else vector(0, WHOLE)
+
+
+WHOLE = 512
+"""A vector register's width where no value is seen in it yet."""
 
 SYSV = Convention(
     "sysv",

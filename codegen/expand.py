@@ -50,7 +50,7 @@ class _Expansion:
 
     def path(self, propagator: Value, ray: CompassRay | RuntimeRay, *, attacks: bool) -> Value:
         if attacks and self.masks.inner and isinstance(ray, CompassRay):
-            ranks = self.masks.ranks
+            ranks = self.ranks(propagator)
             both = ray.mask(1, propagator.lanes, ranks=ranks) & ray.opposite.mask(1, propagator.lanes, ranks=ranks)
             return self.confine_to(propagator, both)
         return self.confine(propagator, ray, 1)
@@ -59,8 +59,12 @@ class _Expansion:
         """p1 = p & mask; p2 = p1 & step(p1); p4 = p2 & step(p2, 2); others by the largest halves."""
         key = (propagator, ray, n)
         if key not in self.runs:
+            twin = self.runs.get((propagator, ray.opposite, n)) if isinstance(ray, CompassRay) else None
             if n == 1:
                 made = self.confine(propagator, ray, 1)
+            elif twin is not None:
+                # The run to the right is the run to the left, moved by n - 1 steps.
+                made = ray.shift(twin, n - 1)
             else:
                 half = n // 2
                 longer, shorter = self.run(propagator, ray, n - half), self.run(propagator, ray, half)
@@ -73,9 +77,13 @@ class _Expansion:
         """The value within the squares that n steps of the ray can arrive at."""
         if self.within.get((value, ray), 0) >= n:
             return value
-        made = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.masks.ranks))
+        made = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.ranks(value)))
         self.within[made, ray] = n
         return made
+
+    def ranks(self, value: Value) -> bool:
+        """Rotates spare moves on general registers only."""
+        return self.masks.ranks and value.lanes == 1
 
     def confine_to(self, value: Value, mask: Value) -> Value:
         """`value & mask`, or `value` itself where it can hold nothing else; the same node whenever asked again."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any, Literal
 
 ALL = (1 << 64) - 1
@@ -118,9 +119,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a region asks of a value: that it is not zero, or that it is below a bound (unsigned)."""
+    """What a region asks of a value: that it is not zero, below a bound, or not below it (unsigned)."""
 
-    kind: Literal["nonzero", "below"]
+    kind: Literal["nonzero", "below", "at-least"]
     value: Value
     bound: int = 0
 
@@ -129,7 +130,9 @@ class Condition:
         """True or False where the value is a constant, else None."""
         if self.value.constant is None:
             return None
-        return self.value.number != 0 if self.kind == "nonzero" else self.value.number < self.bound
+        if self.kind == "nonzero":
+            return self.value.number != 0
+        return (self.value.number < self.bound) == (self.kind == "below")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -139,13 +142,14 @@ class Region:
     loop: the one body is run, then again as long as `condition` (over its next values) holds.
     when: the one body is run if `condition` (over values from outside) holds.
     switch: body number `index` is run; with `falls` the bodies after it as well, as in a C switch without break.
-    What is carried at the end is the region's result.
+    What is carried at the end is the region's result. `effects` are what each body writes to memory.
     """
 
     kind: Literal["loop", "when", "switch"]
     inits: tuple[Value, ...]
     phis: tuple[tuple[Value, ...], ...]
     bodies: tuple[tuple[Value, ...], ...]
+    effects: tuple[tuple[Value, ...], ...]
     condition: Condition | None = None
     index: Value | None = None
     falls: bool = False
@@ -174,6 +178,26 @@ def below(value: Value, bound: int) -> Condition:
     return Condition("below", value, bound)
 
 
+def at_least(value: Value, bound: int) -> Condition:
+    """The condition that a value, unsigned, is `bound` or more."""
+    return Condition("at-least", value, bound)
+
+
+def in_register(value: Value) -> bool:
+    """Whether a value takes a register: constants and places in memory do not."""
+    return value.op not in ("const", "place")
+
+
+def load(pointer: Value, index: Value, lanes: int = 1) -> Value:
+    """Boards number `index` and following of an array, as many as there are lanes."""
+    return Value("load", (pointer, index), lanes=lanes)
+
+
+def store(pointer: Value, index: Value, boards: Value) -> Value:
+    """Boards written to an array from number `index` on; a body returns it behind its next values."""
+    return Value("put-entry", (pointer, index, boards), lanes=boards.lanes)
+
+
 def shift_signed(value: Value, counts: Lanes) -> Value:
     """Shift each lane left by its count, right where it is negative; rotate where lanes disagree on the side."""
     if all(count >= 0 for count in counts):
@@ -199,6 +223,40 @@ COMPUTE: dict[str, Callable[..., int]] = {
 """What each operation does to one lane; results are taken modulo 2**64."""
 
 COMMUTATIVE = frozenset({"and", "or", "xor", "add", "mul"})
+
+
+WRITES = frozenset({"store", "put", "put-entry", "done"})
+"""Operations that write memory and make no value; `done` ends a routine whose regions did all its writing."""
+
+
+def overwritable(value: Value) -> tuple[Value, ...]:
+    """The arguments whose register a two-operand instruction could overwrite, in some order of its arguments."""
+    return value.args if value.op in COMMUTATIVE or value.op == "ternary" else value.args[:1]
+
+
+def reordered(value: Value) -> tuple[Value, ...]:
+    """The value with its arguments in each order that means the same; a constant stays last."""
+    args = value.args
+    if value.op in COMMUTATIVE and in_register(args[1]) and args[0] is not args[1]:
+        return (value, replace(value, args=args[::-1]))
+    if value.op == "ternary":
+        orders = [order for order in permutations(range(3)) if in_register(args[2]) or order[2] == 2]
+        return tuple(
+            replace(value, args=tuple(args[i] for i in order), attr=permuted(value.attr, order)) for order in orders
+        )
+    return (value,)
+
+
+def permuted(truth: int, order: tuple[int, ...]) -> int:
+    """The truth table of three inputs (bit 4a + 2b + c) when the inputs come in another order."""
+    new = 0
+    for row in range(8):
+        bits = [row >> 2 & 1, row >> 1 & 1, row & 1]
+        old = [0, 0, 0]
+        for place, which in enumerate(order):
+            old[which] = bits[place]
+        new |= (truth >> (4 * old[0] + 2 * old[1] + old[2]) & 1) << row
+    return new
 
 
 def make(op: str, *operands: Value | int, attr: Any = None, keeps: bool = False) -> Value:
@@ -260,8 +318,13 @@ Body = Callable[..., tuple[Value, ...]]
 
 def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     phis = _phis(carried)
-    nexts = body(*phis)
-    return _results(Region("loop", carried, (phis,), (nexts,), condition=condition(*nexts)))
+    nexts, effects = _parted(body(*phis))
+    return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=condition(*nexts)))
+
+
+def _parted(made: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The next values and the writes that a body has returned."""
+    return tuple(v for v in made if v.op not in WRITES), tuple(v for v in made if v.op in WRITES)
 
 
 def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
@@ -300,7 +363,8 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
     if condition.decided is not None:
         return body(*carried) if condition.decided else carried
     phis = _phis(carried)
-    return _results(Region("when", carried, (phis,), (body(*phis),), condition=condition))
+    nexts, effects = _parted(body(*phis))
+    return _results(Region("when", carried, (phis,), (nexts,), (effects,), condition=condition))
 
 
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
@@ -310,8 +374,9 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
             carried = body(*carried)
         return carried
     phis = tuple(_phis(carried) for _ in bodies)
-    traced = tuple(body(*values) for body, values in zip(bodies, phis, strict=True))
-    return _results(Region("switch", carried, phis, traced, index=index, falls=falls))
+    traced = [_parted(body(*values)) for body, values in zip(bodies, phis, strict=True)]
+    nexts, effects = tuple(zip(*traced, strict=True))
+    return _results(Region("switch", carried, phis, nexts, effects, index=index, falls=falls))
 
 
 def table(values: Sequence[int], index: Value, size: int = 8) -> Value:

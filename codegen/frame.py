@@ -33,9 +33,14 @@ class Frame:
 
 
 def with_frame(
-    items: tuple[Instruction | Label, ...], frame: Frame, convention: Convention, avx: bool
+    items: tuple[Instruction | Label, ...], frame: Frame, convention: Convention, avx: bool, wide_result: bool
 ) -> tuple[Instruction | Label, ...]:
-    """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp."""
+    """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp.
+
+    SSE code that follows runs slowly while upper halves of registers 0 to 15 are dirty: vzeroupper cleans them, unless
+    the result itself lies in one.
+    """
+    dirty = _writes_upper_half(items) and not wide_result
     depth = frame.room + 8 * len(frame.pushed)
 
     def placed(operand: Operand) -> Operand:
@@ -59,19 +64,13 @@ def with_frame(
         after.insert(0, Instruction("add", (RSP, frame.room)))
     before += [Instruction(store, (slot, register)) for register, slot in slots]
     after[:0] = [Instruction(store, (register, slot)) for register, slot in slots]
-    way_out = ["vzeroupper"] if _dirty(body) else []
+    way_out = ["vzeroupper"] if dirty else []
     return (*before, *body, *(Instruction(name) for name in way_out), *after, Instruction("ret"))
 
 
-def _dirty(items: tuple[Instruction | Label, ...]) -> bool:
-    """Whether upper halves of registers that SSE code shares were written (and none of them holds the result)."""
-    written = {
-        item.operands[0]
-        for item in items
-        if isinstance(item, Instruction) and item.operands and isinstance(item.operands[0], Register)
-    }
-    wide = {r for r in written if r.file == "vector" and r.bits > 128 and r.number < 16}
-    return bool(wide) and not any(r.number == 0 for r in wide)
+def _writes_upper_half(items: tuple[Instruction | Label, ...]) -> bool:
+    written = (item.operands[0] for item in items if isinstance(item, Instruction) and item.operands)
+    return any(isinstance(r, Register) and r.file == "vector" and r.bits > 128 and r.number < 16 for r in written)
 
 
 def without_needless_tests(items: tuple[Instruction | Label, ...]) -> tuple[Instruction | Label, ...]:

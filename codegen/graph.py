@@ -24,7 +24,7 @@ def dependencies(value: Value) -> tuple[Value, ...]:
     region = value.region
     outside = (*region.inits, *((region.index,) if region.index is not None else ()))
     asked = (region.condition.value,) if region.condition is not None else ()
-    made = tuple(following for body in region.bodies for following in body)
+    made = tuple(v for body in zip(region.bodies, region.effects, strict=True) for part in body for v in part)
     return (*outside, *asked, *made) if region.kind == "when" else (*outside, *made, *asked)
 
 
@@ -79,6 +79,7 @@ def rewrite(
                     old,
                     inits=tuple(new[v] for v in old.inits),
                     bodies=tuple(tuple(new[v] for v in body) for body in old.bodies),
+                    effects=tuple(tuple(new[v] for v in body) for body in old.effects),
                     condition=Condition(asked.kind, new[asked.value], asked.bound) if asked is not None else None,
                     index=new[old.index] if old.index is not None else None,
                 )

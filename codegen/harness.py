@@ -6,8 +6,8 @@ calls, and looks whether those registers, rsp and the direction flag are as they
 where they are not, with a mask of what differs, else 0 after n cases.
 
 Its own state lies in a context, a block outside the stack whose address is part of the code, so that it comes back
-whatever a kernel does to registers and stack pointer. The known values are addresses of the way back, too: a kernel
-that returns to a register that it pushed, or to a word too far up, still arrives.
+whatever a kernel does to registers and stack pointer. The known values are addresses of the way back, too, and so are
+the words around the kernel's stack: one that returns to a saved register or to a word too far up or down still arrives.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ class Passed:
 
     general   a word in a general register, or on the stack where the convention has no register left
     vector    the words in a vector register of that size; the n-th vector is in the convention's n-th vector register
-    address   the address of the case's words in the column, which may be results
+    address   the address of the case's words in the column
+    results   the address of the case's words in the results; it has no column
     """
 
-    file: Literal["general", "vector", "address"]
+    file: Literal["general", "vector", "address", "results"]
     words: int = 1
 
 
@@ -52,7 +53,7 @@ CASE_WORD = _CASE // 8
 
 _RAX, _RSP, _R10, _R11 = map(general, ("rax", "rsp", "r10", "r11"))
 _RETURNED = "returned"
-_WAYS_BACK = 8  # words above the arguments
+_WAYS_BACK = 8  # words above the arguments, and as many below the kernel's return address
 _JUNK = 0x5A5A_A5A5_3C3C_C3C3
 
 
@@ -146,15 +147,14 @@ def _enter(host: Convention, context_address: int) -> Iterator[Item]:
 
 
 def _reserve(convention: Convention, arguments: Sequence[Passed]) -> Iterator[Item]:
-    """Room for shadow space and stack arguments, above it ways back, at a multiple of 16; the loop's start."""
+    """Room for shadow space and stack arguments and some ways back above, at a multiple of 16; the loop's start."""
     on_stack = max(0, sum(one.file != "vector" for one in arguments) - len(convention.arguments))
-    below = convention.stack_arguments - 8 + 8 * on_stack
-    below += -below % 16
-    yield Instruction("sub", (_RSP, below + 8 * _WAYS_BACK))
+    words = (convention.stack_arguments - 8) // 8 + on_stack + _WAYS_BACK
+    yield Instruction("sub", (_RSP, 8 * words))
     yield Instruction("and", (_RSP, -16))
     yield Instruction("lea", (_R10, _way_back(0)))
-    for at in range(_WAYS_BACK):
-        yield Instruction("mov", (_word(_RSP, below + 8 * at), _R10))
+    for at in range(words):
+        yield Instruction("mov", (_word(_RSP, 8 * at), _R10))
     yield Instruction("mov", (_word(_R11, _CALL_RSP), _RSP))
     yield Instruction("xor", (_R10.at(32), _R10.at(32)))
     yield Instruction("mov", (_word(_R11, _CHANGED), _R10))
@@ -164,9 +164,14 @@ def _reserve(convention: Convention, arguments: Sequence[Passed]) -> Iterator[It
 
 def _load_arguments(convention: Convention, arguments: Sequence[Passed], avx: bool) -> Iterator[Item]:
     general_used = vectors_used = 0
-    for at, passed in enumerate(arguments):
-        yield Instruction("mov", (_RAX, _word(_R11, _COLUMNS)))
-        yield Instruction("mov", (_RAX, _word(_RAX, 8 * at)))
+    columns = 0
+    for passed in arguments:
+        if passed.file == "results":
+            yield Instruction("mov", (_RAX, _word(_R11, _RESULTS)))
+        else:
+            yield Instruction("mov", (_RAX, _word(_R11, _COLUMNS)))
+            yield Instruction("mov", (_RAX, _word(_RAX, 8 * columns)))
+            columns += 1
         yield from _add_case(passed)
         if passed.file == "vector":
             register = vector(convention.vector_arguments[vectors_used], 64 * passed.words)
@@ -197,11 +202,14 @@ def _vector_move(target: Operand, origin: Operand, avx: bool) -> Instruction:
 
 
 def _fill(convention: Convention) -> Iterator[Item]:
-    """Known values into all that must survive, and junk into the scratch registers that carry nothing."""
+    """Known values into all that must survive, ways back below the stack, junk into rax and r10."""
     for register in convention.saved:
         yield Instruction("lea", (register, _way_back(register.number)))
     for number in sorted(convention.saved_vectors):
         yield Instruction("movups", (vector(number, 128), _word(_R11, _KNOWN_VECTORS + 16 * number, 128)))
+    yield Instruction("lea", (_R10, _way_back(0)))
+    for at in range(2, 2 + _WAYS_BACK):
+        yield Instruction("mov", (_word(_RSP, -8 * at), _R10))
     yield Instruction("mov", (_RAX, _JUNK))
     yield Instruction("mov", (_R10, _RAX))
 
@@ -246,7 +254,7 @@ def _store_result(convention: Convention, result: Passed, avx: bool) -> Iterator
     yield Instruction("imul", (_R10, _R10, 8 * result.words))
     yield Instruction("add", (_R10, _word(_R11, _RESULTS)))
     if result.file == "vector":
-        register = convention.vector_result(64 * result.words)
+        register = vector(0, 64 * result.words)
         yield _vector_move(_word(_R10, 0, register.bits), register, avx)
     else:
         yield Instruction("mov", (_word(_R10, 0), convention.result))

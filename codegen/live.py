@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from codegen.expr import Region, Value
+from codegen.expr import Region, Value, in_register
 from codegen.place import Block, PlacedRegion
 
 
@@ -25,12 +25,14 @@ class Event:
 
 def live_events(block: Block, results: Iterable[Value]) -> list[Event]:
     """The events of a routine's outermost block, which must leave `results`."""
-    return _events(block, frozenset(_named(results)))[0]
+    return _events(block, frozenset(_named(tuple(results))))[0]
 
 
-def _named(values: Iterable[Value | None]) -> set[Value]:
-    """The values that need a register: all but constants."""
-    return {value for value in values if value is not None and value.constant is None}
+def _named(values: Sequence[Value | None]) -> set[Value]:
+    """The values that need a register: all but constants; for a place in memory those that say where it is."""
+    named = {value for value in values if value is not None and in_register(value)}
+    places = (value for value in values if value is not None and value.op == "place")
+    return named.union(*(place.args for place in places))
 
 
 def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:

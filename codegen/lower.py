@@ -20,27 +20,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import accumulate, product
 from typing import Any
 
 from codegen.allocate import EFFORT, Allocated, Allocation, OutOfRegisters
+from codegen.board import DIR8, DIRECTION_SETS
 from codegen.convention import CONVENTIONS, Convention
 from codegen.expand import Masks, expand
-from codegen.expr import Value, parameter
+from codegen.expr import WRITES, Value, parameter
 from codegen.frame import Frame, with_frame, without_needless_tests
 from codegen.graph import Graph, shape
 from codegen.layout import Layout
 from codegen.live import live_events
 from codegen.machine import Code, Datum, Label, Memory, Register
 from codegen.place import Block, place
-from codegen.routine import Routine
+from codegen.routine import Description, Routine
 from codegen.schedule import schedule
 from codegen.select import Refused, select
 from codegen.simplify import simplify
 from codegen.spill import spill
 from codegen.targets.general import BMI2, X86_64
 from codegen.targets.table import ARGUMENT, Target
+from codegen.targets.vector import AVX2, AVX512, SSE2
 
-TARGETS = {target.name: target for target in (X86_64, BMI2)}
+TARGETS = {target.name: target for target in (X86_64, BMI2, SSE2, AVX2, AVX512)}
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Unit:
     target: Target
     convention: Convention
     layout: Layout
+    describe: Description
     masks: Masks = Masks()
     graph: Graph = Graph((), ())
     data: tuple[Datum, ...] = ()
@@ -80,15 +84,19 @@ class Kernel:
 
 
 def _trace(unit: Unit) -> Unit:
-    parameters = tuple(parameter(i) for i in range(len(unit.routine.contract.parameters)))
-    in_registers = len(unit.convention.arguments)
+    given = unit.routine.contract.parameters
+    lanes = tuple(unit.layout.lanes if unit.layout.boards and not p.scalar else 1 for p in given)
+    places = unit.convention.places(lanes)
+    parameters = tuple(parameter(i, each) for i, each in enumerate(lanes))
+    stack = [value for value, place in zip(parameters, places, strict=True) if place is None]
     values = tuple(
-        value if i < in_registers else Value("argument", (), 8 * (i - in_registers))
-        for i, value in enumerate(parameters)
+        value if place is not None else Value("argument", (), 8 * stack.index(value))
+        for value, place in zip(parameters, places, strict=True)
     )
-    results = unit.routine.describe(unit.layout, *values)
-    if unit.routine.contract.parameters[-1].kind == "results":
-        results = tuple(Value("put", (values[-1], result), 8 * i) for i, result in enumerate(results))
+    results = unit.describe(unit.layout, *values)
+    if given[-1].kind == "results":
+        starts = accumulate((8 * result.lanes for result in results), initial=0)
+        results = tuple(Value("put", (values[-1], result), at) for result, at in zip(results, starts, strict=False))
     return replace(unit, graph=Graph(parameters, results))
 
 
@@ -127,9 +135,10 @@ def _registers(unit: Unit) -> Unit:
     def constant_in_memory(value: Value) -> Memory:
         return Memory(64 * value.lanes, symbol=pool.setdefault(value.attr, f"c{len(pool)}"))
 
-    arguments: list[Register] = list(unit.convention.arguments)
-    places = dict(zip(unit.graph.parameters, arguments, strict=False))
-    results = tuple((r, unit.convention.result) for r in unit.graph.results if r.op != "put")
+    parameters = unit.graph.parameters
+    placed = zip(parameters, unit.convention.places([p.lanes for p in parameters]), strict=True)
+    places = {value: place for value, place in placed if place is not None}
+    results = tuple((r, unit.convention.result_for(r.lanes)) for r in unit.graph.results if r.op not in WRITES)
     events = live_events(unit.block, unit.graph.results)
     try:
         allocated = Allocation(unit.target, unit.convention, constant_in_memory).run(events, places, results)
@@ -147,7 +156,8 @@ def _flags(unit: Unit) -> Unit:
 
 def _frame(unit: Unit) -> Unit:
     frame = Frame(unit.allocated.saved, unit.slots)
-    items = with_frame(unit.allocated.items, frame, unit.convention, "avx" in unit.target.features)
+    wide_result = any(result.lanes > 2 for result in unit.graph.results if result.op not in WRITES)
+    items = with_frame(unit.allocated.items, frame, unit.convention, "avx" in unit.target.features, wide_result)
     return replace(unit, code=Code(unit.routine.name, items, unit.data))
 
 
@@ -189,29 +199,45 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 def lower(routine: Routine, isa: str = "x86-64", abi: str = "sysv", lanes: int | None = None) -> Kernel:
     """The kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
     target, convention = _target(routine, isa), _convention(routine, abi)
-    layout = Layout(lanes or 1)
+    layout = _layout(routine, target, lanes)
     best: Unit | None = None
     shapes: set[Any] = set()
-    for inner in (False, True):
-        for ranks in (False, True) if target.rotates else (False,):
-            unit = Unit(routine, target, convention, layout, Masks(inner, ranks))
-            for name, step in PASSES:
-                unit = step(unit)
-                if name == "selection":
-                    form = shape(unit.graph)
-                    if form in shapes:
-                        break
-                    shapes.add(form)
-            else:
-                if best is None or _size(unit) < _size(best):
-                    best = unit
+    choices = product(routine.descriptions, (False, True), (False, True) if target.rotates else (False,))
+    for describe, inner, ranks in choices:
+        unit = Unit(routine, target, convention, layout, describe, Masks(inner, ranks))
+        for name, step in PASSES:
+            unit = step(unit)
+            if name == "selection":
+                form = shape(unit.graph)
+                if form in shapes:
+                    break
+                shapes.add(form)
+        else:
+            if best is None or _size(unit) < _size(best):
+                best = unit
     assert best is not None
     return Kernel(routine, target, convention, layout, best.graph, best.code, best.allocated.exact)
 
 
+def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
+    """Lanes are boards for a routine of one direction, directions for one of several."""
+    if target.widths == (1,):
+        if lanes not in (None, 1):
+            raise ValueError(f"{target.name} has one lane: leave --lanes out, or use sse2, avx2 or avx512")
+        return Layout()
+    widths = tuple(width for width in target.widths if routine.boards or width > 2)
+    if lanes is not None and lanes not in widths:
+        raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, widths))} lanes, not {lanes}")
+    lanes = lanes or widths[0]
+    # Four directions a register on purpose: left and right ones apart, so that they share their runs.
+    mixes = target.has("rotl", lanes) and (lanes == 8 or len(DIRECTION_SETS.get(routine.direction, DIR8)) < 8)
+    return Layout(lanes, routine.boards, mixes)
+
+
 def _size(unit: Unit) -> tuple[int, int]:
     """What makes code shorter: instructions, then moves."""
-    moves = sum(i.mnemonic == "mov" and isinstance(i.operands[1], Register) for i in unit.code.instructions)
+    copies = ("mov", unit.target.move)
+    moves = sum(i.mnemonic in copies and isinstance(i.operands[1], Register) for i in unit.code.instructions)
     return len(unit.code.instructions), moves
 
 

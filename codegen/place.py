@@ -28,7 +28,7 @@ class PlacedRegion:
 Home = tuple[tuple[Region, int], ...]
 """Where a block lies: the bodies around it, outermost first."""
 
-_LEAVES = frozenset({"const", "param", "phi"})
+_LEAVES = frozenset({"const", "param", "phi", "place"})
 
 
 def place(graph: Graph) -> Block:
@@ -57,7 +57,7 @@ def place(graph: Graph) -> Block:
             for number, body in enumerate(region.bodies):
                 inner: list[Value | PlacedRegion] = []
                 asked = region.condition.value if region.kind == "loop" and region.condition else None
-                for following in (*body, *((asked,) if asked is not None else ())):
+                for following in (*region.effects[number], *body, *((asked,) if asked is not None else ())):
                     emit(following, (*home, (region, number)), inner)
                 bodies.append(Block(tuple(inner)))
             items.append(PlacedRegion(region, tuple(bodies), tuple(results[region])))
@@ -112,7 +112,7 @@ def _homes(graph: Graph, order: list[Value], needs: dict[Value, frozenset[Region
         if region.condition is not None:
             use(region.condition.value, home if region.kind == "when" else (*home, (region, 0)))
         for number, body in enumerate(region.bodies):
-            for following in body:
+            for following in (*body, *region.effects[number]):
                 use(following, (*home, (region, number)))
     return homes
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from codegen.board import DIR8, Direction
+from codegen.board import DIR8, ROOK, Direction
 from codegen.expr import Value, constant, make, shift_signed, table
 
 
@@ -58,6 +58,12 @@ class CompassRay(_Traced):
     directions: tuple[Direction, ...]
 
     @property
+    def straight(self) -> bool | None:
+        """Whether the ray goes along ranks or files; None if only some of its lanes do."""
+        found = {direction in ROOK for direction in self.directions}
+        return found.pop() if len(found) == 1 else None
+
+    @property
     def opposite(self) -> CompassRay:
         """The ray the other way."""
         return CompassRay(tuple(direction.opposite for direction in self.directions))
@@ -67,7 +73,11 @@ class CompassRay(_Traced):
         return shift_signed(value, tuple(n * d.shift for d in self._each(value.lanes)))
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
-        """The squares that n steps can arrive at: without the files (and on request ranks) that only a wrap reaches."""
+        """The squares that n steps can arrive at: without the files (and on request ranks) that only a wrap reaches.
+
+        A ray that goes to both sides is shifted by rotates, so its masks hold ranks too.
+        """
+        ranks = ranks or len({d.shift > 0 for d in self.directions}) > 1
         return constant(tuple(d.reach(n) if ranks else _reach_files(d, n) for d in self._each(lanes)))
 
     def _each(self, lanes: int) -> tuple[Direction, ...]:

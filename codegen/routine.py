@@ -11,6 +11,14 @@ from codegen.expr import Value
 Kind = Literal["board", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"]
 
 
+Description = Callable[..., tuple[Value, ...]]
+"""From a layout and the parameters' values to the results."""
+
+SCALARS = ("x86-64", "bmi2")
+PACKED = (*SCALARS, "avx2", "avx512")
+ALL_SETS = (*SCALARS, "sse2", "avx2", "avx512")
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter: its name and kind; `below` bounds a number that selects something (0: any 64-bit number)."""
@@ -18,6 +26,11 @@ class Parameter:
     name: str
     kind: Kind
     below: int = 0
+
+    @property
+    def scalar(self) -> bool:
+        """Whether there is one of it whatever the lanes."""
+        return self.kind in ("square", "dir8", "direction9", "boards", "results", "count")
 
     @property
     def pointer(self) -> bool:
@@ -34,21 +47,26 @@ class Contract:
     direction: str
     results: tuple[str, ...] = ("attacks",)
     requires: tuple[str, ...] = ()
+    each: tuple[Parameter, ...] = ()
+    """For arrays: the parameters that one board of each input stands for; then results are arrays too."""
 
 
 @dataclass(frozen=True)
 class Routine:
-    """A named routine: its description makes the results from the parameters."""
+    """A named routine: its descriptions make the results from the parameters."""
 
     family: str
     form: str
     direction: str
     contract: Contract
-    describe: Callable[..., tuple[Value, ...]]
+    descriptions: tuple[Description, ...]
+    """Ways to say the same; the one that makes the shortest code is taken, the first of those that are equal."""
     source: str
     summary: str
     isas: tuple[str, ...] = ("x86-64", "bmi2")
     aliases: tuple[str, ...] = ()
+    boards: bool = False
+    """Whether the lanes of a vector are boards; else they are directions."""
 
     @property
     def name(self) -> str:

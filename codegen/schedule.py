@@ -7,7 +7,9 @@ at a time, and keeps the description's order otherwise.
 
 from __future__ import annotations
 
-from codegen.expr import COMMUTATIVE, Value
+from collections.abc import Iterator
+
+from codegen.expr import Value, in_register, overwritable
 from codegen.place import Block, PlacedRegion
 from codegen.targets.table import Target
 
@@ -48,6 +50,15 @@ def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -
     return read
 
 
+def _registers(value: Value) -> Iterator[Value]:
+    """The values whose registers an instruction reads."""
+    for arg in value.args:
+        if arg.op == "place":
+            yield from arg.args
+        elif in_register(arg):
+            yield arg
+
+
 class _Run:
     """Values in a row, without control flow between them."""
 
@@ -56,7 +67,7 @@ class _Run:
         self.room = room
         self.after = needed_after
         self.position = {value: i for i, value in enumerate(values)}
-        self.args = [tuple(dict.fromkeys(a for a in v.args if a.constant is None)) for v in values]
+        self.args = [tuple(dict.fromkeys(_registers(v))) for v in values]
         self.users: dict[Value, list[int]] = {}
         for i, args in enumerate(self.args):
             for arg in args:
@@ -68,8 +79,7 @@ class _Run:
         rows = target.rows_for(value)
         if value.op == "copy" or not rows or not all(row.tied for row in rows):
             return ()
-        could = value.args if value.op in COMMUTATIVE else value.args[:1]
-        return tuple(arg for arg in could if arg.constant is None)
+        return tuple(arg for arg in overwritable(value) if in_register(arg))
 
     def best(self) -> list[Value]:
         """The order with the fewest moves: the description's, or one that keeps few values alive, with wishes met."""
@@ -162,7 +172,7 @@ class _Run:
     def _cost(self, order: list[int]) -> tuple[int, list[int]]:
         """Moves that the order needs, with registers beyond those there are counted as well, and who needs a move."""
         left = {arg: len(users) for arg, users in self.users.items()}
-        live = {value for value in {*self.users, *self.after} if value not in self.position and value.constant is None}
+        live = {value for value in {*self.users, *self.after} if value not in self.position and in_register(value)}
         crowd = 0
         hungry = []
         for i in order:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from codegen.bits import demanded, known_zero
@@ -28,6 +29,9 @@ def fold(graph: Graph) -> Graph:
     """Operations on constants, and those that change nothing, vanish."""
 
     def rule(value: Value, old: Value) -> Value:
+        if value.op == "broadcast" and value.args[0].op == "not":
+            # Many lanes have and-not, or three-input logic: there the complement costs nothing.
+            return ~replace(value, args=value.args[0].args)
         if value.op not in COMPUTE or value.op == "copy":
             return value
         args = value.args
@@ -106,7 +110,7 @@ def group_masks(graph: Graph) -> Graph:
         return [leaf for arg in value.args for leaf in leaves(arg, False)]
 
     inside = {arg for value in uses if value.op == "or" for arg in value.args if arg.op == "or" and len(uses[arg]) == 1}
-    trees: dict[Value, Value] = {}
+    grouped: dict[Value, dict[Lanes | None, list[Value]]] = {}
     for root in uses:
         if root.op != "or" or root in inside:
             continue
@@ -115,36 +119,22 @@ def group_masks(graph: Graph) -> Graph:
             masked = _masked(leaf)
             once = masked is not None and len(uses[leaf]) == 1
             groups.setdefault(masked[1] if masked is not None and once else None, []).append(leaf)
-        if not any(mask is not None and len(group) > 1 for mask, group in groups.items()):
-            continue
-        parts: list[Value] = []
-        for mask, group in groups.items():
-            inners = [leaf if mask is None else (_masked(leaf) or (leaf, mask))[0] for leaf in group]
-            joined = inners[0]
-            for inner in inners[1:]:
-                joined = joined | inner
-            parts.append(joined if mask is None else joined & constant(mask))
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole | part
-        trees[root] = whole
-    return _replace(graph, trees) if trees else graph
+        if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
+            grouped[root] = groups
+    new: dict[Value, Value] = {}
 
+    def rule(value: Value, old: Value) -> Value:
+        if old in grouped:
+            parts = []
+            for mask, group in grouped[old].items():
+                bare = [new[leaf] if mask is None else _bare(new[leaf]) for leaf in group]
+                joined = reduce(lambda one, other: one | other, bare)
+                parts.append(joined if mask is None else joined & constant(mask))
+            value = reduce(lambda one, other: one | other, parts)
+        new[old] = value
+        return value
 
-def _replace(graph: Graph, trees: dict[Value, Value]) -> Graph:
-    """The graph with each key replaced by its value (whose leaves belong to the old graph)."""
-    memo: dict[Value, Value] = {}
-
-    def substitute(value: Value) -> Value:
-        if value not in memo:
-            target = trees.get(value, value)
-            args = tuple(substitute(arg) for arg in target.args)
-            memo[value] = target if args == target.args else replace(target, args=args)
-        return memo[value]
-
-    if any(value.region is not None for value in users(graph.results)):
-        return graph  # no routine joins masked leaves across a region; keep the description as written
-    return Graph(graph.parameters, tuple(substitute(result) for result in graph.results))
+    return rewrite(graph, rule)
 
 
 def drop_unseen(graph: Graph, loose: bool = False) -> Graph:

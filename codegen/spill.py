@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.expr import Condition, Region, Value
+from codegen.expr import WRITES, Condition, Region, Value, in_register
 from codegen.live import Event, live_events
 from codegen.place import Block, PlacedRegion
 
@@ -51,7 +51,7 @@ def _pressure(event: Event) -> int:
     here = set(event.after)
     if event.value is not None:
         here |= {event.value, *event.value.args}
-    return sum(value.lanes == 1 and value.constant is None and value.op != "store" for value in here)
+    return sum(value.lanes == 1 and in_register(value) and value.op not in WRITES for value in here)
 
 
 def _next_use(value: Value, events: Sequence[Event]) -> int:
@@ -118,6 +118,7 @@ class _Spilling:
             region,
             inits=self.now(region.inits),
             bodies=tuple(self.now(body) for body in region.bodies),
+            effects=tuple(self.now(body) for body in region.effects),
             condition=Condition(asked.kind, self.now((asked.value,))[0], asked.bound) if asked is not None else None,
             index=self.now((region.index,))[0] if region.index is not None else None,
         )

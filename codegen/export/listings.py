@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from codegen.lower import Kernel
 from codegen.machine import Code, Datum, Instruction, Label, Memory, Operand, Register
+from codegen.targets.table import sized
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ def source(code: Code, dialect: Dialect) -> Iterator[str]:
             yield dialect.place.format(symbol=symbol, label=item.name)
         else:
             operands = [dialect.operand(item, operand, full) for operand in item.operands]
+            if item.mask is not None:
+                operands[0] += f"{{{item.mask}}}" + ("{z}" if item.zeroing else "")
             yield f"    {item.mnemonic} {', '.join(operands)}".rstrip()
     if code.data:
         yield dialect.data_head.format(alignment=max(datum.alignment for datum in code.data))
@@ -82,13 +85,16 @@ def symbol_of(name: str) -> str:
 
 def _where(kernel: Kernel) -> str:
     """Where the arguments come and the result goes."""
-    names = [parameter.name for parameter in kernel.routine.contract.parameters]
-    registers = kernel.convention.arguments
-    places = [f"{name} {register}" for name, register in zip(names, registers, strict=False)]
-    places += [f"{name} on the stack" for name in names[len(registers) :]]
-    if not any(parameter.kind == "results" for parameter in kernel.routine.contract.parameters):
-        places.append(f"result {kernel.convention.result}")
-    return ", ".join(places)
+    parameters = kernel.routine.contract.parameters
+    boards = kernel.layout.lanes if kernel.layout.boards else 1
+    lanes = [1 if parameter.scalar else boards for parameter in parameters]
+    said = [
+        f"{parameter.name} {sized(place, number) if place else 'on the stack'}"
+        for parameter, place, number in zip(parameters, kernel.convention.places(lanes), lanes, strict=True)
+    ]
+    if not any(parameter.kind in ("results", "boards") for parameter in parameters):
+        said.append(f"result {sized(kernel.convention.result_for(boards), boards)}")
+    return ", ".join(said)
 
 
 def _data(datum: Datum, dialect: Dialect, full: Callable[[str], str]) -> Iterator[str]:
@@ -118,14 +124,10 @@ _NASM_SIZES = MappingProxyType(
 
 def _nasm_operand(instruction: Instruction, operand: Operand, full: Callable[[str], str]) -> str:
     if isinstance(operand, Memory):
-        text = _nasm_memory(instruction, operand, full)
-    elif isinstance(operand, Label):
-        text = f".{operand.name}"
-    else:
-        text = number(operand) if isinstance(operand, int) else operand.name
-    if instruction.mask is not None and operand is instruction.operands[0]:
-        text += f"{{{instruction.mask}}}" + ("{z}" if instruction.zeroing else "")
-    return text
+        return _nasm_memory(instruction, operand, full)
+    if isinstance(operand, Label):
+        return f".{operand.name}"
+    return number(operand) if isinstance(operand, int) else operand.name
 
 
 def _nasm_memory(instruction: Instruction, memory: Memory, full: Callable[[str], str]) -> str:

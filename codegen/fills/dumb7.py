@@ -44,6 +44,14 @@ def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
     return ray.step(_flood(ray, gen, ray.path(pro, attacks=True), 6))
 
 
+def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
+    """Squares attacked, six cycles of the page's first form: shorter where one instruction joins and and or."""
+    pro = ray.path(pro, attacks=True)
+    for _ in range(6):
+        gen |= pro & ray.step(gen)
+    return ray.step(gen)
+
+
 def attacks_of_fill(ray: Ray, gen: Value, pro: Value) -> Value:
     """Squares attacked as one step of the seven-cycle fill (Dumb7Fill, Attack Fill)."""
     return ray.step(occluded(ray, gen, pro))

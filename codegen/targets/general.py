@@ -37,7 +37,7 @@ _X86_64 = (
     Row("shrv", "shr", "d cl"),
     Row("rotlv", "rol", "d cl"),
     Row("mul", "imul", "d A #b", when=_sign_extended),
-    Row("mul", "imul", "d B"),
+    Row("mul", "imul", "d B", when=lambda value: not _sign_extended(value)),
     Row("load-constant", "mov", "d #", when=lambda value: value.attr[0] >> 32 == 0, bits=32),
     Row("load-constant", "mov", "d #", when=lambda value: value.attr[0] >> 32 != 0),
     Row("address", "lea", "d [data]"),
@@ -47,11 +47,13 @@ _X86_64 = (
     Row("store", "mov", "[slot] a"),
     Row("reload", "mov", "d [slot]"),
     Row("argument", "mov", "d [argument]"),
+    Row("load", "mov", "d [a+b*8]"),
     Row("put", "mov", "[a+o] b"),
+    Row("put-entry", "mov", "[a+b*8] c"),
     Row("distance", "movsxd", "d [a+b*s]"),
 )
 
-X86_64 = Target("x86-64", "general", frozenset({"x86-64"}), _X86_64)
+X86_64 = Target("x86-64", frozenset({"x86-64"}), _X86_64)
 
 # The forms that leave their arguments alone come second: they are taken where they spare a move.
 _BMI2 = (
@@ -69,4 +71,4 @@ _BMI2 = (
     Row("scatter", "pdep", "d a B", feature="bmi2"),
 )
 
-BMI2 = Target("bmi2", "general", frozenset({"x86-64", "bmi1", "bmi2"}), _X86_64 + _BMI2, rotates=True)
+BMI2 = Target("bmi2", frozenset({"x86-64", "bmi1", "bmi2"}), _X86_64 + _BMI2, rotates=True)

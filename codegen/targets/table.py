@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from codegen.expr import Value
 from codegen.machine import File, Instruction, Memory, Operand, Register, general
@@ -21,9 +20,11 @@ class Row:
       A B C        an argument that may also be a constant: a memory operand, on general registers also an immediate
       # #b         the constant itself, or argument b, a constant, as an immediate
       i -i         the shift count, or 64 minus it
+      #t =n        a truth table or selection of lanes; the number n
       cl           the low byte of rcx, where argument b must lie
       [a+a] [a*i] [a+b] [a+b*i]   addresses for lea: doubled, scaled by 2**count, a sum, a scaled sum
       [data] [a+b*s]      the address of a table; its entry number b, of s bytes
+      [a+b*8]             a place behind pointer a, by number b
       [a+o] [slot] [argument]   memory: behind pointer a, a stack slot, an argument that came on the stack
     `when` says for which values the row holds; without it, for all. `bits` is the width at which the result is
     written where it is not the target's own.
@@ -35,6 +36,8 @@ class Row:
     feature: str = "x86-64"
     when: Callable[[Value], bool] | None = None
     bits: int | None = None
+    file: File = "general"
+    """The registers that the row is about; a value with several lanes, or of such, wants a vector's row."""
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -63,11 +66,16 @@ class Target:
     """An instruction set, as far as setwise uses it."""
 
     name: str
-    file: Literal["general", "vector"]
     features: frozenset[str]
     rows: tuple[Row, ...]
     rotates: bool = False
     """Whether rotates spare moves, so that masks which hold ranks too are worth trying."""
+    move: str = ""
+    """How vector registers are moved."""
+    widths: tuple[int, ...] = (1,)
+    """How many lanes a register may have, the usual number first."""
+    vectors: int = 0
+    """How many vector registers there are."""
 
     @cached_property
     def by_operation(self) -> dict[str, tuple[Row, ...]]:
@@ -79,7 +87,19 @@ class Target:
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
         """The rows that can make this value."""
-        return tuple(row for row in self.by_operation.get(value.op, ()) if row.when is None or row.when(value))
+        file = "vector" if value.lanes > 1 or any(arg.lanes > 1 for arg in value.args) else "general"
+        rows = self.by_operation.get(value.op, ())
+        return tuple(row for row in rows if row.file == file and (row.when is None or row.when(value)))
+
+    def has(self, op: str, lanes: int) -> bool:
+        """Whether some row makes that operation for so many lanes."""
+        file = "vector" if lanes > 1 else "general"
+        return any(row.file == file for row in self.by_operation.get(op, ()))
+
+
+def sized(register: Register, lanes: int) -> Register:
+    """The register as wide as a value of so many lanes needs it."""
+    return register.at(max(128, 64 * lanes)) if register.file == "vector" else register
 
 
 def build(row: Row, value: Value, result: Register, args: Sequence[Operand]) -> Instruction:
@@ -89,9 +109,16 @@ def build(row: Row, value: Value, result: Register, args: Sequence[Operand]) -> 
 
 def _operand(row: Row, word: str, value: Value, result: Register, args: Sequence[Operand]) -> Operand:
     if word == "d":
-        return result.at(row.bits) if row.bits else result
+        return result.at(row.bits) if row.bits else sized(result, value.lanes)
+    if word[0] == "=":
+        return int(word[1:])
+    if word == "#t":
+        return int(value.attr)
+
     if len(word) == 1 and word.lower() in "abc":
-        return args["abc".index(word.lower())]
+        place = "abc".index(word.lower())
+        operand = args[place]
+        return sized(operand, value.args[place].lanes) if isinstance(operand, Register) else operand
     if word == "#b":
         number = value.args[1].number
         return number - (1 << 64) if number >> 63 else number
@@ -120,6 +147,9 @@ def _operand(row: Row, word: str, value: Value, result: Register, args: Sequence
         return Memory(64, first, _register(args[1]))
     if word == "[a+o]":
         return Memory(64 * value.args[-1].lanes, first, displacement=int(value.attr))
+    if word == "[a+b*8]":
+        lanes = value.args[2].lanes if value.op == "put-entry" else value.lanes
+        return Memory(64 * lanes, first, _register(args[1]), 8)
     if word == "[a+b*s]":
         size = int(value.attr)
         return Memory(size * 8, first, _register(args[1]), size)
@@ -130,8 +160,3 @@ def _register(operand: Operand) -> Register:
     if not isinstance(operand, Register):
         raise TypeError(f"{operand} must be a register here")
     return operand
-
-
-def file_of(value: Value, target: Target) -> File:
-    """The register file that a value lives in."""
-    return "vector" if value.lanes > 1 else "general"

@@ -1,0 +1,38 @@
+"""Arrays of boards: a routine of boards run over n of them, as many at once as a register has lanes, then one by one.
+
+Each round reads all its boards before it writes, so the result may be one of the inputs; arrays that overlap otherwise
+may not be given. Any n, any alignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from codegen.expr import Value, at_least, constant, load, nonzero, store, while_
+from codegen.layout import Layout
+
+Each = Callable[..., tuple[Value, ...]]
+
+
+def over(each: Each, single: Each, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+    """`each` for every index, `single` where a register is not filled: two ways to describe the same.
+
+    Parameters are the inputs' addresses, the result's address, and n.
+    """
+    *inputs, result, count = parameters
+
+    def by(lanes: int, each: Each) -> Callable[[Value, Value], tuple[Value, ...]]:
+        def some(index: Value, left: Value) -> tuple[Value, ...]:
+            boards = (load(pointer, index, lanes) for pointer in inputs)
+            (made,) = each(Layout(lanes, boards=True), *boards)
+            write = store(result, index, made)
+            index += lanes
+            left -= lanes
+            return index, left, write
+
+        return some
+
+    index, left = constant(0), count
+    if layout.lanes > 1:
+        index, left = while_(lambda _, left: at_least(left, layout.lanes), by(layout.lanes, each), index, left)
+    return (Value("done", while_(lambda _, left: nonzero(left), by(1, single), index, left)),)

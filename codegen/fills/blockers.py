@@ -1,0 +1,69 @@
+"""The fill turned over: what grows is the set of squares that a ray cannot pass, not the set that it can.
+
+Grown by `or`, blockers need no complement of the occupied squares, and and-not-or is one three-input instruction. One
+step, two steps and four steps of the flood reach all seven squares. Source: setwise; kernels of this shape run in
+several engines, after Westcott's prefix (CCC, 2002).
+"""
+
+from __future__ import annotations
+
+from codegen.board import NOT_A
+from codegen.expr import Value, constant
+from codegen.ray import CompassRay
+
+
+def attacks(ray: CompassRay, gen: Value, occupied: Value) -> Value:
+    """Squares attacked, from occupied squares; every shift may wrap, the walls stop what it brings."""
+    lanes = gen.lanes
+    one, two = ray.mask(1, lanes, ranks=False), ray.mask(2, lanes, ranks=False)
+    blocked = ray.shift(occupied, 1)
+    wall = occupied | blocked | ~two
+    gen |= ~wall & ray.shift(gen, 2)
+    farther = wall | ray.shift(wall, 2)
+    gen |= ~farther & ray.shift(gen, 4)
+    return (ray.shift(gen, 1) & one) | (ray.shift(gen, 2) & ~(blocked | ~two))
+
+
+def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:
+    """What a flood cannot enter, or need not: occupied squares and the edge files."""
+    lanes = occupied.lanes
+    return occupied | ~(left.mask(1, lanes, ranks=False) & right.mask(1, lanes, ranks=False))
+
+
+def axis(left: CompassRay, right: CompassRay, gen: Value, wall: Value) -> tuple[Value, Value]:
+    """Squares attacked along both rays of an axis; what stops the ray to the right is what stops the left one, moved.
+
+    Steps of 1, 2 and 3. The edge files are walls, so no shift needs a mask but the last.
+    """
+    two = wall | left.shift(wall, 1)
+    three = two | left.shift(wall, 2)
+    return (
+        _flood(left, gen, wall, two, three),
+        _flood(right, gen, wall, right.shift(two, 1), right.shift(three, 2)),
+    )
+
+
+def _flood(ray: CompassRay, gen: Value, wall: Value, two: Value, three: Value) -> Value:
+    gen |= ~wall & ray.shift(gen, 1)
+    gen |= ~two & ray.shift(gen, 2)
+    gen |= ~three & ray.shift(gen, 3)
+    return ray.shift(gen, 1) & ray.mask(1, gen.lanes, ranks=False)
+
+
+def by_two(ray: CompassRay, gen: Value, wall: Value) -> Value:
+    """Squares attacked along one ray by steps of 1, 2 and 2, and 2 more that need only end beside one.
+
+    With three-input logic that is ten operations, the fewest known.
+    """
+    near = ray.shift(gen, 1)
+    beside = ray.shift(wall, 1)
+    two = wall | beside
+    gen |= ~wall & near
+    gen |= ~two & ray.shift(gen, 2)
+    gen |= ~two & ray.shift(gen, 2)
+    return (near | ~beside & ray.shift(gen, 2)) & ray.mask(1, gen.lanes, ranks=False)
+
+
+def east_by_subtraction(gen: Value, wall: Value) -> Value:
+    """Squares attacked eastward: a borrow walks to the next wall (Isenberg, 2005); sliders lie within the walls."""
+    return (wall ^ (wall - (gen << 1))) & constant(NOT_A, gen.lanes)

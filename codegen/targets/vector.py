@@ -1,0 +1,117 @@
+"""SSE2, AVX2 and AVX-512: 64-bit lanes in vector registers, beside the general registers' rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.expr import Value
+from codegen.targets.general import BMI2, X86_64
+from codegen.targets.table import Row, Target
+
+
+def _uniform(value: Value) -> bool:
+    """Whether all lanes shift by the same count."""
+    return len(set(value.attr)) == 1
+
+
+def _each(value: Value) -> bool:
+    return not _uniform(value)
+
+
+def _rows(*rows: Row) -> tuple[Row, ...]:
+    return tuple(replace(row, file="vector") for row in rows)
+
+
+# What moves between general and vector registers, and between lanes, is the same in SSE2 and its descendants.
+_SSE2 = _rows(
+    Row("and", "pand", "d B"),
+    Row("or", "por", "d B"),
+    Row("xor", "pxor", "d B"),
+    Row("andn", "pandn", "d B"),
+    Row("add", "paddq", "d B"),
+    Row("sub", "psubq", "d B"),
+    Row("add-bytes", "paddb", "d B"),
+    Row("sub-bytes", "psubb", "d B"),
+    Row("shl", "psllq", "d i", when=_uniform),
+    Row("shr", "psrlq", "d i", when=_uniform),
+    Row("load-constant", "movdqa", "d A"),
+    Row("load", "movdqu", "d [a+b*8]"),
+    Row("put", "movdqu", "[a+o] b"),
+    Row("put-entry", "movdqu", "[a+b*8] c"),
+)
+
+SSE2 = Target("sse2", X86_64.features | {"sse2"}, (*X86_64.rows, *_SSE2), move="movdqa", widths=(2,), vectors=16)
+
+_AVX2 = _rows(
+    Row("and", "vpand", "d a B"),
+    Row("or", "vpor", "d a B"),
+    Row("xor", "vpxor", "d a B"),
+    Row("andn", "vpandn", "d a B"),
+    Row("add", "vpaddq", "d a B"),
+    Row("sub", "vpsubq", "d a B"),
+    Row("add-bytes", "vpaddb", "d a B"),
+    Row("sub-bytes", "vpsubb", "d a B"),
+    Row("shl", "vpsllq", "d a i", when=_uniform),
+    Row("shr", "vpsrlq", "d a i", when=_uniform),
+    Row("shl", "vpsllvq", "d a B", when=_each),
+    Row("shr", "vpsrlvq", "d a B", when=_each),
+    Row("blend", "vpblendd", "d b a #t"),
+    Row("from-general", "vmovq", "d a"),
+    Row("insert", "vpinsrq", "d a b =1"),
+    Row("permute", "vpermq", "d a #t"),
+    Row("splat", "vpbroadcastq", "d a"),
+    Row("to-general", "vmovq", "d a"),
+    Row("high-half", "vpshufd", "d a =238", when=lambda value: value.args[0].lanes == 2),
+    Row("high-half", "vextracti128", "d a =1", when=lambda value: value.args[0].lanes == 4),
+    Row("load-constant", "vmovdqa", "d A"),
+    Row("load", "vmovdqu", "d [a+b*8]"),
+    Row("put", "vmovdqu", "[a+o] b"),
+    Row("put-entry", "vmovdqu", "[a+b*8] c"),
+)
+
+AVX2 = Target(
+    "avx2",
+    BMI2.features | {"avx", "avx2"},
+    (*BMI2.rows, *_AVX2),
+    rotates=True,
+    move="vmovdqa",
+    widths=(4, 2),
+    vectors=16,
+)
+
+_AVX512 = _rows(
+    Row("and", "vpandq", "d a B"),
+    Row("or", "vporq", "d a B"),
+    Row("xor", "vpxorq", "d a B"),
+    Row("andn", "vpandnq", "d a B"),
+    Row("ternary", "vpternlogq", "d b C #t"),
+    Row("add", "vpaddq", "d a B"),
+    Row("sub", "vpsubq", "d a B"),
+    Row("add-bytes", "vpaddb", "d a B"),
+    Row("sub-bytes", "vpsubb", "d a B"),
+    Row("shl", "vpsllq", "d A i", when=_uniform),
+    Row("shr", "vpsrlq", "d A i", when=_uniform),
+    Row("rotl", "vprolq", "d A i", when=_uniform),
+    Row("shl", "vpsllvq", "d a B", when=_each),
+    Row("shr", "vpsrlvq", "d a B", when=_each),
+    Row("rotl", "vprolvq", "d a B", when=_each),
+    Row("broadcast", "vpbroadcastq", "d a"),
+    Row("to-general", "vmovq", "d a"),
+    Row("high-half", "vpshufd", "d a =238", when=lambda value: value.args[0].lanes == 2),
+    Row("high-half", "vextracti64x2", "d a =1", when=lambda value: value.args[0].lanes == 4),
+    Row("high-half", "vextracti64x4", "d a =1", when=lambda value: value.args[0].lanes == 8),
+    Row("load-constant", "vmovdqa64", "d A"),
+    Row("load", "vmovdqu64", "d [a+b*8]"),
+    Row("put", "vmovdqu64", "[a+o] b"),
+    Row("put-entry", "vmovdqu64", "[a+b*8] c"),
+)
+
+AVX512 = Target(
+    "avx512",
+    AVX2.features | {"avx512f", "avx512vl", "avx512dq", "avx512bw"},
+    (*BMI2.rows, *_AVX512),
+    rotates=True,
+    move="vmovdqa64",
+    widths=(8, 4, 2),
+    vectors=32,
+)
