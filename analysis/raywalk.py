@@ -8,32 +8,19 @@ stops the rays of others only where its square is outside `empty`, and its own r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import reduce
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import Any, Literal
 
-ALL = 0xFFFF_FFFF_FFFF_FFFF
+from analysis import adders
+from analysis.words import ALL as ALL
+from analysis.words import W, clip, full, joined, on, where
 
 Files = Literal["little", "big"]
 Given = Literal["empty", "occupied"]
 
-
-class Word(Protocol):
-    """64 bits with the operators of an unsigned integer; integers may be given where the shifts' counts are."""
-
-    def __and__(self, other: Any, /) -> Self: ...
-    def __or__(self, other: Any, /) -> Self: ...
-    def __xor__(self, other: Any, /) -> Self: ...
-    def __add__(self, other: Any, /) -> Self: ...
-    def __sub__(self, other: Any, /) -> Self: ...
-    def __invert__(self) -> Self: ...
-    def __lshift__(self, count: Any, /) -> Self: ...
-    def __rshift__(self, count: Any, /) -> Self: ...
-
-
-W = TypeVar("W", bound=Word)
 
 # (file step, rank step), in the order of dir8.
 DIRECTIONS: Mapping[str, tuple[int, int]] = MappingProxyType(
@@ -58,6 +45,11 @@ SETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "bishop": ("noEa", "soEa", "soWe", "noWe"),
         "queen": DIR8,
     }
+)
+
+# The numbers of directions around a square that stands for 0, seen from White's side: 4 3 2 / 5 0 1 / 6 7 8.
+NUMBERED: Mapping[int, str] = MappingProxyType(
+    {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
 )
 
 
@@ -99,7 +91,7 @@ def occluded(direction: str, sliders: W, empty: W) -> W:
     >>> f"{occluded('east', 1 << 1, 0b11110100):08b}"
     '00000110'
     """
-    return _union(_walk(single, sliders, empty, arriving=False) for single in directions(direction))
+    return joined(_walk(single, sliders, empty, arriving=False) for single in directions(direction))
 
 
 def attacks(direction: str, sliders: W, empty: W) -> W:
@@ -108,21 +100,21 @@ def attacks(direction: str, sliders: W, empty: W) -> W:
     >>> f"{attacks('east', 1 << 1, 0b11110100):08b}"
     '00001100'
     """
-    return _union(_walk(single, sliders, empty, arriving=True) for single in directions(direction))
+    return joined(_walk(single, sliders, empty, arriving=True) for single in directions(direction))
 
 
 def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
     """Walks each line of the board once; the wave is one bit: does a ray arrive at, or leave, this square?"""
     found = []
     for first, *rest in lines(direction):
-        leaving = _square(sliders, first)
+        leaving = on(sliders, first)
         if not arriving:
             found.append(leaving << first)
         for square in rest:
             arrives = leaving
-            leaving = _square(sliders, square) | (arrives & _square(empty, square))
+            leaving = on(sliders, square) | (arrives & on(empty, square))
             found.append((arrives if arriving else leaving) << square)
-    return _clip(_union(found))
+    return clip(joined(found))
 
 
 def step(direction: str, board: W) -> W:
@@ -131,9 +123,9 @@ def step(direction: str, board: W) -> W:
     >>> hex(step("noWe", 0xFF)), hex(step("queen", 1))
     ('0x7f00', '0x302')
     """
-    return _clip(
-        _union(
-            _square(board, before) << square
+    return clip(
+        joined(
+            on(board, before) << square
             for single in directions(direction)
             for line in lines(single)
             for before, square in pairwise(line)
@@ -143,12 +135,12 @@ def step(direction: str, board: W) -> W:
 
 def empty_fill(direction: str, sliders: W) -> W:
     """The occluded fill on an empty board."""
-    return occluded(direction, sliders, _all(sliders))
+    return occluded(direction, sliders, full(sliders))
 
 
 def empty_attacks(direction: str, sliders: W) -> W:
     """The attacks on an empty board."""
-    return attacks(direction, sliders, _all(sliders))
+    return attacks(direction, sliders, full(sliders))
 
 
 def union(rooks: W, bishops: W, empty: W) -> W:
@@ -167,9 +159,14 @@ def rays(rooks: W, bishops: W, empty: W) -> tuple[W, ...]:
     return tuple(attacks(single, rooks if single in SETS["rook"] else bishops, empty) for single in DIR8)
 
 
+def sides(white_rooks: W, white_bishops: W, black_rooks: W, black_bishops: W, empty: W) -> tuple[W, W]:
+    """All squares that White's sliders attack, and all that Black's do."""
+    return union(white_rooks, white_bishops, empty), union(black_rooks, black_bishops, empty)
+
+
 def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
     """The attacks of the rooks, of the bishops and of the queens; none of the three sets holds another's pieces."""
-    empty = _clip(~occupied)
+    empty = clip(~occupied)
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
@@ -187,7 +184,7 @@ def from_square(piece: str, square: W, free: W, files: Files = "little") -> W:
     if isinstance(square, int):
         return _from_one_square(piece, square, free, files)
     # Whatever the square is: exactly one of the 64 conditions holds.
-    return _union(_from_one_square(piece, one, free, files) & _where(square, one, 6) for one in range(64))
+    return joined(_from_one_square(piece, one, free, files) & where(square, one, 6) for one in range(64))
 
 
 def _from_one_square(piece: str, square: int, free: W, files: Files) -> W:
@@ -201,31 +198,27 @@ def _from_one_square(piece: str, square: int, free: W, files: Files) -> W:
             arrives = (free ^ free) | 1
             for reached in numbered[numbered.index(square) + 1 :]:
                 found = found | (arrives << reached)
-                arrives = arrives & _square(free, reached)
-    return _clip(found)
+                arrives = arrives & on(free, reached)
+    return clip(found)
 
 
-def add(x: W, y: W) -> W:
-    """The sum modulo 2 to the 64th."""
-    return _clip(x + y)
+def of_pieces(piece: str, square: W, white: W, black: W, files: Files = "little") -> W:
+    """What a slider on one square attacks among the pieces of both sides."""
+    return from_square(piece, square, clip(~(white | black)), files)
 
 
-def bytewise_add(x: W, y: W) -> W:
-    """The sums of the eight bytes, each modulo 256.
+def in_direction(square: W, number: W, white: W, black: W, files: Files = "little") -> W:
+    """What a slider on one square attacks in one direction, numbered as `NUMBERED` says; any other number: nothing.
 
-    >>> hex(bytewise_add(0x01FF, 0x0101))
-    '0x200'
+    >>> hex(in_direction(0, 1, 1 << 2, 1)), hex(in_direction(7, 1, 1 << 5, 0, "big")), in_direction(0, 1 << 63, 0, 0)
+    ('0x6', '0x60', 0)
     """
-    return _bytewise(x, y, lambda a, b: a + b)
-
-
-def bytewise_sub(x: W, y: W) -> W:
-    """The differences of the eight bytes, each modulo 256.
-
-    >>> hex(bytewise_sub(0x0200, 0x0101))
-    '0x1ff'
-    """
-    return _bytewise(x, y, lambda a, b: a - b)
+    free = clip(~(white | black))
+    if isinstance(number, int):
+        return from_square(NUMBERED[number], square, free, files) if number in NUMBERED else free ^ free
+    return joined(
+        from_square(direction, square, free, files) & where(number, one, 64) for one, direction in NUMBERED.items()
+    )
 
 
 def specification(name: str, direction: str = "", given: Given = "empty") -> Callable[..., tuple[Any, ...]]:
@@ -234,12 +227,14 @@ def specification(name: str, direction: str = "", given: Given = "empty") -> Cal
     Names and parameters (a direction, a set of them, or `any`, which puts dir8 behind the other parameters):
 
     attacks, occluded (sliders, empty); empty-fill, empty-attacks, step (sliders);
-    union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
-    from-square, from-square-big-endian (square, free), direction rook, bishop or queen;
-    add, bytewise-add, bytewise-sub (x, y).
+    union, pair, rays (rooks, bishops, empty); sides (white rooks and bishops, black rooks and bishops, empty); pieces (rooks, bishops, queens, empty);
+    from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
+    direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the three also with
+    -big-endian behind its name, for files numbered the other way;
+    right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
-    With given="occupied" the squares that are not empty stand in the place of `empty` or `free`. Raises ValueError for
-    a name or direction that there is not.
+    With given="occupied" the squares that are not empty stand in the place of `empty` or `free`; boards of pieces mean
+    the same in either case. Raises ValueError for a name or direction that there is not.
 
     >>> specification("pair", given="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
     True
@@ -253,15 +248,17 @@ def specification(name: str, direction: str = "", given: Given = "empty") -> Cal
         return _tupled(lambda *words: function(direction, *words), -1 if board and given == "occupied" else None)
     if key in _WHOLE:
         return _tupled(_WHOLE[key], -1 if (given == "occupied") != (key == "pieces") else None)
-    if key in ("from-square", "from-square-big-endian"):
+    plain = key.removesuffix("-big-endian")
+    if plain in _FROM_SQUARE:
         directions(direction)
-        files: Files = "big" if key.endswith("big-endian") else "little"
-        return _tupled(
-            lambda square, free: from_square(direction, square, free, files), -1 if given == "occupied" else None
-        )
+        from_one, free = _FROM_SQUARE[plain]
+        files: Files = "little" if plain == key else "big"
+        return _tupled(partial(from_one, direction, files), -1 if free and given == "occupied" else None)
+    if key == "right-attacks":
+        return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if given == "occupied" else None)
     if key in _ARITHMETIC:
         return _tupled(_ARITHMETIC[key], None)
-    names = (*_DIRECTED, *_WHOLE, "from-square", "from-square-big-endian", *_ARITHMETIC)
+    names = (*_DIRECTED, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
     raise ValueError(f"no specification {name!r}: choose one of {', '.join(names)}")
 
 
@@ -276,10 +273,29 @@ _DIRECTED: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
     }
 )
 _WHOLE: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"union": union, "pair": pair, "rays": rays, "pieces": pieces}
+    {"union": union, "pair": pair, "rays": rays, "pieces": pieces, "sides": sides}
+)
+# Name to function of a direction, how files are numbered and the words; and whether the last word are free squares.
+_FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
+    {
+        "from-square": (lambda piece, files, square, free: from_square(piece, square, free, files), True),
+        "from-square-of-pieces": (
+            lambda piece, files, square, white, black: of_pieces(piece, square, white, black, files),
+            False,
+        ),
+        "direction-from-square": (
+            lambda _, files, square, number, white, black: in_direction(square, number, white, black, files),
+            False,
+        ),
+    }
 )
 _ARITHMETIC: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"add": add, "bytewise-add": bytewise_add, "bytewise-sub": bytewise_sub}
+    {
+        "add": adders.add,
+        "add-32": adders.add_32,
+        "bytewise-add": adders.bytewise_add,
+        "bytewise-sub": adders.bytewise_sub,
+    }
 )
 
 
@@ -289,7 +305,7 @@ def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[
     def called(*words: Any) -> tuple[Any, ...]:
         given = list(words)
         if complemented is not None:
-            given[complemented] = _clip(~given[complemented])
+            given[complemented] = clip(~given[complemented])
         result = function(*given)
         return result if isinstance(result, tuple) else (result,)
 
@@ -303,38 +319,6 @@ def _at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
         *boards, dir8 = words
         if isinstance(dir8, int):
             return function(DIR8[dir8], *boards)
-        return _union(function(single, *boards) & _where(dir8, number, 3) for number, single in enumerate(DIR8))
+        return joined(function(single, *boards) & where(dir8, number, 3) for number, single in enumerate(DIR8))
 
     return called
-
-
-def _square(board: W, square: int) -> W:
-    """1 where the square is in the board, else 0."""
-    return (board >> square) & 1
-
-
-def _clip(board: W) -> W:
-    """Python's integers have no end: keep 64 bits of them."""
-    return board & ALL
-
-
-def _all(board: W) -> W:
-    return _clip(~(board ^ board))
-
-
-def _union(words: Iterable[W]) -> W:
-    return reduce(lambda one, other: one | other, words)
-
-
-def _where(word: W, number: int, bits: int) -> W:
-    """All ones where the lowest bits of `word` are `number`, else 0."""
-    same = (word ^ word) | 1
-    for bit in range(bits):
-        same = same & (_square(word, bit) ^ (1 - (number >> bit & 1)))
-    return (word ^ word) - same
-
-
-def _bytewise(x: W, y: W, operation: Callable[[W, W], W]) -> W:
-    return _clip(
-        _union((operation((x >> place) & 0xFF, (y >> place) & 0xFF) & 0xFF) << place for place in range(0, 64, 8))
-    )

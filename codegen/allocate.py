@@ -31,8 +31,8 @@ EFFORT = 4000
 """States that may go on, in all; each event has its share. A search that never asks for more is exact."""
 
 
-VIEWS = frozenset({"low-half"})
-"""Operations that only see less of a register."""
+VIEWS = frozenset({"low-half", "as-wide"})
+"""Operations that only see less of a register, or more of it than is known."""
 
 
 class OutOfRegisters(Exception):
@@ -195,7 +195,10 @@ class Allocation:
                 if register not in taken:
                     extra = 0 if register in state.saved else 2
                     yield register, (extra, 0, len(order))
-                    break
+                    return
+        if not offered:
+            # Nothing else is left: one that waits for a shift count, which will push the value out again.
+            yield from ((register, (0, 0, len(order))) for register in order if register not in taken)
 
     def _new_saved(self, register: Register) -> tuple[Register, ...]:
         return (
@@ -262,7 +265,8 @@ class Allocation:
             count = value.args[1]
             moved = {**places, count: rcx}
             items = [*items, self._move(rcx, places[count])]
-            new = _State(moved, state.headers, state.saved, state.cost, state.items, state.before)
+            saved = state.saved.union(*(self._new_saved(register) for register in moved.values()))
+            new = _State(moved, state.headers, saved, state.cost, state.items, state.before)
             yield new, (cost[0] + 1, cost[1], cost[2]), items
 
     def _evict(
@@ -275,9 +279,8 @@ class Allocation:
             yield {v: r for v, r in state.places.items() if r != register}, (0, 0, 0), []
             return
         for other, cost in self._candidates(state, there[0], state.places):
-            if not self._new_saved(other):
-                places = {v: other if r == register else r for v, r in state.places.items()}
-                yield places, (cost[0] + 1, cost[1], cost[2]), [self._move(other, register)]
+            places = {v: other if r == register else r for v, r in state.places.items()}
+            yield places, (cost[0] + 1, cost[1], cost[2]), [self._move(other, register)]
 
     def _copy(self, state: _State, value: Value, after: frozenset[Value]) -> Iterator[_State]:
         source = state.places[value.args[0]]
@@ -366,14 +369,14 @@ class Allocation:
                 base, index = (state.places[each] for each in arg.args)
                 operands.append(Memory(64 * arg.lanes, base, index, 8))
             elif row.folds(letter):
-                operands.append(self.constant(arg))
+                operands.append(self.constant(arg, immediate=row.tied))
             else:
                 return None
         return operands
 
-    def constant(self, value: Value) -> Operand:
-        """A constant as an operand: a sign-extended 32-bit immediate on a general register, else read-only memory."""
-        if value.lanes == 1:
+    def constant(self, value: Value, immediate: bool) -> Operand:
+        """A constant as an operand: a sign-extended 32-bit immediate where there is one, else read-only memory."""
+        if value.lanes == 1 and immediate:
             number = value.number
             if number < 1 << 31:
                 return number
@@ -513,8 +516,8 @@ class Allocation:
                 test = Instruction("cmp", (register, region.condition.bound))
                 again = "jb" if region.condition.kind == "below" else "jae"
                 items = [test, *items, Instruction(again, (Label(f"{label}_0"),))]
-            if constants:
-                return
+            # Behind the test: mov 0, for xor would write the flags.
+            items[-1:-1] = [Instruction("mov", (c.operands[0], 0)) if c.mnemonic == "xor" else c for c in constants]
         else:
             items += constants
             if not last and not region.falls:
@@ -544,9 +547,16 @@ class Allocation:
         while left:
             sources = {source for source, _ in left.values()}
             free = next((to for to in left if to not in sources), None)
-            if free is None:
+            if free is not None:
+                done.append(self._move(free, *left.pop(free)))
+                continue
+            to, (source, _) = left.popitem()
+            if to.file != "general":
                 return None
-            done.append(self._move(free, *left.pop(free)))
+            # In a circle two registers change places: `to` is right then, and what it held is found in `source`.
+            done.append(Instruction("xchg", (to, source)))
+            left = {t: (source if s == to else s, n) for t, (s, n) in left.items()}
+            left = {t: (s, n) for t, (s, n) in left.items() if t != s}
         return done
 
     # -- the end

@@ -52,7 +52,9 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
     return (0,) * value.lanes
 
 
-def demanded(results: Iterable[Value], *, loose: bool = False) -> dict[Value, Lanes]:
+def demanded(
+    results: Iterable[Value], *, loose: bool = False, known: dict[Value, Lanes] | None = None
+) -> dict[Value, Lanes]:
     """For every value the bits that some user looks at; the others may be anything.
 
     >>> from codegen.expr import parameter
@@ -62,7 +64,7 @@ def demanded(results: Iterable[Value], *, loose: bool = False) -> dict[Value, La
     """
     roots = tuple(results)
     order = postorder(roots)
-    known: dict[Value, Lanes] = {}
+    known = dict(known or {})
     wanted: dict[Value, Lanes] = {value: (0,) * value.lanes for value in order}
 
     def ask(value: Value, bits: Lanes) -> None:

@@ -185,10 +185,22 @@ def _shift() -> Iterator[Routine]:
 
 
 def _subtraction() -> Iterator[Routine]:
-    boards = (SLIDERS, OCCUPIED)
-    within = (WITHIN_OCCUPIED,)
-    yield _plain("subtraction", "attacks", boards, subtraction.doubled, ISENBERG, "attacks", "east", within)
-    yield _plain("subtraction", "attacks-cleared", boards, subtraction.cleared, ISENBERG, "attacks", "east", within)
+    def either(single: Callable[..., Value], lanes: Callable[..., Value]) -> Description:
+        """A general register subtracts as a whole, lanes a byte at a time."""
+
+        def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
+            return ((single if layout.lanes == 1 else lanes)(*boards),)
+
+        return describe
+
+    forms = (
+        ("attacks", either(subtraction.doubled, subtraction.doubled_bytewise)),
+        ("attacks-cleared", either(subtraction.cleared, subtraction.cleared_bytewise)),
+    )
+    for form, describe in forms:
+        contract = Contract((SLIDERS, OCCUPIED), "attacks", "east", requires=(WITHIN_OCCUPIED,))
+        summary = f"subtraction {form}, east"
+        yield Routine("subtraction", form, "east", contract, (describe,), ISENBERG, summary, ALL_SETS, boards=True)
 
 
 def _bytewise() -> Iterator[Routine]:

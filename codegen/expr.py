@@ -28,7 +28,7 @@ ALL = (1 << 64) - 1
 Lanes = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Value:
     """A 64-bit value, or several in lanes: what one operation makes of its arguments.
 
@@ -42,6 +42,10 @@ class Value:
     lanes: int = 1
     keeps: bool = False
     region: Region | None = None
+
+    def __repr__(self) -> str:
+        below = ", ".join(arg.op for arg in self.args)
+        return f"<{self.op}({below})>"
 
     @property
     def constant(self) -> Lanes | None:
@@ -174,7 +178,9 @@ def nonzero(value: Value) -> Condition:
 
 
 def below(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is below `bound`."""
+    """The condition that a value, unsigned, is below `bound`, which must be below 2**31."""
+    if not 0 < bound < 1 << 31:
+        raise ValueError(f"a bound must be above 0 and below 2**31, not {bound}")
     return Condition("below", value, bound)
 
 
@@ -287,6 +293,8 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
         return constant(tuple(COMPUTE[op](*column) for column in zip(*columns, strict=True)))
     if op in ("shl", "shr", "rotl") and not any(attr):
         return args[0]
+    if op in ("shl", "shr") and all(n >= 64 for n in attr):
+        return constant(0, lanes)
     nothing, everything = (0,) * lanes, (ALL,) * lanes
     if len(args) == 2:
         for given, other in ((constants[0], args[1]), (constants[1], args[0])):

@@ -4,6 +4,7 @@
     rays        steps, runs and paths become shifts and masks
     algebra     equal values are made once, masks are moved, joined and dropped
     selection   every operation becomes one that the target has an instruction for, or is refused
+    arguments   parameters that the convention passes on the stack are read from there
     order       values get their places in blocks
     schedule    another order where that spares moves
     spills      values that find no register wait on the stack
@@ -12,30 +13,31 @@
     frame       saved registers, stack slots, the way out
     checked     every label and datum named is there
 
-Which masks lie on a path (codegen.expand.Masks) is the one choice that no pass makes alone: every allowed way is
-lowered, and the shortest code is taken.
+Which description of a routine is best, and which masks lie on a path (codegen.expand.Masks), no pass decides
+alone: every way goes as far as selection, and those that promise the shortest code go on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate, product
 from typing import Any
 
 from codegen.allocate import EFFORT, Allocated, Allocation, OutOfRegisters
 from codegen.board import DIR8, DIRECTION_SETS
-from codegen.convention import CONVENTIONS, Convention
+from codegen.convention import CONVENTIONS, SYSV, Convention
 from codegen.expand import Masks, expand
 from codegen.expr import WRITES, Value, parameter
 from codegen.frame import Frame, with_frame, without_needless_tests
-from codegen.graph import Graph, shape
+from codegen.graph import Graph, rewrite, shape
 from codegen.layout import Layout
 from codegen.live import live_events
 from codegen.machine import Code, Datum, Label, Memory, Register
 from codegen.place import Block, place
 from codegen.routine import Description, Routine
-from codegen.schedule import schedule
+from codegen.schedule import estimate, schedule
 from codegen.select import Refused, select
 from codegen.simplify import simplify
 from codegen.spill import spill
@@ -86,18 +88,12 @@ class Kernel:
 def _trace(unit: Unit) -> Unit:
     given = unit.routine.contract.parameters
     lanes = tuple(unit.layout.lanes if unit.layout.boards and not p.scalar else 1 for p in given)
-    places = unit.convention.places(lanes)
-    parameters = tuple(parameter(i, each) for i, each in enumerate(lanes))
-    stack = [value for value, place in zip(parameters, places, strict=True) if place is None]
-    values = tuple(
-        value if place is not None else Value("argument", (), 8 * stack.index(value))
-        for value, place in zip(parameters, places, strict=True)
-    )
+    values = tuple(parameter(i, each) for i, each in enumerate(lanes))
     results = unit.describe(unit.layout, *values)
     if given[-1].kind == "results":
         starts = accumulate((8 * result.lanes for result in results), initial=0)
         results = tuple(Value("put", (values[-1], result), at) for result, at in zip(results, starts, strict=False))
-    return replace(unit, graph=Graph(parameters, results))
+    return replace(unit, graph=Graph(values, results))
 
 
 def _rays(unit: Unit) -> Unit:
@@ -111,6 +107,16 @@ def _algebra(unit: Unit) -> Unit:
 def _selection(unit: Unit) -> Unit:
     graph, data = select(unit.graph, unit.target)
     return replace(unit, graph=graph, data=data)
+
+
+def _arguments(unit: Unit) -> Unit:
+    """Parameters that find no register are read from the stack."""
+    parameters = unit.graph.parameters
+    places = unit.convention.places([p.lanes for p in parameters])
+    stack = [value for value, place in zip(parameters, places, strict=True) if place is None]
+    read = {value: Value("argument", (), 8 * at) for at, value in enumerate(stack)}
+    body = rewrite(Graph((), unit.graph.results), lambda value, old: read.get(old, value))
+    return replace(unit, graph=Graph(parameters, body.results))
 
 
 def _order(unit: Unit) -> Unit:
@@ -186,6 +192,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("rays", _rays),
     ("algebra", _algebra),
     ("selection", _selection),
+    ("arguments", _arguments),
     ("order", _order),
     ("schedule", _schedule),
     ("spills", _spills),
@@ -195,28 +202,43 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("checked", _checked),
 )
 
+CHOICE = 4
+"""After so many passes the ways to describe and mask a routine are compared, and the shortest goes on."""
+
+
+MOST_ENDS = 4
+"""How many ways go on at most."""
+
 
 def lower(routine: Routine, isa: str = "x86-64", abi: str = "sysv", lanes: int | None = None) -> Kernel:
     """The kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
     target, convention = _target(routine, isa), _convention(routine, abi)
     layout = _layout(routine, target, lanes)
-    best: Unit | None = None
-    shapes: set[Any] = set()
+    ends = []
+    for unit in _shortest(routine, target, layout):
+        unit = replace(unit, convention=convention)
+        for _, step in PASSES[CHOICE:]:
+            unit = step(unit)
+        ends.append(unit)
+    best = min(ends, key=_size)
+    return Kernel(routine, target, convention, layout, best.graph, best.code, best.allocated.exact)
+
+
+@cache
+def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
+    """The ways to describe and mask a routine that promise the shortest code, selected but not yet in order."""
+    found: dict[Any, tuple[int, Unit]] = {}
     choices = product(routine.descriptions, (False, True), (False, True) if target.rotates else (False,))
     for describe, inner, ranks in choices:
-        unit = Unit(routine, target, convention, layout, describe, Masks(inner, ranks))
-        for name, step in PASSES:
+        unit = Unit(routine, target, SYSV, layout, describe, Masks(inner, ranks))
+        for _, step in PASSES[:CHOICE]:
             unit = step(unit)
-            if name == "selection":
-                form = shape(unit.graph)
-                if form in shapes:
-                    break
-                shapes.add(form)
-        else:
-            if best is None or _size(unit) < _size(best):
-                best = unit
-    assert best is not None
-    return Kernel(routine, target, convention, layout, best.graph, best.code, best.allocated.exact)
+        form = shape(unit.graph)
+        if form not in found:
+            length = estimate(place(unit.graph), unit.graph.results, target, len(SYSV.scratch))
+            found[form] = length, unit
+    least = min(length for length, _ in found.values())
+    return tuple(unit for length, unit in found.values() if length <= least + 1)[:MOST_ENDS]
 
 
 def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:

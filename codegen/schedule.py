@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.expr import Value, in_register, overwritable
+from codegen.expr import WRITES, Value, in_register, overwritable
 from codegen.place import Block, PlacedRegion
 from codegen.targets.table import Target
 
@@ -30,14 +30,30 @@ def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int
     return Block(tuple(items))
 
 
+def estimate(block: Block, results: tuple[Value, ...], target: Target, room: int) -> int:
+    """About how many instructions a block becomes: its values, the moves that a quick order needs, crowding."""
+    total = 0
+    run: list[Value] = []
+    for position, item in enumerate((*block.items, None)):
+        if isinstance(item, Value):
+            run.append(item)
+            continue
+        total += len(run) + _Run(run, _read(block.items[position:], results), target, room).least()
+        run = []
+        if item is not None:
+            total += sum(estimate(b, _carried(item, n), target, room) for n, b in enumerate(item.bodies))
+    return total
+
+
 def _carried(placed: PlacedRegion, number: int) -> tuple[Value, ...]:
     asked = placed.region.condition
     return (*placed.region.bodies[number], *((asked.value,) if asked is not None else ()))
 
 
 def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -> set[Value]:
-    """Everything that is read after a run."""
+    """What is read in later items, or at the end, and is not made in them."""
     read = set(results)
+    made: set[Value] = set()
     for item in items:
         if isinstance(item, PlacedRegion):
             region = item.region
@@ -45,9 +61,12 @@ def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -
             read.update((region.condition.value,) if region.condition is not None else ())
             for body in item.bodies:
                 read |= _read(body.items, ())
+                made.update(each for each in body.items if isinstance(each, Value))
+            made.update(item.results, *region.phis)
         else:
-            read.update(item.args)
-    return read
+            read.update(_registers(item))
+            made.add(item)
+    return {value for value in read - made if in_register(value)}
 
 
 def _registers(value: Value) -> Iterator[Value]:
@@ -65,6 +84,7 @@ class _Run:
     def __init__(self, values: list[Value], needed_after: set[Value], target: Target, room: int) -> None:
         self.values = values
         self.room = room
+        self.vectors = target.vectors
         self.after = needed_after
         self.position = {value: i for i, value in enumerate(values)}
         self.args = [tuple(dict.fromkeys(_registers(v))) for v in values]
@@ -88,6 +108,11 @@ class _Run:
             return [self.values[i] for i in described[1]]
         others = (self._improved(base) for base in (self._thrifty(), self._by_kinship()))
         return [self.values[i] for i in min((described, *others), key=lambda found: found[0])[1]]
+
+    def least(self) -> int:
+        """What the cheapest of the orders costs before any wish."""
+        orders = (list(range(len(self.values))), self._thrifty(), self._by_kinship())
+        return min(self._cost(order)[0] for order in orders)
 
     def _improved(self, base: list[int]) -> tuple[int, list[int]]:
         """The order nearest to `base` with as many wishes met as spare moves, and what it costs."""
@@ -131,7 +156,7 @@ class _Run:
         """An order by the parts of a union: next comes the part that shares most with what is already there."""
         parts: list[int] = []
         joints: list[int] = []
-        pending = [len(self.values) - 1]
+        pending = [len(self.values) - 1] if self.values else []
         while pending:
             i = pending.pop()
             below = [self.position[arg] for arg in self.args[i] if arg in self.position]
@@ -173,17 +198,22 @@ class _Run:
         """Moves that the order needs, with registers beyond those there are counted as well, and who needs a move."""
         left = {arg: len(users) for arg, users in self.users.items()}
         live = {value for value in {*self.users, *self.after} if value not in self.position and in_register(value)}
-        crowd = 0
+        spare = {False: self.room, True: self.vectors}
+        for value in live:
+            spare[value.lanes > 1] -= 1
+        least = dict(spare)
         hungry = []
         for i in order:
+            value = self.values[i]
             for arg in self.args[i]:
                 left[arg] -= 1
+                if left[arg] == 0 and arg not in self.after:
+                    spare[arg.lanes > 1] += 1
             if self.prey[i] and not any(left[arg] == 0 and arg not in self.after for arg in self.prey[i]):
                 hungry.append(i)
-            live -= {arg for arg in self.args[i] if left[arg] == 0 and arg not in self.after}
-            live.add(self.values[i])
-            crowd = max(crowd, len(live))
-        return len(hungry) + 2 * max(0, crowd - self.room), hungry
+            spare[value.lanes > 1] -= value.op not in WRITES
+            least[value.lanes > 1] = min(least[value.lanes > 1], spare[value.lanes > 1])
+        return len(hungry) + 2 * sum(max(0, -room) for room in least.values()), hungry
 
     def _sorted(self, base: list[int], wishes: set[tuple[int, int]]) -> list[int] | None:
         """The order nearest to `base` in which every wish is met; None if they go round in a circle."""

@@ -109,7 +109,7 @@ def _blend(value: Value) -> Value:
         if picks == (True, False):
             return pair
         order = sum((0 if pick else 1) << 2 * at for at, pick in enumerate(picks))
-        return Value("permute", (pair,), order, value.lanes)
+        return Value("permute", (Value("as-wide", (pair,), lanes=value.lanes),), order, value.lanes)
     return Value("blend", (chosen, other), sum(3 << 2 * at for at, pick in enumerate(picks) if pick), value.lanes)
 
 
@@ -220,7 +220,14 @@ def _loaded(graph: Graph, target: Target) -> Graph:
         )
         return replace(value, args=args) if args != value.args else value
 
-    return rewrite(graph, rule)
+    def region_rule(region: Region) -> Region:
+        asked = region.condition
+        if asked is None or asked.value.constant is None:
+            return region
+        number = loads.setdefault(asked.value.constant, _load(asked.value))
+        return replace(region, condition=replace(asked, value=number))
+
+    return rewrite(graph, rule, region_rule)
 
 
 def _load(value: Value) -> Value:
@@ -238,6 +245,7 @@ def _checked(graph: Graph, target: Target) -> Graph:
             "result",
             "copy",
             "low-half",
+            "as-wide",
             "done",
             "place",
         ) and not target.rows_for(value):

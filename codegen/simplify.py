@@ -10,7 +10,7 @@ from typing import Any
 from codegen.bits import demanded, known_zero
 from codegen.expand import is_within
 from codegen.expr import ALL, COMPUTE, Lanes, Value, constant, make
-from codegen.graph import Graph, rewrite, shape, users
+from codegen.graph import Graph, postorder, rewrite, shape, users
 
 
 def share(graph: Graph) -> Graph:
@@ -32,6 +32,8 @@ def fold(graph: Graph) -> Graph:
         if value.op == "broadcast" and value.args[0].op == "not":
             # Many lanes have and-not, or three-input logic: there the complement costs nothing.
             return ~replace(value, args=value.args[0].args)
+        if value.op == "copy" and value.args[0].constant is not None:
+            return value.args[0]
         if value.op not in COMPUTE or value.op == "copy":
             return value
         args = value.args
@@ -144,15 +146,16 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
     """
     known: dict[Value, Lanes] = {}
 
-    def unseen(value: Value, bits: Lanes) -> bool:
+    def unseen(value: Value) -> bool:
         found = _masked(value)
         if found is None:
             return False
         zero = known_zero(found[0], known, loose=loose)
+        # What others know of the value they must know without its mask too, else the mask would vouch for itself.
+        bits = demanded(graph.results, loose=loose, known={value: zero})[value]
         return not any(want & ~mask & ~z & ALL for want, mask, z in zip(bits, found[1], zero, strict=True))
 
-    seen = demanded(graph.results, loose=loose)
-    doomed = next((value for value, bits in seen.items() if unseen(value, bits)), None)
+    doomed = next((value for value in postorder(graph.results) if unseen(value)), None)
     if doomed is None:
         return graph
     return drop_unseen(rewrite(graph, lambda new, old: _bare(new) if old is doomed else new), loose)

@@ -9,6 +9,8 @@ from codegen.expr import WRITES, Condition, Region, Value, in_register
 from codegen.live import Event, live_events
 from codegen.place import Block, PlacedRegion
 
+_STAYS = WRITES | {"phi", "result"}
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Spilled:
@@ -35,7 +37,7 @@ def spill(block: Block, results: tuple[Value, ...], room: int) -> Spilled:
         fixed = settled.union(*(_read_by(event.region) for event in events if event.region is not None))
         here = events[crowded]
         using = {here.value, *here.value.args} if here.value is not None else set()
-        waiting = [v for v in here.after if v not in fixed and v not in using and v.op not in ("phi", "result")]
+        waiting = [v for v in here.after if v not in fixed and v not in using and v.op not in _STAYS]
         if not waiting:
             return now
         victim = max(waiting, key=lambda value: (_next_use(value, events[crowded + 1 :]), -_made(value, events)))

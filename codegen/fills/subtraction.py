@@ -8,7 +8,7 @@ byte by byte and needs neither. Sliders must be a subset of the occupied squares
 from __future__ import annotations
 
 from codegen.board import FILE_H
-from codegen.expr import Value
+from codegen.expr import Value, make
 
 
 def doubled(rooks: Value, occupied: Value) -> Value:
@@ -22,3 +22,16 @@ def cleared(rooks: Value, occupied: Value) -> Value:
     wall = occupied | FILE_H
     rooks &= ~FILE_H
     return wall ^ ((wall & ~rooks) - rooks)
+
+
+def doubled_bytewise(rooks: Value, occupied: Value) -> Value:
+    """The first form a byte at a time, where registers subtract so: no wall, no file left out."""
+    return occupied ^ make("sub-bytes", occupied, make("add-bytes", rooks, rooks))
+
+
+def cleared_bytewise(rooks: Value, occupied: Value) -> Value:
+    """The second form a byte at a time: the post's four instructions."""
+    others = ~rooks & occupied
+    others = make("sub-bytes", others, rooks, keeps=True)
+    others ^= occupied
+    return others

@@ -1,0 +1,178 @@
+"""The command `setwise`: its arguments, and what becomes of errors. What each subcommand does is in commands.py.
+
+Exit status: 0 fine; 1 a check failed, or this processor cannot run what was asked for; 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+Arguments = argparse.Namespace
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {_one_line(message)} ({self.prog} --help shows an example)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments, by default those of the process; gives the exit status."""
+    try:
+        parsed = _parser().parse_args(arguments)
+        status = _run(parsed)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing is left for the interpreter to flush at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _run(parsed: Arguments) -> int:
+    from analysis import commands
+
+    try:
+        command: Callable[[Arguments], int] = getattr(commands, f"{parsed.command}_command")
+        return command(parsed)
+    except commands.CannotRunHere as error:
+        return _complain(parsed, error, 1)
+    except ValueError as error:
+        return _complain(parsed, error, 2)
+
+
+def _complain(parsed: Arguments, error: Exception, status: int) -> int:
+    print(f"setwise {parsed.command}: {_one_line(str(error))}", file=sys.stderr)
+    return status
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="setwise",
+        description="x86-64 machine code for set-wise sliding-piece attacks on chess bitboards.",
+        epilog="exit status: 0 fine, 1 a check failed or this processor cannot run it, 2 bad usage",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+
+    def add(name: str, summary: str, example: str) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=f"example:\n  {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    one = add("list", "show the catalogue", "setwise list 'kogge-stone.*'")
+    one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'; default: all")
+    _add_json(one)
+
+    one = add("listing", "print a kernel as assembly source", "setwise listing kogge-stone.attacks.sout --abi wiki")
+    one.add_argument("name", metavar="NAME", help="the routine, as `setwise list` shows it")
+    _add_target(one, lanes=True)
+    one.add_argument("--syntax", default="nasm", metavar="S", help="the assembler's syntax (default: nasm)")
+
+    one = add(
+        "count",
+        "count instructions by class: of a kernel's code, of what a call executes, or of a function in an ELF file",
+        "setwise count 'dumb7.attacks.*' --isa bmi2\n  "
+        "setwise count dumb7.occluded-until-dry.sout --executed d7,a8 0x00ffffffffffffff\n  "
+        "setwise count dumb7.occluded-until-dry.sout dumb7.occluded.sout --over tests/data/positions.fen\n  "
+        "setwise count --object fills.o --symbol soutAttacks",
+    )
+    one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'")
+    one.add_argument(
+        "--executed",
+        nargs="*",
+        dest="arguments",
+        metavar="ARG",
+        help="count what a call with these arguments executes (as `setwise run` takes them), or with --fen",
+    )
+    one.add_argument("--fen", help="count what a call on this position executes")
+    one.add_argument("--over", metavar="FILE", help="the same over a file of FENs, one a line")
+    one.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")
+    one.add_argument("--object", metavar="FILE", help="an ELF object, program or shared library")
+    one.add_argument("--symbol", metavar="SYM", help="the function in it")
+    _add_target(one, lanes=True)
+    _add_json(one)
+
+    one = add(
+        "compare",
+        "print two kernels side by side, their counts under them",
+        "setwise compare dumb7.attacks.sout kogge-stone.attacks.sout --abi wiki",
+    )
+    one.add_argument("left", metavar="A", help="the routine on the left")
+    one.add_argument("right", metavar="B", help="the routine on the right")
+    _add_target(one)
+
+    one = add(
+        "run",
+        "run a kernel on this processor and draw the boards",
+        "setwise run kogge-stone.attacks.nort a1,h1 0x0000ffffffff0000\n  "
+        "setwise run dumb7.attacks.noEa --fen 'rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2'",
+    )
+    one.add_argument("name", metavar="NAME", help="the routine")
+    one.add_argument(
+        "arguments",
+        nargs="*",
+        metavar="ARG",
+        help="a board: a number (0x..), squares (a1,h8) or a drawing; a square: e4",
+    )
+    one.add_argument("--fen", help="take sliders and squares from this position")
+    one.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")
+    _add_target(one, default=None)
+
+    one = add(
+        "trace",
+        "draw a fill cycle by cycle, or a kernel instruction by instruction",
+        "setwise trace\n  setwise trace kogge-stone.occluded.noEa c1,f1 0xffffffffffff0000\n  "
+        "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w' --svg west.svg",
+    )
+    one.add_argument(
+        "name", nargs="?", default="dumb7.occluded.sout", metavar="NAME", help="the routine (dumb7.occluded.sout)"
+    )
+    one.add_argument(
+        "arguments", nargs="*", metavar="ARG", help="as `setwise run` takes them (default: the literature's example)"
+    )
+    one.add_argument("--fen", help="take sliders and squares from this position")
+    one.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")
+    one.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
+    one.add_argument("--svg", metavar="FILE", help="draw to this file instead")
+    _add_target(one, lanes=True)
+
+    one = add("check", "run kernels on this processor against the ray-walk", "setwise check 'kogge-stone.*' --isa bmi2")
+    one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'; default: all")
+    one.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
+    one.add_argument("--abi", metavar="A", help="only this calling convention (default: all)")
+    one.add_argument(
+        "--quick", action="store_true", help="a sixteenth of the lines' cases, a tenth of the random boards"
+    )
+    _add_json(one)
+    return parser
+
+
+def _add_target(parser: argparse.ArgumentParser, *, lanes: bool = False, default: str | None = "x86-64") -> None:
+    said = f"default: {default}" if default else "default: the best that this processor has"
+    parser.add_argument("--isa", default=default, metavar="I", help=f"x86-64, bmi2, ... ({said})")
+    if lanes:
+        parser.add_argument("--lanes", type=int, metavar="N", help="boards or directions a register: 2, 4, 8")
+    parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""setwise: x86-64 machine code for set-wise sliding-piece attacks on chess bitboards.
+
+>>> import setwise
+>>> south = setwise.kernel("kogge-stone.attacks.sout")
+>>> hex(south(1 << 28, 0xFFFF_FFFF_FFFF_FFFF))  # sliders on e4, all squares empty
+'0x101010'
+"""
+
+from __future__ import annotations
+
+from codegen.call import Function
+from codegen.call import function as _function
+from codegen.catalogue import find as _find
+
+__all__ = ["Function", "kernel"]
+
+
+def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+    """The routine of that name as a function on integers, made and run as machine code of this processor.
+
+    Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63; parameters and results are the routine's. Without
+    `isa` it is the best instruction set that this processor has, without `abi` the convention of this platform's C;
+    both give the same results. Raises ValueError for names that there are not, codegen.call.NotRunnable where the
+    processor lacks what the code needs.
+    """
+    return _function(_find(name), isa, abi, lanes)

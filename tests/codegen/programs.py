@@ -1,0 +1,221 @@
+"""What the tests of the lowering share: random straight descriptions, and kernels called natively in any convention."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from codegen.assemble import assemble
+from codegen.convention import CONVENTIONS, Convention
+from codegen.expr import Value, constant
+from codegen.layout import Layout
+from codegen.lower import Kernel
+from codegen.machine import Code, Instruction, Memory, Register, general
+from codegen.native import Executable
+from codegen.routine import Contract, Parameter, Routine
+
+ALL = (1 << 64) - 1
+
+Description = Callable[..., tuple[Value, ...]]
+"""A description of straight code over its parameters, without a layout."""
+
+
+def routine(describe: Description, parameters: int) -> Routine:
+    """A routine of our own: it takes so many boards (two of them also in the wiki convention)."""
+
+    def with_layout(layout: Layout, *values: Value) -> tuple[Value, ...]:
+        return describe(*values)
+
+    kinds = (Parameter("a", "board"), Parameter("b", "empty")) if parameters == 2 else ()
+    taken = kinds or tuple(Parameter(f"p{i}", "board") for i in range(parameters))
+    return Routine("test", "form", "", Contract(taken, "", ""), (with_layout,), "", "")
+
+
+def oracle(describe: Description, arguments: Sequence[int]) -> int:
+    """The description run on constants."""
+    (result,) = describe(*(constant(argument) for argument in arguments))
+    return result.number
+
+
+# -- calling
+
+_FIRST = CONVENTIONS["sysv"].arguments
+_SURVIVE = tuple(general(name) for name in ("rbx", "rbp", "rsi", "rdi", "r12", "r13", "r14", "r15"))
+
+
+class Broken(AssertionError):
+    """A register that a kernel must leave alone came back changed."""
+
+
+@dataclass
+class Native:
+    """A kernel as a Python function of 64-bit numbers; every call checks the registers that must survive."""
+
+    function: Callable[..., int]
+    changed: ctypes.c_uint64
+    memory: tuple[Executable, ...]
+
+    def __call__(self, *arguments: int) -> int:
+        result = self.function(*arguments)
+        if self.changed.value:
+            raise Broken("a register that must survive was changed")
+        return result
+
+
+def native(kernel: Kernel) -> Native:
+    """A kernel of at most six parameters behind a shim that takes them as System V has them."""
+    return called(assemble(kernel.code).image, kernel.convention, len(kernel.routine.contract.parameters))
+
+
+def called(image: bytes, convention: Convention, arguments: int) -> Native:
+    """The same of any machine code."""
+    code, changed = Executable(image), ctypes.c_uint64()
+    shim = Executable(assemble(_shim(convention, arguments, code.address(), ctypes.addressof(changed))).image)
+    return Native(shim.function(ctypes.c_uint64, [ctypes.c_uint64] * arguments), changed, (code, shim))
+
+
+def _shim(convention: Convention, arguments: int, code: int, changed: int) -> Code:
+    rax, r10, r11, rsp = (general(name) for name in ("rax", "r10", "r11", "rsp"))
+    keeps = [register for register in _SURVIVE if register in convention.saved]
+    pushed = [register for register in _SURVIVE if register in CONVENTIONS["sysv"].saved]
+    room = 8 * (9 + len(pushed) % 2)  # shadow space and arguments; rsp is a multiple of 16 at the call
+    assert arguments <= len(_FIRST)
+    items = [*(Instruction("push", (register,)) for register in pushed), Instruction("sub", (rsp, room))]
+    for at, source in enumerate(_FIRST[len(convention.arguments) : arguments]):
+        place = Memory(64, rsp, displacement=convention.stack_arguments - 8 + 8 * at)
+        items.append(Instruction("mov", (place, source)))
+    # Through the stack, so that no move is in another's way.
+    pairs = list(zip(_FIRST[:arguments], convention.arguments, strict=False))
+    items += [Instruction("push", (source,)) for source, _ in pairs]
+    items += [Instruction("pop", (to,)) for _, to in reversed(pairs)]
+    items += [Instruction("mov", (register, _pattern(register))) for register in keeps]
+    items += [Instruction("mov", (rax, code)), Instruction("call", (rax,)), Instruction("xor", (r11, r11))]
+    for register in keeps:
+        items += [Instruction("mov", (r10, _pattern(register))), Instruction("xor", (r10, register))]
+        items.append(Instruction("or", (r11, r10)))
+    items += [Instruction("mov", (r10, changed)), Instruction("mov", (Memory(64, r10), r11))]
+    items.append(Instruction("add", (rsp, room)))
+    items += [Instruction("pop", (register,)) for register in reversed(pushed)]
+    return Code("shim", (*items, Instruction("ret")))
+
+
+def _pattern(register: Register) -> int:
+    return 0x5A5A_0000_C3C3_0001 + (register.number << 32)
+
+
+# -- random descriptions
+
+COUNTED = ("shl", "shr", "rotl")
+PLAIN = ("and", "or", "xor", "add", "sub")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a random description: `op` on variables `left` and `right` (or a constant, or a count).
+
+    `into` says what becomes of the result: a variable of its own, or the variable on the left, changed in place.
+    """
+
+    op: str
+    left: int
+    right: int
+    number: int
+    count: int
+    in_place: bool
+
+
+@dataclass(frozen=True)
+class Program:
+    """A random description: it works on a list of variables that begins with the parameters."""
+
+    parameters: int
+    steps: tuple[Step, ...]
+
+    def __call__(self, *values: Value) -> tuple[Value, ...]:
+        return (self.variables(*values)[-1],)
+
+    def variables(self, *values: Value) -> list[Value]:
+        """All variables as they are in the end."""
+        variables = list(values)
+        for step in self.steps:
+            at = step.left % len(variables)
+            made = _result(step, variables[at], variables[step.right % len(variables)])
+            if step.in_place:
+                variables[at] = made
+            else:
+                variables.append(made)
+        return variables
+
+
+def _result(step: Step, left: Value, right: Value) -> Value:
+    operand: Value | int = right if step.number == 0 else step.number
+    if step.op == "not":
+        return ~left
+    if step.op == "copy":
+        return left.copy()
+    if step.op == "rotl":
+        return left.rotate(step.count)
+    if step.op == "shlv":
+        return left << (right & 63)
+    if step.op in COUNTED:
+        return _shifted(left, step)
+    return _joined(left, operand, step)
+
+
+def _shifted(left: Value, step: Step) -> Value:
+    if step.op == "shl":
+        if step.in_place:
+            left <<= step.count
+            return left
+        return left << step.count
+    if step.in_place:
+        left >>= step.count
+        return left
+    return left >> step.count
+
+
+def _joined(left: Value, right: Value | int, step: Step) -> Value:
+    return (IN_PLACE if step.in_place else OPERATORS)[step.op](left, right)
+
+
+OPERATORS: dict[str, Callable[[Value, Value | int], Value]] = {
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+}
+IN_PLACE: dict[str, Callable[[Value, Value | int], Value]] = {
+    "and": operator.iand,
+    "or": operator.ior,
+    "xor": operator.ixor,
+    "add": operator.iadd,
+    "sub": operator.isub,
+    "mul": operator.mul,
+}
+
+NUMBERS = (0, 0, 0, 0, 1, 0xFF, ALL, ALL ^ 0xFF, 1 << 31, (1 << 31) - 1, 1 << 63, 0xFEFE_FEFE_FEFE_FEFE, ALL >> 8)
+"""Where a step has 0, it takes a variable; the others are constants: immediates, and some that only fit in memory."""
+
+words = st.integers(0, ALL) | st.sampled_from((0, 1, ALL, 1 << 63, 0x0123_4567_89AB_CDEF))
+
+
+def programs(
+    operations: Sequence[str] = (*PLAIN, *COUNTED, "not", "copy"), steps: int = 14, parameters: int = 4, least: int = 1
+) -> st.SearchStrategy[Program]:
+    """Random descriptions of up to so many steps over two to so many parameters."""
+    step = st.builds(
+        Step,
+        st.sampled_from(operations),
+        st.integers(0, 9),
+        st.integers(0, 9),
+        st.sampled_from(NUMBERS),
+        st.integers(0, 63),
+        st.booleans(),
+    )
+    return st.builds(Program, st.integers(2, parameters), st.lists(step, min_size=least, max_size=steps).map(tuple))

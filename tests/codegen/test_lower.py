@@ -1,0 +1,386 @@
+"""The lowering from description to running code: the classic listings, equal costs, control, spills, random ones.
+
+A description run on constants is the oracle for the same description as machine code. Code runs natively, behind a
+shim that looks whether the registers that must survive did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from analysis.decode import decode
+from codegen.assemble import assemble
+from codegen.catalogue import find
+from codegen.expr import Value, below, constant, nonzero, repeat, switch, table, when, while_
+from codegen.lower import lower
+from codegen.machine import Memory, general
+from codegen.native import runnable
+from tests.codegen.programs import (
+    ALL,
+    Broken,
+    Description,
+    called,
+    native,
+    oracle,
+    routine,
+)
+
+ISAS = ("x86-64", "bmi2")
+CONVENTIONS = ("sysv", "win64")
+
+natively = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+both = pytest.mark.parametrize("isa", ISAS)
+each = pytest.mark.parametrize("abi", CONVENTIONS)
+
+SAMPLES = (0, 1, 2, 3, 7, 0x80, 0xFF, 1 << 63, ALL, 0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210, 0x8100_0000_0000_0081)
+
+
+def lines(describe: Description | str, isa: str = "x86-64", abi: str = "wiki") -> list[str]:
+    """The instructions of a kernel without its ret, as its bytes say: `mov rax,rdx`."""
+    chosen = find(describe) if isinstance(describe, str) else routine(describe, 2)
+    decoded = decode(assemble(lower(chosen, isa, abi).code).text)
+    assert decoded[-1].mnemonic == "ret"
+    return [_line(instruction.text()) for instruction in decoded[:-1]]
+
+
+def _line(text: str) -> str:
+    mnemonic, _, operands = text.partition(" ")
+    return f"{mnemonic} {operands.replace(' ', '')}"
+
+
+def check(describe: Description, parameters: int, isa: str, abi: str, cases: Sequence[Sequence[int]] = ()) -> None:
+    """The kernel gives what the description gives, on the cases or on samples."""
+    function = native(lower(routine(describe, parameters), isa, abi))
+    for case in cases or list(_samples(parameters)):
+        assert function(*case) == oracle(describe, case), [hex(argument) for argument in case]
+
+
+def _samples(parameters: int) -> list[tuple[int, ...]]:
+    """Every sample in the first place, with others in the rest."""
+    count = len(SAMPLES)
+    return [
+        tuple(SAMPLES[(at + place * step) % count] for place in range(parameters))
+        for at in range(count)
+        for step in (1, 5)
+    ]
+
+
+# -- the classic comparison
+
+DUMB7 = ["mov rax,rdx", *["shr rdx,8", "and rdx,rcx", "or rax,rdx"] * 6, "shr rax,8"]
+
+KOGGE_STONE = """
+mov rax,rdx; shr rax,8; and rax,rcx; or rdx,rax; mov rax,rcx; shr rax,8; and rcx,rax; mov rax,rdx; shr rax,16;
+and rax,rcx; or rdx,rax; mov rax,rcx; shr rax,16; and rcx,rax; mov rax,rdx; shr rax,32; and rax,rcx; or rax,rdx;
+shr rax,8
+"""
+
+
+def test_dumb7_is_the_classic_listing() -> None:
+    assert lines("dumb7.attacks.sout") == DUMB7
+    assert len(DUMB7) == 20
+
+
+def test_kogge_stone_is_the_classic_listing() -> None:
+    classic = [line.strip() for line in KOGGE_STONE.split(";")]
+    assert len(classic) == 19
+    assert lines("kogge-stone.attacks.sout") == classic
+
+
+# -- allocations of equal cost follow the description's own variables
+
+
+def _copied(a: Value, b: Value) -> tuple[Value, ...]:
+    x = a.copy()
+    a ^= b
+    x -= a
+    return (x,)
+
+
+def _not_copied(a: Value, b: Value) -> tuple[Value, ...]:
+    b ^= a
+    a -= b
+    return (a,)
+
+
+def test_of_equal_costs_the_descriptions_variables_decide() -> None:
+    """Both compute a - (a ^ b) with one move; which value is moved, and what is written over, is as it is written."""
+    assert lines(_copied) == ["mov rax,rdx", "xor rdx,rcx", "sub rax,rdx"]
+    assert lines(_not_copied) == ["xor rcx,rdx", "sub rdx,rcx", "mov rax,rdx"]
+    for a in SAMPLES:
+        assert oracle(_copied, (a, 0x55)) == oracle(_not_copied, (a, 0x55)) == (a - (a ^ 0x55)) & ALL
+
+
+def test_a_saved_move_comes_before_the_variables() -> None:
+    """The copy is written, but nothing needs it: both names lie in one register."""
+
+    def describe(a: Value, b: Value) -> tuple[Value, ...]:
+        x = a.copy()
+        x |= b
+        return (x ^ b,)
+
+    assert len(lines(describe)) == 3  # or, xor, and one move to the result
+
+
+# -- control
+
+
+def _steps(*amounts: int) -> list[Callable[..., tuple[Value, ...]]]:
+    def body(amount: int) -> Callable[..., tuple[Value, ...]]:
+        return lambda x, y: (x.rotate(amount) + y, y ^ amount)
+
+    return [body(amount) for amount in amounts]
+
+
+def _rounds(a: Value, b: Value) -> tuple[Value, ...]:
+    return (repeat(5, lambda x, y: (x + y, x ^ y), a, b)[0],)
+
+
+def _fibonacci(a: Value, b: Value) -> tuple[Value, ...]:
+    return (repeat(7, lambda x, y: (y, x + y), a, b)[0],)
+
+
+def _until_dry(a: Value, b: Value) -> tuple[Value, ...]:
+    x, y = while_(lambda x, _: nonzero(x), lambda x, y: (x >> 9, y + x), a, b)
+    return (x ^ y,)
+
+
+def _while_below(a: Value, b: Value) -> tuple[Value, ...]:
+    return (while_(lambda x, _: below(x, 1000), lambda x, y: (x + 111, y ^ x), a & 2047, b)[1],)
+
+
+def _when(a: Value, b: Value) -> tuple[Value, ...]:
+    (x,) = when(nonzero(a & 3), lambda x: (x + a,), b)
+    return (x ^ b,)
+
+
+def _when_below(a: Value, b: Value) -> tuple[Value, ...]:
+    x, y = when(below(a & 15, 8), lambda x, y: (x + a, y ^ x), b, a)
+    return (x - y,)
+
+
+def _switch(a: Value, b: Value) -> tuple[Value, ...]:
+    x, y = switch(a & 3, _steps(1, 5, 11, 23), b, a)
+    return (x ^ y,)
+
+
+def _switch_falls(a: Value, b: Value) -> tuple[Value, ...]:
+    x, y = switch(a & 3, _steps(1, 5, 11, 23), b, a, falls=True)
+    return (x ^ y,)
+
+
+def _tables(a: Value, b: Value) -> tuple[Value, ...]:
+    bytes_ = table([i * 37 % 251 for i in range(64)], a & 63, size=1)
+    halves = table([i * i * 1_000_003 % (1 << 32) for i in range(64)], a >> 58, size=4)
+    return (bytes_ + halves ^ table([ALL // (i + 1) for i in range(64)], b & 63),)
+
+
+def _loop_with_switch(a: Value, b: Value) -> tuple[Value, ...]:
+    return (repeat(5, lambda x, y: (switch(x & 3, _steps(1, 5, 11, 23), y, x)[0], x + y), a, b)[0],)
+
+
+def _loop_in_loop(a: Value, b: Value) -> tuple[Value, ...]:
+    def outer(x: Value, y: Value) -> tuple[Value, ...]:
+        return repeat(4, lambda z: ((z << 1) + y + a,), x)[0], y + 1
+
+    return (repeat(3, outer, a, b)[0],)
+
+
+def _constants_go_in(a: Value, b: Value) -> tuple[Value, ...]:
+    return (when(nonzero(a & 1), lambda x, y: (x + b, constant(9)), constant(7), constant(0))[0] + b,)
+
+
+CONTROL = (
+    _rounds,
+    _fibonacci,
+    _until_dry,
+    _while_below,
+    _when,
+    _when_below,
+    _switch,
+    _switch_falls,
+    _tables,
+    _loop_with_switch,
+    _loop_in_loop,
+    _constants_go_in,
+)
+
+
+@natively
+@both
+@each
+@pytest.mark.parametrize("describe", CONTROL, ids=lambda describe: describe.__name__.strip("_"))
+def test_control_runs_as_described(describe: Description, isa: str, abi: str) -> None:
+    check(describe, 2, isa, abi)
+
+
+def test_control_is_real_control() -> None:
+    """A loop goes back, a switch is one indirect jump, and falling through takes no jump."""
+
+    def flows(describe: Description) -> list[str]:
+        decoded = decode(assemble(lower(routine(describe, 2), "x86-64", "sysv").code).text)
+        return [instruction.flow for instruction in decoded if instruction.flow not in ("next", "return")]
+
+    assert flows(_rounds) == ["branch"]
+    assert flows(_when) == ["branch"]
+    assert flows(_switch) == ["indirect", "jump", "jump", "jump"]
+    assert flows(_switch_falls) == ["indirect"]
+    assert flows(_tables) == []
+
+
+# What a loop or a branch carries round in a circle, or leaves as a constant.
+CIRCLES: tuple[tuple[str, Description], ...] = (
+    ("loop swaps", lambda a, b: (repeat(7, lambda x, y: (y, x), a, b)[0],)),
+    ("loop turns three", lambda a, b: (repeat(7, lambda x, y, z: (y, z, x), a, b, a ^ b)[0],)),
+    ("branch swaps", lambda a, b: (_minus(*when(nonzero(a & 1), lambda x, y: (y, x), b, a)),)),
+    ("loop leaves a constant", lambda a, b: (repeat(7, lambda x, y: (x + y, constant(5)), a, b)[0],)),
+    ("loop leaves zero", lambda a, b: (repeat(7, lambda x, y: (x + y, constant(0)), a, b)[0],)),
+)
+
+
+def _minus(x: Value, y: Value) -> Value:
+    return x - y
+
+
+@natively
+@both
+@each
+@pytest.mark.parametrize("describe", [d for _, d in CIRCLES], ids=[name for name, _ in CIRCLES])
+def test_what_is_carried_may_change_places(describe: Description, isa: str, abi: str) -> None:
+    check(describe, 2, isa, abi)
+
+
+@natively
+@both
+@each
+def test_a_condition_that_turns_out_constant(isa: str, abi: str) -> None:
+    """What is masked away is a constant only once the algebra has seen it: by then the region is made."""
+
+    def direct(a: Value, b: Value) -> tuple[Value, ...]:
+        return (when(nonzero(a & 0xFF & 0xFF00), lambda x: (x + a,), b)[0],)
+
+    def copied(a: Value, b: Value) -> tuple[Value, ...]:
+        return (when(nonzero((a & 0xFF & 0xFF00).copy()), lambda x: (x + a,), b)[0],)
+
+    def index(a: Value, b: Value) -> tuple[Value, ...]:
+        return (switch(a & 0xFF & 0xFF00, _steps(3, 5), b, a)[0],)
+
+    def bounded(a: Value, b: Value) -> tuple[Value, ...]:
+        return (when(below(a & 0xFF & 0xFF00, 5), lambda x: (x + a,), b)[0],)
+
+    for describe in (direct, copied, index, bounded):
+        check(describe, 2, isa, abi)
+
+
+@natively
+def test_a_copy_of_what_turns_out_constant() -> None:
+    check(lambda a, b: ((a & 0xFF & 0xFF00).copy() ^ b,), 2, "x86-64", "sysv")
+
+
+# -- constants in every place
+
+
+@natively
+@both
+@each
+@pytest.mark.parametrize(
+    "number", [0, 1, 0xFF, (1 << 31) - 1, 1 << 31, 1 << 63, ALL, ALL - 0xFF, 0xFEFE_FEFE_FEFE_FEFE]
+)
+def test_constants_in_every_place(number: int, isa: str, abi: str) -> None:
+    """Immediates, and what is too long for one; not every form takes either."""
+    k = constant(number)
+    for describe in (
+        lambda a, b: ((a & k) ^ b,),
+        lambda a, b: ((~a & k) ^ b,),
+        lambda a, b: ((k & ~a) + b,),
+        lambda a, b: ((a + k) ^ b,),
+        lambda a, b: ((k - a) ^ b,),
+        lambda a, b: ((a - k) | b,),
+        lambda a, b: ((a * k) ^ b,),
+        lambda a, b: (k.copy() ^ (b & a),),
+        lambda a, b: (k << (a & 63),),
+        lambda a, b: (a & b & 0 | k,),
+    ):
+        check(describe, 2, isa, abi)
+
+
+@natively
+@both
+@each
+def test_shifts_by_numbers_known_at_run_time(isa: str, abi: str) -> None:
+    def describe(a: Value, b: Value, c: Value) -> tuple[Value, ...]:
+        return ((a << (b & 63)) ^ (b >> (c & 63)) ^ c.rotate(a & 63) ^ (a << (a & 63)),)
+
+    check(describe, 3, isa, abi)
+
+
+@natively
+@both
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 63, 64, 72])
+def test_a_shift_by_all_bits_leaves_nothing(count: int, isa: str) -> None:
+    """The processor takes counts modulo 64; a description does not."""
+    check(lambda a, b: ((a << count) ^ b,), 2, isa, "sysv")
+    check(lambda a, b: ((a >> count) ^ b,), 2, isa, "sysv")
+
+
+# -- spills
+
+
+def _crowded(values: int) -> Description:
+    """So many values, each made from the one before, used in reverse: no other order needs fewer at once."""
+
+    def describe(a: Value, b: Value, c: Value) -> tuple[Value, ...]:
+        made = [a]
+        for n in range(values - 1):
+            made.append((made[-1].rotate(n + 1) + b) ^ (c >> (n + 1)))
+        *others, total = made
+        for value in reversed(others):
+            total = total.rotate(7) - value
+        return (total,)
+
+    return describe
+
+
+def _spilled(describe: Description, isa: str, abi: str) -> bool:
+    items = lower(routine(describe, 3), isa, abi).code.instructions
+    rsp = general("rsp")
+    return any(isinstance(o, Memory) and o.base == rsp for instruction in items for o in instruction.operands)
+
+
+@natively
+@both
+@each
+@pytest.mark.parametrize("values", [8, 12, 16, 20])
+def test_more_values_than_registers(values: int, isa: str, abi: str) -> None:
+    describe = _crowded(values)
+    assert _spilled(describe, isa, abi) == (values > 15), "spills where, and only where, registers run out"
+    check(describe, 3, isa, abi, _samples(3)[:8])
+
+
+@natively
+@each
+def test_six_parameters(abi: str) -> None:
+    """win64 has registers for four of them; the others come on the stack, above whatever the routine saves there."""
+
+    def describe(*values: Value) -> tuple[Value, ...]:
+        made = [value.rotate(n + 1) + values[0] for value in values for n in range(3)]
+        total = made[0]
+        for value in made[1:]:
+            total = total.rotate(5) ^ value
+        return (total + values[5],)
+
+    check(describe, 6, "x86-64", abi)
+
+
+@natively
+@each
+def test_a_kernel_that_forgets_a_saved_register_is_caught(abi: str) -> None:
+    """The shim is worth its checks: code that changes rbx, and gives the right result, does not pass."""
+    from codegen.convention import CONVENTIONS as CONVENTION
+
+    code = bytes.fromhex("4831db b82a000000 c3")  # xor rbx, rbx; mov eax, 42; ret
+    with pytest.raises(Broken):
+        called(code, CONVENTION[abi], 2)(1, 2)
+    assert called(code[3:], CONVENTION[abi], 2)(1, 2) == 42

@@ -1,0 +1,94 @@
+"""The public face: kernels as functions on integers."""
+
+from __future__ import annotations
+
+import pytest
+
+import setwise
+from analysis import raywalk
+from codegen import cpu
+from codegen.call import NotRunnable, missing
+from codegen.catalogue import find
+from codegen.convention import CONVENTIONS
+from codegen.lower import TARGETS
+from codegen.native import runnable
+
+runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+SLIDERS, EMPTY = 0x0000_0010_2000_0004, 0xFF7F_EF0F_DFFF_FBFB
+
+
+@runs
+@pytest.mark.parametrize("abi", [None, *CONVENTIONS])
+@pytest.mark.parametrize("isa", [None, "x86-64"])
+def test_a_kernel_is_a_function_on_integers(isa: str | None, abi: str | None) -> None:
+    north = setwise.kernel("Kogge-Stone.attacks.nort", isa=isa, abi=abi)
+    assert north(SLIDERS, EMPTY) == raywalk.attacks("nort", SLIDERS, EMPTY)
+    assert north(SLIDERS, EMPTY) == north(SLIDERS, EMPTY)
+
+
+@runs
+def test_several_results_are_a_tuple() -> None:
+    parameters = find("sliders.pair").contract.parameters
+    given = "occupied" if any(parameter.kind == "occupied" for parameter in parameters) else "empty"
+    rooks, bishops = 1 << 27, 1 << 12
+    board = rooks | bishops | 0xFF00_0000_0000_00FF
+    if given == "empty":
+        board = raywalk.ALL ^ board
+    expected = raywalk.specification("pair", given=given)(rooks, bishops, board)  # type: ignore[arg-type]
+    assert setwise.kernel("sliders.pair")(rooks, bishops, board) == expected
+
+
+@runs
+def test_what_is_not_taken() -> None:
+    south = setwise.kernel("dumb7.attacks.sout")
+    with pytest.raises(TypeError, match=r"takes 2 arguments \(sliders, empty\), not 1"):
+        south(1)
+    for wrong in (-1, 1 << 64):
+        with pytest.raises(ValueError, match=f"empty is {wrong}"):
+            south(1, wrong)
+    one_of_eight = setwise.kernel("kogge-stone.attacks.any")
+    assert one_of_eight(1, EMPTY, 7) == raywalk.attacks("nort", 1, EMPTY)
+    with pytest.raises(ValueError, match="dir8 is 8"):
+        one_of_eight(1, EMPTY, 8)
+
+
+@runs
+def test_sequences_are_many_cases_in_one_go() -> None:
+    boards = [SLIDERS >> at for at in range(13)]
+    expected = [raywalk.attacks("nort", board, EMPTY) for board in boards]
+    name = "kogge-stone.attacks.nort"
+    for isa in find(name).isas:
+        if missing(TARGETS[isa]):
+            continue
+        north = setwise.kernel(name, isa=isa)
+        assert north(boards, EMPTY) == expected
+        assert north(boards, [EMPTY] * 13) == expected
+        assert north(SLIDERS, EMPTY) == raywalk.attacks("nort", SLIDERS, EMPTY)
+        assert north([], EMPTY) == []
+    pair = setwise.kernel("sliders.pair-empty")
+    assert pair([], [], []) == []
+    assert pair([0, 1], 0, 0) == [pair(0, 0, 0), pair(1, 0, 0)]
+    with pytest.raises(ValueError, match=r"sequences of one length, not of \[1, 2\]"):
+        pair([1], [1, 2], 3)
+
+
+@runs
+def test_routines_on_arrays() -> None:
+    boards = [SLIDERS >> at for at in range(21)]
+    north = setwise.kernel("kogge-stone.attacks.nort.batch")
+    assert north(boards, EMPTY) == [raywalk.attacks("nort", board, EMPTY) for board in boards]
+
+
+def test_names_that_there_are_not() -> None:
+    with pytest.raises(ValueError, match=r"nearest are dumb7\.attacks\.sout"):
+        setwise.kernel("dumb7.attacks.soth")
+    with pytest.raises(ValueError, match="unknown instruction set"):
+        setwise.kernel("dumb7.attacks.sout", isa="sse9")
+    with pytest.raises(ValueError, match="unknown convention"):
+        setwise.kernel("dumb7.attacks.sout", abi="pascal")
+
+
+def test_a_processor_without_the_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "features", frozenset)
+    with pytest.raises(NotRunnable, match="it lacks"):
+        setwise.kernel("dumb7.attacks.sout", isa="bmi2")
