@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from codegen import cpu
+from codegen.arrays import is_array, prepared
 from codegen.assemble import assemble
 from codegen.convention import SYSV, WIN64, Convention
 from codegen.harness import CASE_WORD, CONTEXT_WORDS, GENERAL, Passed, changed, context, driver
@@ -17,6 +19,9 @@ from codegen.machine import Code
 from codegen.native import Executable, NotRunnable, runnable
 from codegen.routine import Parameter, Routine
 from codegen.targets.table import Target
+
+if TYPE_CHECKING:
+    from codegen.arrays import Boards
 
 __all__ = ["Function", "NotRunnable", "Runner", "Violation", "best_isa", "function", "host", "missing"]
 
@@ -80,6 +85,7 @@ class Runner:
             raise NotRunnable(f"this processor cannot run {code.name}: it lacks {', '.join(lacking)}")
         self._columns = sum(passed.file != "results" for passed in arguments) - whole
         self._lanes, self._whole = lanes, whole
+        self._lock = Lock()  # the context serves one call at a time
         self._context = (_U64 * CONTEXT_WORDS)(*context())
         avx = "avx" in cpu.features()
         drive = driver(convention, arguments, ctypes.addressof(self._context), host(), result, avx)
@@ -99,8 +105,16 @@ class Runner:
         number = _U64(n)
         addresses = [*columns, ctypes.addressof(number)] if self._whole else columns
         calls = 1 if self._whole else n // self._lanes
-        mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(addresses)))(*addresses), results, calls))
-        return Violation(int(self._context[CASE_WORD]) * self._lanes, changed(mask)) if mask else None
+        with self._lock:
+            mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(addresses)))(*addresses), results, calls))
+            return Violation(int(self._context[CASE_WORD]) * self._lanes, changed(mask)) if mask else None
+
+    def direct(self) -> Callable[..., None]:
+        """The kernel itself, for arrays: it takes the columns' addresses, the result's, and n.
+
+        Only for a kernel of this platform's convention. Any number of threads may be in it at once.
+        """
+        return self._kernel.function(None, (_U64,) * (self._columns + 2))
 
     def close(self) -> None:
         """Free the executable memory."""
@@ -146,6 +160,19 @@ class Function:
     """A kernel that is called with integers, or with sequences of them for many cases in one go.
 
     A case's result is an integer, or a tuple where the routine has several; sequences of n give a list of n of those.
+
+    A routine on arrays (`.batch`) takes NumPy's arrays besides, without copying them, and gives an array: a new one, or
+    `result`, which may be exactly one of the inputs. codegen.arrays.prepared says what is refused. Other threads run
+    meanwhile; they must leave the arrays alone.
+
+    >>> import numpy as np
+    >>> from codegen.catalogue import find
+    >>> north = function(find("kogge-stone.attacks.nort.batch"))
+    >>> rooks = np.array([1, 1 << 48], np.uint64)
+    >>> north(rooks, ~rooks).tolist() == [0x0101_0101_0101_0100, 1 << 56]
+    True
+    >>> north(rooks, ~rooks, result=rooks) is rooks
+    True
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -155,15 +182,32 @@ class Function:
         self._parameters = tuple(p for p in contract.each or contract.parameters if p.kind != "results")
         self._results = len(contract.results)
         self._lanes = cases_a_call(kernel)
+        self._batch = is_batch(kernel.routine)
+        self._direct = self._runner.direct() if self._batch and kernel.convention == host() else None
         self.__doc__ = f"{kernel.routine.summary} ({kernel.target.name})"
 
-    def __call__(self, *arguments: Given) -> Any:
+    def __call__(self, *arguments: Given | Boards, result: Boards | None = None) -> Any:
         """Run the machine code; TypeError for the wrong count, ValueError for what the contract does not take."""
         if len(arguments) != len(self._parameters):
             names = ", ".join(parameter.name for parameter in self._parameters)
             raise TypeError(
                 f"{self.kernel.name} takes {len(self._parameters)} arguments ({names}), not {len(arguments)}"
             )
+        if result is not None and not self._batch:
+            raise TypeError(f"{self.kernel.name} takes no result: routines on arrays, named .batch, do")
+        if self._batch and (result is not None or any(map(is_array, arguments))):
+            return self._on_arrays(arguments, result)
+        return self._on_integers(arguments)
+
+    def _on_arrays(self, arguments: Sequence[Any], result: Boards | None) -> Boards:
+        addresses, made = prepared([p.name for p in self._parameters], arguments, result)
+        if self._direct is not None:
+            self._direct(*addresses, len(made))
+        elif (violation := self._runner.run(addresses[:-1], addresses[-1], len(made))) is not None:
+            raise _broken(self.kernel, violation)
+        return made
+
+    def _on_integers(self, arguments: Sequence[Any]) -> Any:
         lengths = {len(argument) for argument in arguments if not isinstance(argument, int)}
         if len(lengths) > 1:
             raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
@@ -181,11 +225,15 @@ class Function:
         results = (_U64 * (padded * self._results))()
         violation = self._runner.run([ctypes.addressof(one) for one in arrays], ctypes.addressof(results), padded)
         if violation is not None:
-            raise RuntimeError(f"{self.kernel.name} breaks its convention: {', '.join(violation.what)}")
+            raise _broken(self.kernel, violation)
         return [tuple(results[at : at + self._results]) for at in range(0, number * self._results, self._results)]
 
     def __repr__(self) -> str:
         return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"
+
+
+def _broken(kernel: Kernel, violation: Violation) -> RuntimeError:
+    return RuntimeError(f"{kernel.name} breaks its convention: {', '.join(violation.what)}")
 
 
 def check_range(parameter: Parameter, argument: int) -> None:

@@ -25,8 +25,9 @@ from functools import cache
 from itertools import accumulate, product
 from typing import Any
 
-from codegen.allocate import EFFORT, Allocated, Allocation, OutOfRegisters
+from codegen.allocate import EFFORT, Allocated, Allocation
 from codegen.board import DIR8, DIRECTION_SETS
+from codegen.choices import OutOfRegisters
 from codegen.convention import CONVENTIONS, SYSV, Convention
 from codegen.expand import Masks, expand
 from codegen.expr import WRITES, Value, parameter
