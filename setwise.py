@@ -18,6 +18,8 @@ __all__ = ["Function", "kernel"]
 def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
     """The routine of that name as a function on integers, made and run as machine code of this processor.
 
+    A routine on arrays, such as sliders.union.batch, takes NumPy's arrays of uint64 as well.
+
     Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63; parameters and results are the routine's. Without
     `isa` it is the best instruction set that this processor has, without `abi` the convention of this platform's C;
     both give the same results. Raises ValueError for names that there are not, codegen.call.NotRunnable where the

@@ -17,7 +17,7 @@ Needs NumPy.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -179,11 +179,12 @@ class _Maker:
     def rays(self) -> Iterator[list[Column]]:
         """For each square every occupancy of its rays, one direction at a time where the routine is told which."""
         told = bool(self.of_kind("direction9"))
+        files: raywalk.Files = "big" if self.contract.specification.endswith("big-endian") else "little"
         for square in range(64):
-            rays = {d: list(_ray(square, d)) for d in self.directions()}
+            rays = {d: _ray(square, d, files) for d in self.directions()}
             if told:
                 for number in range(11):
-                    direction = _NUMBERED.get(number)
+                    direction = raywalk.NUMBERED.get(number)
                     yield self.from_square(square, rays[direction] if direction else [], number)
             else:
                 yield self.from_square(square, [s for ray in rays.values() for s in ray])
@@ -267,11 +268,7 @@ class _Maker:
                 made[parameter.name] = made[parameter.name] & allowed
 
 
-# How the exploding routine numbers directions: 4 3 2 / 5 0 1 / 6 7 8.
-_NUMBERED = {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
-
-
-def _ray(square: int, direction: str) -> Iterable[int]:
+def _ray(square: int, direction: str, files: raywalk.Files) -> list[int]:
     """The squares behind this one, as far as the board goes."""
-    line = next(line for line in raywalk.lines(direction) if square in line)
-    return line[line.index(square) + 1 :]
+    ray = raywalk.from_square(direction, square, raywalk.ALL, files)
+    return [reached for reached in range(64) if ray >> reached & 1]

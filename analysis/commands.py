@@ -238,12 +238,20 @@ def words_of(routine: Routine, arguments: Namespace) -> list[int]:
 def _from_position(routine: Routine, position: board.Position, side: board.Side) -> dict[str, int]:
     names = {parameter.name for parameter in routine.contract.parameters}
     apart = "queens" in names  # then rooks and bishops are these alone
+    of_sides: tuple[tuple[str, board.Side], ...] = (("white", "w"), ("black", "b"))
     found = {
         "sliders": _sliders(routine, position, side),
         "rooks": position.sliders(side, not apart, False) | position.rooks(side),
         "bishops": position.sliders(side, False, not apart) | position.bishops(side),
         "queens": position.queens(side),
+        "white": sum(position.piece(letter) for letter in "PNBRQK"),
+        "black": sum(position.piece(letter) for letter in "pnbrqk"),
     }
+    for name, one in of_sides:
+        found |= {
+            f"{name}_rooks": position.sliders(one, True, False),
+            f"{name}_bishops": position.sliders(one, False, True),
+        }
     by_kind = {"empty": position.empty, "occupied": position.occupied}
     words = {
         parameter.name: by_kind[parameter.kind]

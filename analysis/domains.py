@@ -167,18 +167,18 @@ class BitVectors:
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one in (0, _ones(width)):
                 return other if one else 0
-        return a if a is b else self._two("BV_AND", self._known.and_, a, b, width)
+        return a if _same(a, b) else self._two("BV_AND", self._known.and_, a, b, width)
 
     def or_(self, a: Value, b: Value, width: int) -> Value:
         """Bitwise or."""
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one in (0, _ones(width)):
                 return one or other
-        return a if a is b else self._two("BV_OR", self._known.or_, a, b, width)
+        return a if _same(a, b) else self._two("BV_OR", self._known.or_, a, b, width)
 
     def xor(self, a: Value, b: Value, width: int) -> Value:
         """Bitwise exclusive or."""
-        if a is b:
+        if _same(a, b):
             return 0
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one == 0:
@@ -193,11 +193,16 @@ class BitVectors:
 
     def add(self, a: Value, b: Value, width: int) -> Value:
         """Sum modulo 2 to the width."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one == 0:
+                return other
         return self._two("BV_ADD", self._known.add, a, b, width)
 
     def sub(self, a: Value, b: Value, width: int) -> Value:
         """Difference modulo 2 to the width."""
-        return self._two("BV_SUB", self._known.sub, a, b, width)
+        if isinstance(b, int) and b == 0:
+            return a
+        return 0 if _same(a, b) else self._two("BV_SUB", self._known.sub, a, b, width)
 
     def mul(self, a: Value, b: Value, width: int) -> Value:
         """Product modulo 2 to the width."""
@@ -245,14 +250,14 @@ class BitVectors:
         """`a` where the condition is 1, else `b`."""
         if isinstance(condition, int):
             return a if condition else b
-        if a is b or (isinstance(a, int) and isinstance(b, int) and a == b):
+        if _same(a, b):
             return a
         arms = [self.term(a, width), self.term(b, width)]
         return self.terms.mk_term(self._kind.ITE, [self.is_true(condition), *arms])
 
     def eq(self, a: Value, b: Value, width: int) -> Value:
         """1 where both are equal."""
-        return 1 if a is b else self._two("BV_COMP", self._known.eq, a, b, width)
+        return 1 if _same(a, b) else self._two("BV_COMP", self._known.eq, a, b, width)
 
     def ult(self, a: Value, b: Value, width: int) -> Value:
         """1 where `a` is below `b`, unsigned."""
@@ -314,6 +319,11 @@ def signed(value: int, width: int) -> int:
     (-1, 127)
     """
     return value - (1 << width) if value >> (width - 1) & 1 else value
+
+
+def _same(a: Value, b: Value) -> bool:
+    """Whether both are the same number or the same term; two terms may be equal all the same."""
+    return a is b or (isinstance(a, int) == isinstance(b, int) and bool(a == b))
 
 
 def _ones(width: int) -> int:

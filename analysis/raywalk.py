@@ -227,7 +227,8 @@ def specification(name: str, direction: str = "", given: Given = "empty") -> Cal
     Names and parameters (a direction, a set of them, or `any`, which puts dir8 behind the other parameters):
 
     attacks, occluded (sliders, empty); empty-fill, empty-attacks, step (sliders);
-    union, pair, rays (rooks, bishops, empty); sides (white rooks and bishops, black rooks and bishops, empty); pieces (rooks, bishops, queens, empty);
+    union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
+    sides (white's rooks and bishops, black's rooks and bishops, empty);
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the three also with
     -big-endian behind its name, for files numbered the other way;

@@ -114,13 +114,16 @@ def _not_entry(x: Operation) -> None:
 def _sum(x: Operation, a: Value, b: Value, carry: Value, width: int) -> Value:
     """a + b + carry, its flags set."""
     d = x.domain
-    wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (carry, 1))]
-    total = d.add(d.add(wide[0], wide[1], width + 1), wide[2], width + 1)
-    result = d.extract(total, 0, width, width + 1)
+    result = d.add(d.add(a, b, width), extend(x, carry, 1, width), width)
+
+    def carry_out() -> Value:
+        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (carry, 1))]
+        return bit(x, d.add(d.add(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
+
     x.set_flags(
         result_flags(x, result, width)
         | {
-            "cf": lambda: bit(x, total, width, width + 1),
+            "cf": carry_out,
             "of": lambda: bit(x, d.and_(d.xor(a, result, width), d.xor(b, result, width), width), width - 1, width),
             "af": lambda: bit(x, d.xor(d.xor(a, b, width), result, width), 4, width),
         }
@@ -131,13 +134,18 @@ def _sum(x: Operation, a: Value, b: Value, carry: Value, width: int) -> Value:
 def _difference(x: Operation, a: Value, b: Value, borrow: Value, width: int) -> Value:
     """a - b - borrow, its flags set."""
     d = x.domain
-    wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (borrow, 1))]
-    total = d.sub(d.sub(wide[0], wide[1], width + 1), wide[2], width + 1)
-    result = d.extract(total, 0, width, width + 1)
+    result = d.sub(d.sub(a, b, width), extend(x, borrow, 1, width), width)
+
+    def borrow_out() -> Value:
+        if isinstance(borrow, int) and borrow == 0:
+            return d.ult(a, b, width)
+        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (borrow, 1))]
+        return bit(x, d.sub(d.sub(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
+
     x.set_flags(
         result_flags(x, result, width)
         | {
-            "cf": lambda: bit(x, total, width, width + 1),
+            "cf": borrow_out,
             "of": lambda: bit(x, d.and_(d.xor(a, b, width), d.xor(a, result, width), width), width - 1, width),
             "af": lambda: bit(x, d.xor(d.xor(a, b, width), result, width), 4, width),
         }
@@ -225,10 +233,10 @@ def _cmovcc(condition: str, x: Operation) -> None:
     x.put(0, x.domain.ite(CONDITIONS[condition](x), x.get(1), x.get(0), width))
 
 
-def _place(x: Operation) -> int:
+def _place(x: Operation) -> Value:
     if x.instruction.target is None:
         raise x.unknown()
-    return (x.state.base + x.instruction.target) % (1 << 64)
+    return x.domain.add(x.state.base, x.instruction.target % (1 << 64), 64)
 
 
 def _jcc(condition: str, x: Operation) -> Goto:
@@ -245,7 +253,7 @@ def _jmp(x: Operation) -> Goto:
 
 def _call(x: Operation) -> Goto:
     place = _destination(x)
-    _push_value(x, (x.state.base + x.instruction.end) % (1 << 64))
+    _push_value(x, x.domain.add(x.state.base, x.instruction.end, 64))
     return Goto(place)
 
 

@@ -20,6 +20,10 @@ class UnknownInstructionError(SemanticsError):
     """An instruction, or a form of one, that has no semantics; the message names it."""
 
 
+class BreachError(SemanticsError):
+    """What no routine may do: it faults, touches what is not its own, or depends on what is undefined."""
+
+
 class Memory(Protocol):
     """Memory as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
 
@@ -48,7 +52,7 @@ class State:
 
     domain: Domain
     memory: Memory
-    base: int = 0
+    base: Value = 0
     registers: dict[str, Value] = field(default_factory=dict)
     vectors: dict[str, tuple[Value, ...]] = field(default_factory=dict)
     flags: dict[str, Flag | None] = field(default_factory=dict)
@@ -91,7 +95,14 @@ class Operation:
 
     def error(self, what: str) -> SemanticsError:
         """An error in what this instruction does, to be raised."""
-        return SemanticsError(f"'{self.instruction.text()}' at offset {self.instruction.offset:#x} {what}")
+        return SemanticsError(self._said(what))
+
+    def breach(self, what: str) -> BreachError:
+        """An error for what this instruction must not do, to be raised."""
+        return BreachError(self._said(what))
+
+    def _said(self, what: str) -> str:
+        return f"'{self.instruction.text()}' at offset {self.instruction.offset:#x} {what}"
 
     # ---- general and mask registers, immediates, memory
 
@@ -167,7 +178,7 @@ class Operation:
         if memory.segment:
             raise self.unknown(f"segment {memory.segment}")
         if memory.target is not None:
-            return (self.state.base + memory.target) % (1 << 64)
+            return self.domain.add(self.state.base, memory.target % (1 << 64), 64)
         total: Value = memory.displacement % (1 << 64)
         for register, scale in ((memory.base, 1), (memory.index, memory.scale)):
             if register is None:
@@ -183,14 +194,16 @@ class Operation:
         try:
             return self.state.memory.load(address, bits)
         except SemanticsError as error:
-            raise self.error(str(error)) from None
+            error.args = (self._said(str(error)),)
+            raise
 
     def store(self, address: Value, bits: int, value: Value) -> None:
         """Writes memory."""
         try:
             self.state.memory.store(address, bits, value)
         except SemanticsError as error:
-            raise self.error(str(error)) from None
+            error.args = (self._said(str(error)),)
+            raise
 
     # ---- flags
 
@@ -198,7 +211,7 @@ class Operation:
         """The flag as one bit; an error where it is undefined."""
         found = self.state.flags.get(name)
         if found is None:
-            raise self.error(f"reads {name}, which is undefined")
+            raise self.breach(f"reads {name}, which is undefined")
         return found()
 
     def set_flags(self, flags: Mapping[str, Flag | None]) -> None:
@@ -310,5 +323,10 @@ class Operation:
     def _check_alignment(self, address: Value, bits: int) -> None:
         name = self.instruction.mnemonic
         strict = name in _ALIGNED or (bits == 128 and not name.startswith("v") and name not in _UNALIGNED)
-        if strict and isinstance(address, int) and address % (bits // 8):
-            raise self.error(f"needs an address that is a multiple of {bits // 8}, not {address:#x}")
+        if not strict:
+            return
+        rest = self.domain.extract(address, 0, (bits // 8).bit_length() - 1, 64)
+        if not isinstance(rest, int):
+            raise self.breach(f"needs an address that is a multiple of {bits // 8}, which it may not be")
+        if rest:
+            raise self.breach(f"needs an address that is a multiple of {bits // 8}: it is {rest} above one")

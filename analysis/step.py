@@ -17,7 +17,7 @@ BUFFERS = 0x1000_0000
 BACK = 0x0BAD_0C0D_E000  # where the final ret goes
 
 _STACK_BELOW = 1 << 16
-_STACK_ABOVE = 8 + 32  # the return address, and the space that Windows reserves for the callee
+_STACK_ABOVE = 8 + 32 + 64  # the return address, the space that Windows reserves for the callee, stack arguments
 _BUFFER_DISTANCE = 1 << 24
 _GENERAL = (
     "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
@@ -117,7 +117,8 @@ class Machine:
     `registers` gives the registers' values at entry by name (rdi, ecx, xmm2, k1): integers, for vector registers also
     lanes of 64 bits, or the name of a buffer for its address. All other registers hold arbitrary values, so that
     code which relies on them is found out. Buffers lie at multiples of 8, not of 16, with nothing on either side.
-    `instructions` saves decoding the text again; `entry` is the offset that the code starts at.
+    `instructions` saves decoding the text again; `entry` is the offset that the code starts at. `stack` gives arguments
+    on the stack by their offset from rsp at entry, as registers are given.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class Machine:
         memory: Mapping[str, bytes] | None = None,
         instructions: Sequence[Decoded] | None = None,
         entry: int = 0,
+        stack: Mapping[int, int | str] | None = None,
     ) -> None:
         decoded = decode(binary.text) if instructions is None else instructions
         self.binary = binary
@@ -136,10 +138,10 @@ class Machine:
             name: Region(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
             for number, (name, content) in enumerate((memory or {}).items())
         }
-        stack = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(_STACK_ABOVE - 8)
+        content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(_STACK_ABOVE - 8)
         code = Region("the code and its data", CODE, bytearray(binary.image), writable=False)
         # At entry rsp is 8 above a multiple of 16, as a call leaves it.
-        around = [Region("the stack", STACK + 8 - _STACK_BELOW, stack), code]
+        around = [Region("the stack", STACK + 8 - _STACK_BELOW, content), code]
         self.state = State(Integers(), Regions([*self.buffers.values(), *around]), CODE)
         for name in _GENERAL:
             self.state.registers[name] = _arbitrary(name)
@@ -150,6 +152,9 @@ class Machine:
         self.state.registers["rsp"] = STACK + 8
         for name, value in (registers or {}).items():
             self._start(name, value)
+        for offset, word in (stack or {}).items():
+            value = self._address(word, "the stack") if isinstance(word, str) else word
+            self.state.memory.store(STACK + 8 + offset, 64, value & _LANE)
 
     def step(self) -> Step:
         """Executes the next instruction."""
@@ -192,14 +197,17 @@ class Machine:
             self.state.vectors[full] = (*lanes[:given], *self.state.vectors[full][given:])
         elif name in self.state.registers:
             if isinstance(value, str):
-                if value not in self.buffers:
-                    raise ValueError(f"no buffer {value!r} for {name}: name it in memory")
-                value = self.buffers[value].start
+                value = self._address(value, name)
             if not isinstance(value, int):
                 raise ValueError(f"{name} takes one integer or the name of a buffer")
             self.state.registers[name] = value & _LANE
         else:
             raise ValueError(f"no register {name!r}: name a 64-bit general register, xmm, ymm, zmm or k register")
+
+    def _address(self, buffer: str, place: str) -> int:
+        if buffer not in self.buffers:
+            raise ValueError(f"no buffer {buffer!r} for {place}: name it in memory")
+        return self.buffers[buffer].start
 
     def _written(self, instruction: Decoded) -> tuple[Written, ...]:
         named = {operand.full: operand for operand in instruction.operands if isinstance(operand, Reg)}

@@ -164,6 +164,8 @@ def _tables(graph: Graph) -> tuple[Graph, tuple[Datum, ...]]:
 
 def _from_memory(graph: Graph, target: Target) -> Graph:
     """A board of an array that all its users can take from memory is not loaded; a constant beside it then is, once."""
+    if target.aligned:
+        return graph  # an array's boards lie anywhere
     uses = users(graph.results)
 
     def position(user: Value, board: Value) -> int | None:

@@ -76,6 +76,8 @@ class Target:
     """How many lanes a register may have, the usual number first."""
     vectors: int = 0
     """How many vector registers there are."""
+    aligned: bool = False
+    """Whether a vector in memory must lie at a multiple of its size, except for the instruction that loads it."""
 
     @cached_property
     def by_operation(self) -> dict[str, tuple[Row, ...]]:

@@ -40,7 +40,15 @@ _SSE2 = _rows(
     Row("put-entry", "movdqu", "[a+b*8] c"),
 )
 
-SSE2 = Target("sse2", X86_64.features | {"sse2"}, (*X86_64.rows, *_SSE2), move="movdqa", widths=(2,), vectors=16)
+SSE2 = Target(
+    "sse2",
+    X86_64.features | {"sse2"},
+    (*X86_64.rows, *_SSE2),
+    move="movdqa",
+    widths=(2,),
+    vectors=16,
+    aligned=True,
+)
 
 _AVX2 = _rows(
     Row("and", "vpand", "d a B"),

@@ -136,9 +136,49 @@ def test_big_endian_files(square: int, free: int) -> None:
 @given(st.integers(0, ALL), st.integers(0, ALL))
 def test_arithmetic(x: int, y: int) -> None:
     assert specification("add")(x, y) == ((x + y) % 2**64,)
+    assert specification("add-32")(x, y) == ((x + y) % 2**32,)
     pairs = list(zip(x.to_bytes(8, "little"), y.to_bytes(8, "little"), strict=True))
     assert adders.bytewise_add(x, y).to_bytes(8, "little") == bytes((a + b) % 256 for a, b in pairs)
     assert adders.bytewise_sub(x, y).to_bytes(8, "little") == bytes((a - b) % 256 for a, b in pairs)
+
+
+@given(st.integers(0, 63), boards, boards)
+def test_one_square_among_pieces(square: int, white: int, black: int) -> None:
+    free = ALL ^ (white | black)
+    for given_boards in ("empty", "occupied"):  # boards of pieces are what they are
+        for piece in ("rook", "bishop"):
+            little = specification("from-square-of-pieces", piece, given_boards)
+            assert little(square, white, black) == (from_square(piece, square, free),)
+            big = specification("from-square-of-pieces-big-endian", piece, given_boards)
+            assert big(square, white, black) == (from_square(piece, square, free, "big"),)
+
+
+# Steps of file and rank by the page's drawing of the numbers, looking from White: 4 3 2 / 5 0 1 / 6 7 8.
+DRAWN = [line.split() for line in ("4 3 2", "5 0 1", "6 7 8")]
+STEPS = {int(n): (across - 1, 1 - down) for down, line in enumerate(DRAWN) for across, n in enumerate(line)}
+
+
+@given(st.integers(0, 63), st.one_of(st.integers(0, 9), st.integers(0, ALL)), boards, boards)
+def test_one_numbered_direction(square: int, number: int, white: int, black: int) -> None:
+    expected, file, rank = 0, square % 8, square // 8
+    across, up = STEPS.get(number, (0, 0))
+    while (across, up) != (0, 0) and file + across in range(8) and rank + up in range(8):
+        file, rank = file + across, rank + up
+        expected |= 1 << 8 * rank + file
+        if (white | black) >> 8 * rank + file & 1:
+            break
+    assert specification("direction-from-square", "queen")(square, number, white, black) == (expected,)
+    # The page numbers squares from h1, but the drawing is seen from White in either case.
+    big = specification("direction-from-square-big-endian", "queen")
+    assert big(square ^ 7, number, mirrored(white), mirrored(black)) == (mirrored(expected),)
+    arrays = [np.array([word, word], dtype=np.uint64) for word in (square, number, white, black)]
+    assert int(specification("direction-from-square", "queen")(*arrays)[0][1]) == expected
+
+
+@given(boards, boards)
+def test_right_attacks_takes_free_squares_first(free: int, rooks: int) -> None:
+    assert specification("right-attacks", "east")(free, rooks) == (attacks("east", rooks, free),)
+    assert specification("right-attacks", "east", "occupied")(ALL ^ free, rooks) == (attacks("east", rooks, free),)
 
 
 def test_unknown_names() -> None:
