@@ -114,7 +114,7 @@ def _parser() -> _Parser:
     )
     one.add_argument("left", metavar="A", help="the routine on the left")
     one.add_argument("right", metavar="B", help="the routine on the right")
-    _add_target(one)
+    _add_target(one, lanes=True)
 
     one = add(
         "run",

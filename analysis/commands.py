@@ -38,7 +38,7 @@ def list_command(arguments: Namespace) -> int:
     names = [routine.name for routine in routines]
     width = max(map(len, names))
     for name, routine in zip(names, routines, strict=True):
-        print(f"{name:{width}}  {' '.join(routine.isas):12}  {routine.summary}")
+        print(f"{name:{width}}  {' '.join(routine.isas):30}  {routine.source}")
     return 0
 
 

@@ -73,4 +73,6 @@ def _check(name: str, array: Any) -> None:
 
 def _check_length(name: str, array: Boards, first_name: str, first: Boards) -> None:
     if len(array) != len(first):
-        raise ValueError(f"{name} has {len(array)} boards, {first_name} has {len(first)}: give arrays of one length")
+        raise ValueError(
+            f"{name} has length {len(array)}, {first_name} has length {len(first)}: give arrays of one length"
+        )

@@ -40,7 +40,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a routine takes, requires and gives; `specification` names a function of the ray-walk and its direction."""
+    """What a routine takes, requires and gives; `specification` names a function of the ray-walk and its direction.
+
+    What `requires` does not rule out is defined: above all a slider may stand on a square that is also given as empty.
+    Then it attacks as any other, and the rays of others pass its square.
+    """
 
     parameters: tuple[Parameter, ...]
     specification: str

@@ -55,6 +55,8 @@ def test_a_loop_is_executed_as_often_as_it_runs() -> None:
         ("sliders.pair", "x86-64", "sysv"),
         ("sliders.pair", "bmi2", "win64"),
         ("sliders.union", "x86-64", "win64"),
+        ("sliders.pieces", "bmi2", "win64"),  # the fifth argument, an address, comes on the stack
+        ("sliders.union", "avx512", "sysv"),
         ("kogge-stone.attacks.any", "bmi2", "win64"),
         ("exploding.direction", "x86-64", "win64"),
     ],
@@ -67,7 +69,7 @@ def test_calls_in_every_convention(name: str, isa: str, abi: str) -> None:
     rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
     values = {
         "rooks": rooks, "bishops": bishops, "sliders": rooks, "occupied": position.occupied, "empty": position.empty,
-        "dir8": 3, "square": 28, "direction": 4, "white": position.occupied & 0xFFFF, "black": position.occupied,
+        "queens": position.queens("w"), "dir8": 3, "square": 28, "direction": 4, "white": position.occupied & 0xFFFF, "black": position.occupied,
     }  # fmt: skip
     words = [values[parameter.name] for parameter in routine.contract.parameters if parameter.kind != "results"]
     found = caller.results(caller.trace(words))

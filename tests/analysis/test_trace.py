@@ -136,9 +136,12 @@ def test_svg() -> None:
     for circle in circles:
         assert 0 < float(circle.attrib["cx"]) < width
         assert 0 < float(circle.attrib["cy"]) < height
+    (lower_left,) = ET.fromstring(as_svg([Frame("", (Panel("a1", 1),))], "")).findall(f".//{space}circle")
+    (ground,) = ET.fromstring(as_svg([Frame("", (Panel("a1", 1),))], "")).findall(f".//{space}rect[@class='l']")
+    assert float(lower_left.attrib["cx"]) == float(ground.attrib["x"]) + 8
+    assert float(lower_left.attrib["cy"]) == float(ground.attrib["y"]) + float(ground.attrib["height"]) - 8
     # It has a background of its own, so that it reads on white pages and on dark ones.
-    ground = root.find(f"{space}rect")
-    assert ground is not None
+    ground = root.findall(f"{space}rect")[0]
     assert (ground.get("class"), float(ground.attrib["width"]) > width - 2) == ("p", True)
     assert ".p{fill:#fff" in picture
     assert root.find(f"{space}title").text == "a <title> & more"  # type: ignore[union-attr]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.compare import listing
@@ -13,9 +15,11 @@ from analysis.count import Counts, classify, count
 from analysis.decode import Decoded, Reg, decode, features
 from codegen.assemble import assemble, available
 from codegen.board import DIR8
-from codegen.call import is_batch
+from codegen.call import Function, is_batch, missing
 from codegen.catalogue import catalogue, find
 from codegen.lower import TARGETS, Kernel, Refused, lower
+from codegen.machine import Instruction, Label, Memory
+from tests.codegen.arrays import boards
 from tests.codegen.tables import forms
 from tests.codegen.test_assemble import gas, whole
 from tests.conftest import require_module
@@ -86,13 +90,16 @@ def test_batches(isa: str, lanes: int, most: int) -> None:
     assert {each.mnemonic for each in body if not on_vectors(each)} <= {"mov", "add", "sub", "cmp", "jae"}
 
 
-def every(abis: tuple[str, ...]) -> Iterator[tuple[str, str, int, str]]:
-    """Every kernel of those conventions: name, instruction set, lanes, convention."""
+def every() -> Iterator[tuple[str, str, int, str]]:
+    """Every kernel: name, instruction set, lanes, convention; of win64 those in vectors, at the usual width."""
     for name, routine in catalogue().items():
         for isa in routine.isas:
-            for lanes in TARGETS[isa].widths:
+            usual, *others = TARGETS[isa].widths
+            for lanes in (usual, *others):
                 if lanes != 2 or routine.boards:  # two directions are no layout
-                    yield from ((name, isa, lanes, abi) for abi in abis)
+                    yield name, isa, lanes, "sysv"
+            if usual > 1:
+                yield name, isa, usual, "win64"
 
 
 QUICK = [
@@ -112,7 +119,7 @@ QUICK = [
 ]
 EACH = pytest.mark.parametrize(
     ("name", "isa", "lanes", "abi"),
-    [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in every(("sysv", "win64")) if one not in QUICK)],
+    [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in every() if one not in QUICK)],
 )
 
 
@@ -165,6 +172,36 @@ def test_its_mnemonics_are_tried_with_all_registers(name: str, isa: str, lanes: 
     used = {each.mnemonic for each in made(name, isa, lanes, abi)[0].code.instructions}
     branches = {"jmp", "je", "jne", "jb", "jbe", "ja", "jae", "jz", "jnz", "jc", "jnc"}  # all addresses are labels
     assert used - branches <= tried
+
+
+SAVING = "kogge-stone.attacks.rook.batch"
+
+
+def saves(instruction: Instruction | Label, *, restores: bool) -> bool:
+    """Whether it puts a vector register on the stack, or gets it from there."""
+    if not isinstance(instruction, Instruction) or instruction.mnemonic not in ("movups", "vmovups"):
+        return False
+    return isinstance(instruction.operands[1 if restores else 0], Memory)
+
+
+@pytest.mark.parametrize(("isa", "lanes"), [("sse2", 2), ("avx2", 4), ("avx2", 2)])
+def test_win64_gets_its_vector_registers_back(isa: str, lanes: int) -> None:
+    kernel, decoded = made(SAVING, isa, lanes, "win64")
+    vectors = {f"zmm{number}" for number in range(6, 16)}
+    kept = {each.full for one in decoded for each in one.operands if isinstance(each, Reg) and one.stores} & vectors
+    changed = set().union(*(one.writes for one in decoded if one.mnemonic != "vzeroupper")) & vectors
+    assert changed
+    assert changed <= kept
+    if missing(kernel.target):
+        pytest.skip(f"not run: this processor lacks {missing(kernel.target)}")
+    inputs, expected = boards(SAVING, 3 * lanes + 1)
+    np.testing.assert_array_equal(Function(kernel)(*inputs), expected)
+    # Without the way back the harness says which ones it misses.
+    items = tuple(item for item in kernel.code.items if not saves(item, restores=True))
+    assert len(items) < len(kernel.code.items)
+    broken = Function(replace(kernel, code=replace(kernel.code, items=items)))
+    with pytest.raises(RuntimeError, match="breaks its convention: xmm6 changed"):
+        broken(*inputs)
 
 
 @pytest.mark.parametrize(
