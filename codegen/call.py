@@ -67,7 +67,7 @@ class Runner:
     """A kernel's code in executable memory, with the driver that calls it case by case.
 
     With `lanes` each call takes so many cases; with `whole` one call takes them all, and a last argument, which has no
-    column, says how many they are. Raises NotRunnable where the processor lacks what `target` needs.
+    column, says how many they are. `image` stands for the code's bytes where they are another's. Raises NotRunnable where the processor lacks what `target` needs.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Runner:
         target: Target | None = None,
         lanes: int = 1,
         whole: bool = False,
+        image: bytes | None = None,
     ) -> None:
         lacking = missing(target) if target else () if runnable() else ("x86-64",)
         if lacking:
@@ -89,7 +90,7 @@ class Runner:
         self._context = (_U64 * CONTEXT_WORDS)(*context())
         avx = "avx" in cpu.features()
         drive = driver(convention, arguments, ctypes.addressof(self._context), host(), result, avx)
-        self._kernel = Executable(assemble(code).image)
+        self._kernel = Executable(assemble(code).image if image is None else image)
         self._driver = Executable(assemble(drive).image)
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
 
@@ -128,14 +129,17 @@ class Runner:
         self.close()
 
 
-def runner(kernel: Kernel) -> Runner:
-    """The runner of a kernel: a column for each input; the results have as many words a case as the kernel has."""
+def runner(kernel: Kernel, image: bytes | None = None) -> Runner:
+    """The runner of a kernel: a column for each input; the results have as many words a case as the kernel has.
+
+    `image` are other bytes with the kernel's contract and convention, which are run in the place of its own.
+    """
     contract, lanes = kernel.routine.contract, cases_a_call(kernel)
     convention, target = kernel.convention, kernel.target
     if is_batch(kernel.routine):
         *inputs, _, _ = contract.parameters
         arrays = [*(Passed("address") for _ in inputs), Passed("results"), GENERAL]
-        return Runner(kernel.code, convention, arrays, None, target, whole=True)
+        return Runner(kernel.code, convention, arrays, None, target, whole=True, image=image)
     arguments = []
     for parameter in contract.parameters:
         if parameter.kind == "results":
@@ -145,7 +149,7 @@ def runner(kernel: Kernel) -> Runner:
     result = None if contract.parameters[-1].kind == "results" else GENERAL if lanes == 1 else Passed("vector", lanes)
     if lanes > 1 and result is None:
         raise ValueError(f"{kernel.name} gives several results of {lanes} boards, which no runner takes apart")
-    return Runner(kernel.code, convention, arguments, result, target, lanes)
+    return Runner(kernel.code, convention, arguments, result, target, lanes, image=image)
 
 
 def cases_a_call(kernel: Kernel) -> int:

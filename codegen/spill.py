@@ -41,7 +41,23 @@ def spill(block: Block, results: tuple[Value, ...], room: int) -> Spilled:
         if not waiting:
             return now
         victim = max(waiting, key=lambda value: (_next_use(value, events[crowded + 1 :]), -_made(value, events)))
-        now = _Spilling(victim, now.slots, settled).apply(now)
+        now = _Spilling(victim, now.slots, settled, _item_of(crowded, now.block)).apply(now)
+
+
+def _item_of(number: int, block: Block) -> int:
+    """Which of the block's items an event belongs to."""
+    for at, item in enumerate(block.items):
+        number -= _length(item)
+        if number < 0:
+            return at
+    return len(block.items)
+
+
+def _length(item: Value | PlacedRegion) -> int:
+    """How many events an item has: a region its start and end, each body its own as well."""
+    if isinstance(item, Value):
+        return 1
+    return 2 + sum(2 + sum(map(_length, body.items)) for body in item.bodies)
 
 
 def _made(value: Value, events: Sequence[Event]) -> int:
@@ -68,23 +84,30 @@ def _read_by(region: Region) -> set[Value]:
 
 @dataclass
 class _Spilling:
-    """One value going to the stack: `settled` gathers what must not be spilled again."""
+    """One value going to the stack, and fetched from there from item `start` on, where it gets crowded.
+
+    What comes before, a loop over most of the boards perhaps, keeps it in its register. `settled` gathers what must not
+    be spilled again.
+    """
 
     victim: Value
     slot: int
     settled: set[Value]
+    start: int
 
     def __post_init__(self) -> None:
-        self.stored = False
+        self.fetching = False
         self.new: dict[Value, Value] = {}
         self.settled.add(self.victim)
 
     def apply(self, old: Spilled) -> Spilled:
         items: tuple[Value | PlacedRegion, ...] = ()
         if self.victim.op == "param":
-            self.stored = True
             items = (Value("store", (self.victim,), self.slot),)
-        block = Block((*items, *self.block(old.block).items))
+        early = self.block(Block(old.block.items[: self.start])).items
+        self.fetching = True
+        late = self.block(Block(old.block.items[self.start :])).items
+        block = Block((*items, *early, *late))
         return Spilled(block, self.now(old.results), old.slots + 1)
 
     def now(self, values: Iterable[Value]) -> tuple[Value, ...]:
@@ -97,7 +120,7 @@ class _Spilling:
                 items.append(self.region(item))
                 continue
             args = self.now(item.args)
-            if self.stored and self.victim in args:
+            if self.fetching and self.victim in args:
                 again = Value("reload", (), self.slot)
                 self.settled.add(again)
                 items.append(again)
@@ -109,7 +132,6 @@ class _Spilling:
             items.append(made)
             if item is self.victim:
                 items.append(Value("store", (item,), self.slot))
-                self.stored = True
         return Block(tuple(items))
 
     def region(self, placed: PlacedRegion) -> PlacedRegion:
