@@ -17,9 +17,11 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
     >>> [hex(lane) for lane in known_zero(parameter(0) << 4 & 0xFF, {})]
     ['0xffffffffffffff0f']
     """
-    for each in postorder((value,)) if value not in known else ():
-        if each not in known:
-            known[each] = _zero(each, known, loose)
+    if value not in known:
+        ready = value.region is None and all(arg in known for arg in value.args)
+        for each in (value,) if ready else postorder((value,)):
+            if each not in known:
+                known[each] = _zero(each, known, loose)
     return known[value]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from codegen.bits import demanded, known_zero
 from codegen.expand import is_within
 from codegen.expr import ALL, COMPUTE, Lanes, Value, constant, make
-from codegen.graph import Graph, postorder, rewrite, shape, users
+from codegen.graph import Graph, rewrite, shape, users
 
 
 def share(graph: Graph) -> Graph:
@@ -146,16 +146,20 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
     """
     known: dict[Value, Lanes] = {}
 
-    def unseen(value: Value) -> bool:
+    def unseen(value: Value, bits: Lanes) -> bool:
         found = _masked(value)
         if found is None:
             return False
         zero = known_zero(found[0], known, loose=loose)
-        # What others know of the value they must know without its mask too, else the mask would vouch for itself.
-        bits = demanded(graph.results, loose=loose, known={value: zero})[value]
         return not any(want & ~mask & ~z & ALL for want, mask, z in zip(bits, found[1], zero, strict=True))
 
-    doomed = next((value for value in postorder(graph.results) if unseen(value)), None)
+    def truly(value: Value) -> bool:
+        """What others know of the value they must know without its mask too, else the mask would vouch for itself."""
+        bare = known_zero(_bare(value), known, loose=loose)
+        return unseen(value, demanded(graph.results, loose=loose, known={value: bare})[value])
+
+    seen = demanded(graph.results, loose=loose)
+    doomed = next((value for value, bits in seen.items() if unseen(value, bits) and truly(value)), None)
     if doomed is None:
         return graph
     return drop_unseen(rewrite(graph, lambda new, old: _bare(new) if old is doomed else new), loose)
