@@ -67,8 +67,8 @@ class Runner:
     """A kernel's code in executable memory, with the driver that calls it case by case.
 
     With `lanes` each call takes so many cases; with `whole` one call takes them all, and a last argument, which has no
-    column, says how many they are. `image` stands for the code's bytes where they are another's. Raises NotRunnable where
-    the processor lacks what `target` needs.
+    column, says how many they are. `image` stands for the code's bytes where they are another's. Raises NotRunnable
+    where the processor lacks what `target` needs.
     """
 
     def __init__(

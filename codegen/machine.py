@@ -157,6 +157,8 @@ class Assembled:
     symbols: Mapping[str, int] = field(default_factory=dict)
     text_fixups: tuple[Fixup, ...] = ()
     data_fixups: tuple[Fixup, ...] = ()
+    starts: tuple[int, ...] = ()
+    """Where each of the code's items starts in the text, and behind them where it ends."""
 
     @property
     def data_offset(self) -> int:

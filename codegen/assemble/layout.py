@@ -42,7 +42,7 @@ def assemble(code: Code, encode: Encode) -> Assembled:
             fixups.append(Fixup(hole, target.name, hole - end + _addend(item)))
     for fixup in fixups:
         text[fixup.offset : fixup.offset + 4] = bytes(4)
-    return Assembled(bytes(text), data, alignment, labels, symbols, tuple(fixups), data_fixups)
+    return Assembled(bytes(text), data, alignment, labels, symbols, tuple(fixups), data_fixups, tuple(starts))
 
 
 def _place_code(code: Code, encode: Encode, symbols: Mapping[str, int]) -> tuple[list[int], dict[str, int]]:

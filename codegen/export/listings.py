@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from codegen.assemble import assemble
 from codegen.lower import Kernel
 from codegen.machine import Code, Datum, Instruction, Label, Memory, Operand, Register
 from codegen.targets.table import sized
@@ -31,6 +32,10 @@ class Dialect:
     """A jump table's entry: {place} minus {datum}."""
     operand: Callable[[Instruction, Operand, Callable[[str], str]], str]
     """An operand of an instruction as text; the function gives the full name of a symbol."""
+    near: str = "{place}"
+    """A branch's operand where one byte holds the distance; some assemblers find that only when told."""
+    turned: frozenset[str] = frozenset()
+    """Instructions whose two operands mean the same either way round, and which it encodes the other way round."""
 
 
 def listing(kernel: Kernel, syntax: str = "nasm") -> str:
@@ -60,11 +65,17 @@ def source(code: Code, dialect: Dialect) -> Iterator[str]:
         return dialect.named.format(symbol=symbol, label=name) if name in labels else f"{symbol}_{name}"
 
     yield from (line.format(symbol=symbol) for line in dialect.head)
-    for item in code.items:
+    starts = assemble(code).starts
+    for at, item in enumerate(code.items):
         if isinstance(item, Label):
             yield dialect.place.format(symbol=symbol, label=item.name)
         else:
             operands = [dialect.operand(item, operand, full) for operand in item.operands]
+            if any(isinstance(operand, Label) for operand in item.operands):
+                size = starts[at + 1] - starts[at]
+                operands = [dialect.near.format(place=place) if size == 2 else place for place in operands]
+            if item.mnemonic in dialect.turned:
+                operands.reverse()
             if item.mask is not None:
                 operands[0] += f"{{{item.mask}}}" + ("{z}" if item.zeroing else "")
             yield f"    {item.mnemonic} {', '.join(operands)}".rstrip()
@@ -158,6 +169,8 @@ NASM = Dialect(
     data=MappingProxyType({1: "db", 2: "dw", 4: "dd", 8: "dq"}),
     distance="{place} - {datum}",
     operand=_nasm_operand,
+    near="short {place}",
+    turned=frozenset({"xchg"}),
 )
 """The Netwide Assembler, `nasm -f elf64` or `-f win64`."""
 
