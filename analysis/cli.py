@@ -159,6 +159,25 @@ def _parser() -> _Parser:
         "--quick", action="store_true", help="a sixteenth of the lines' cases, a tenth of the random boards"
     )
     _add_json(one)
+
+    one = add(
+        "prove",
+        "prove machine code right for all inputs: of kernels, or of a function in an ELF file",
+        "setwise prove 'kogge-stone.*'\n  "
+        "setwise prove kogge-stone.attacks.nort --isa x86-64 --abi sysv\n  "
+        "setwise prove --object fills.o --symbol soutAttacks --spec kogge-stone.attacks.sout",
+    )
+    one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'; default: all")
+    one.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
+    one.add_argument("--lanes", type=int, metavar="N", help="only kernels of so many lanes: 1, 2, 4, 8 (default: all)")
+    one.add_argument("--abi", metavar="A", help="only this calling convention (default: all; of an object, sysv)")
+    one.add_argument("--object", metavar="FILE", help="an ELF object, program or shared library")
+    one.add_argument("--symbol", metavar="SYM", help="the function in it")
+    one.add_argument("--spec", metavar="NAME", help="the routine whose contract it is held to")
+    one.add_argument(
+        "--time-limit", type=float, default=60.0, metavar="S", help="seconds a kernel; then it is not proved"
+    )
+    _add_json(one)
     return parser
 
 

@@ -151,6 +151,26 @@ def check_command(arguments: Namespace) -> int:
     return run_checks(chosen(arguments.names), arguments)
 
 
+def prove_command(arguments: Namespace) -> int:
+    """Kernels, or a function of an ELF file, against the specification for all inputs."""
+    try:
+        from analysis import commands_prove
+        from analysis.domains import BitVectors
+
+        BitVectors()
+    except ModuleNotFoundError as error:
+        if error.name != "bitwuzla":
+            raise
+        raise CannotRunHere("prove needs bitwuzla: pip install 'setwise[prove]'") from None
+    given = [arguments.object, arguments.symbol, arguments.spec]
+    if not any(given):
+        return commands_prove.run_proofs(chosen(arguments.names), arguments)
+    if not all(given) or arguments.names or arguments.isa or arguments.lanes:
+        raise ValueError("an object takes --object FILE --symbol SYM --spec NAME, and --abi if it is not sysv")
+    arguments.abi = arguments.abi or "sysv"
+    return commands_prove.prove_object(arguments)
+
+
 def binary_of(kernel: Kernel) -> Binary:
     """The kernel's bytes as analysis takes them."""
     from analysis.decode import Binary

@@ -6,6 +6,7 @@ domains a value that is fully known is a plain Python integer below 2 to the pow
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -146,6 +147,9 @@ class BitVectors:
         except ModuleNotFoundError:
             raise ModuleNotFoundError("proofs need bitwuzla: pip install bitwuzla", name="bitwuzla") from None
         self.terms = self.bitwuzla.TermManager()
+        # Terms must not outlive their manager, and in what order the garbage collector clears them nobody says: so the
+        # manager, which is small without terms, is never freed.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.terms))
         self._kind = self.bitwuzla.Kind
         self._known = Integers()
         self._one = self.term(1, 1)

@@ -100,6 +100,7 @@ class TaskError(ValueError):
 
 
 _KINDS = frozenset({"board", "occupied", "empty", "square", "dir8", "direction9", "word"})
+_SELECTING = frozenset({"square", "dir8", "direction9"})
 _ARRAYS = frozenset({"boards", "count"})
 
 
@@ -129,8 +130,10 @@ def specified(task: Task, domain: BitVectors, words: Sequence[Value]) -> list[Va
         function = raywalk.specification(task.specification, task.direction, task.given)
     except ValueError as error:
         raise TaskError(str(error)) from None
-    given = [word if isinstance(word, int) and one.kind in ("square", "dir8", "direction9") else DomainWord(domain, word)
-             for one, word in zip(task.words, words, strict=True)]  # fmt: skip
+    given = [
+        word if isinstance(word, int) and one.kind in _SELECTING else DomainWord(domain, word)
+        for one, word in zip(task.words, words, strict=True)
+    ]
     return [result.value for result in function(*given)]
 
 

@@ -1,0 +1,90 @@
+"""Runs a routine on a counterexample with every register as the proof's model has it."""
+
+from __future__ import annotations
+
+from analysis.certificate import Certificate
+from analysis.claims import MASKS
+from analysis.confirm import apart
+from analysis.task import Task
+from codegen.native import Executable
+from tests.analysis.cpu import GENERAL as ORDER
+from tests.analysis.cpu import PAGE, Cpu, Registers
+
+_STACK = 2048  # where rsp is in the stack's page before the call
+_APART = 512  # bytes between arrays
+
+
+def wrong(cpu: Cpu, certificate: Certificate) -> bool:
+    """Whether the routine, run with these registers, breaks its contract in the lane of the counterexample."""
+    return apart(lambda: _wrong(cpu, certificate))
+
+
+def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
+    task, found = certificate.task, certificate.counterexample
+    assert found is not None
+    registers = dict(found.registers)
+    memory = bytearray(2 * PAGE)
+    words = dict(found.inputs)
+    number = len(found.inputs[0][1])
+    blocks = {name: cpu.buffer + at * _APART for at, name in enumerate((*task.arrays, "results"))}
+    # What no routine gives by chance, so that a result that is never written shows.
+    junk = b"".join((word ^ (1 << 64) - 1).to_bytes(8, "little") for word in found.expected)
+    memory[:PAGE] = (junk * PAGE)[:PAGE] if len(junk) == 8 else memory[:PAGE]
+    if found.alias is not None:
+        blocks[task.arrays[-1]] = blocks[task.arrays[found.alias]]
+    for argument, one in zip(task.each, found.inputs, strict=False) if task.each else ():
+        start = blocks[task.arrays[task.each.index(argument)]] - cpu.buffer
+        memory[start : start + 8 * number] = b"".join(word.to_bytes(8, "little") for word in one[1])
+    if not task.each:
+        for one, word in zip(task.results, found.expected, strict=True):
+            if one.place.file == "memory":
+                at = blocks["results"] - cpu.buffer + one.place.offset + 8 * found.lane
+                memory[at : at + 8] = (word ^ (1 << 64) - 1).to_bytes(8, "little")
+    for argument in task.arguments:
+        if argument.kind in ("boards", "results"):
+            lanes = (blocks[argument.name if argument.kind == "boards" else "results"],)
+        else:
+            lanes = (number,) if argument.kind == "count" else words[argument.name]
+        if argument.place.file == "general":
+            registers[argument.place.register] = lanes[0]
+        elif argument.place.file == "vector":
+            registers |= {f"{argument.place.register}.{lane}": word for lane, word in enumerate(lanes)}
+        else:  # the call puts the return address below
+            at = PAGE + _STACK - 8 + argument.place.offset
+            memory[at : at + 8] = lanes[0].to_bytes(8, "little")
+    rsp = cpu.stack + _STACK
+    given = Registers(
+        [rsp if name == "rsp" else registers[name] for name in ORDER],
+        [registers[name] for name in MASKS],
+        0,
+        [tuple(registers[f"zmm{vector}.{lane}"] for lane in range(8)) for vector in range(32)],
+    )
+    with Executable(certificate.binary.image) as code:
+        cpu.load(b"\xff\x15\x02\x00\x00\x00\xeb\x08" + code.address().to_bytes(8, "little"))
+        after, left = cpu.run(given, bytes(memory))
+    general = dict(zip(ORDER, after.general, strict=True))
+    if general["rsp"] != rsp or any(general[name] != registers[name] for name in task.saved):
+        return True
+    for name in task.saved_vectors:
+        if after.vectors[int(name[3:])][:2] != given.vectors[int(name[3:])][:2]:
+            return True
+    return number > 0 and _results(task, cpu, general, after, left, blocks, found.lane) != found.expected
+
+
+def _results(
+    task: Task, cpu: Cpu, general: dict[str, int], after: Registers, left: bytes, blocks: dict[str, int], lane: int
+) -> tuple[int, ...]:
+    def at(address: int) -> int:
+        place = address - cpu.buffer
+        return int.from_bytes(left[place : place + 8], "little")
+
+    if task.each:
+        return (at(blocks[task.arrays[-1]] + 8 * lane),)
+    return tuple(
+        general[one.place.register]
+        if one.place.file == "general"
+        else after.vectors[int(one.place.register[3:])][lane]
+        if one.place.file == "vector"
+        else at(blocks["results"] + one.place.offset + 8 * lane)
+        for one in task.results
+    )
