@@ -65,5 +65,14 @@ class Certificate:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Full names of the registers that its instructions write."""
-        return tuple(sorted(set().union(*(instruction.writes for instruction in self.instructions))))
+        """Full names of the registers that it may leave changed."""
+        return tuple(sorted(self._written - {"rsp", *self.task.saved, *self.task.saved_vectors}))
+
+    @property
+    def restored(self) -> tuple[str, ...]:
+        """Full names of the registers that its instructions write and that come back as they were."""
+        return tuple(sorted(self._written & {"rsp", *self.task.saved, *self.task.saved_vectors}))
+
+    @property
+    def _written(self) -> frozenset[str]:
+        return frozenset().union(*(instruction.writes for instruction in self.instructions))

@@ -238,10 +238,11 @@ def certificate_text(one: Proof, title: str) -> str:
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
         ("changes", ", ".join(made.changed) or "nothing"),
+        ("restores", ", ".join(made.restored) if made.status == "proved" else ""),
         ("how", _how(made)),
         ("solver", f"{made.solver}, {_some(made.questions, 'question')}, {made.seconds:.2f} s"),
     ]
-    lines += ["", *(f"{name:13}  {text}" for name, text in notes)]
+    lines += ["", *(f"{name:13}  {text}" for name, text in notes if text)]
     if made.status == "refuted":
         lines += ["", _refutation(one)]
     elif made.status == "not proved":

@@ -6,6 +6,7 @@ A refutation that the processor does not share is an error in the prover, or in 
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import pickle
 import signal
@@ -88,6 +89,7 @@ def apart(function: Callable[[], T]) -> T:
     child = os.fork()
     if child == 0:  # nothing of the parent's may run here, whatever happens
         try:
+            faulthandler.disable()
             signal.alarm(_SECONDS)
             with os.fdopen(write, "wb") as stream:
                 pickle.dump(function(), stream)

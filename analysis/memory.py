@@ -26,11 +26,14 @@ class GapError(SemanticsError):
 
 
 class ChoiceError(SemanticsError):
-    """A table is looked up at too many places: the path has to be split by the value of `index`, of 64 bits."""
+    """A table is looked up at too many places: the path has to be split by the value of `index`, of 64 bits.
 
-    def __init__(self, index: Value) -> None:
-        super().__init__("looks up a table at too many places")
-        self.index = index
+    `allowed`, one bit, says whether the place is within the code and its data.
+    """
+
+    def __init__(self, message: str, index: Value, allowed: Value) -> None:
+        super().__init__(message)
+        self.index, self.allowed = index, allowed
 
 
 @dataclass(slots=True)
@@ -217,13 +220,14 @@ class Space:
         where = f"of the code and its data, which have {len(self.image)}"
         if mask == 0 and not 0 <= offset <= len(self.image) - size:
             raise BreachError(f"reads {size} bytes at byte {offset} {where}")
-        if 1 << mask.bit_count() > _WIDEST_INDEX:
-            raise ChoiceError(pointer.index)
         if mask:
             place = self.domain.add(pointer.index, offset % (1 << 64), 64)
             inside = self.domain.ult(place, max(0, len(self.image) - size + 1), 64)
+            outside = f"reads {size} bytes outside {where}"
+            if 1 << mask.bit_count() > _WIDEST_INDEX:
+                raise ChoiceError(outside, pointer.index, inside)
             if offset < 0 or offset + mask + size > len(self.image):
-                self.must.append((inside, f"reads {size} bytes outside {where}"))
+                self.must.append((inside, outside))
         return self._choice(pointer.index, mask, offset, size)
 
     def _choice(self, index: Value, mask: int, offset: int, size: int) -> Value:

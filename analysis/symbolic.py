@@ -161,7 +161,7 @@ class Explorer:
             try:
                 after = self.step(path)
             except ChoiceError as error:
-                return self._split(path, error.index)
+                return self._split(path, error)
             except SemanticsError as error:
                 return self._stopped(path, error)
             if after is not None:
@@ -239,9 +239,12 @@ class Explorer:
             for value, condition in self._values(path, place.index)
         ]
 
-    def _split(self, path: Path, index: Value) -> list[Path] | Stop:
+    def _split(self, path: Path, choice: ChoiceError) -> list[Path] | Stop:
         """The path, forked before this instruction for every value that an index can have; nothing is done yet."""
-        forks = []
+        forks, index = [], choice.index
+        outside = self.possible(path, self.domain.not_(choice.allowed, 1))
+        if outside is not None:
+            return Stop(str(choice), path.offset, path, outside)
         try:
             for value, condition in self._values(path, index):
                 fork = path.fork(path.offset, condition)

@@ -17,7 +17,7 @@ from tests.analysis.cpu import FLAGS, GENERAL, Cpu, Registers, lacking
 from tests.analysis.forms import CONDITIONS, forms
 from tests.analysis.listings import assemble
 
-ROUNDS = 4
+SHORT, LONG = range(2), range(2, 20)  # seeds of the rounds in `make test`, and besides in `make check`
 
 
 @cache
@@ -97,8 +97,11 @@ def by_mnemonic() -> dict[str, list[str]]:
     return groups
 
 
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", by_mnemonic())
-def test_semantics_do_what_the_cpu_does(name: str, cpu: Cpu) -> None:
+def test_semantics_do_what_the_cpu_does(name: str, rounds: range, cpu: Cpu) -> None:
     skipped: set[str] = set()
     for form in by_mnemonic()[name]:
         instruction = assembled()[form]
@@ -106,7 +109,7 @@ def test_semantics_do_what_the_cpu_does(name: str, cpu: Cpu) -> None:
             skipped |= missing
             continue
         cpu.load(instruction.raw)
-        for seed in range(ROUNDS):
+        for seed in rounds:
             compare(cpu, form, instruction, seed)
     if skipped:
         pytest.skip(f"forms not run: this CPU lacks {', '.join(sorted(skipped))}")
