@@ -12,16 +12,16 @@ goes on first, so all allocations of the order are weighed without listing them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
-from codegen.choices import Cost, OutOfRegisters, Places, State, plus
+from codegen.choices import EXTRA, OutOfRegisters, Places, State
 from codegen.control import Control
 from codegen.expr import Value, in_register, overwritable
 from codegen.live import Event
 from codegen.machine import Instruction, Label, Register
+from codegen.steps import RCX, REGISTERS, lay_out, numbered, together
 
 EFFORT = 4000
 """States that may go on, in all; each event has its share. A search that never asks for more is exact."""
@@ -42,48 +42,60 @@ class Allocation(Control):
 
     effort: int = EFFORT
 
-    def run(self, events: list[Event], parameters: Places, results: tuple[tuple[Value, Register], ...]) -> Allocated:
+    def run(
+        self, events: list[Event], parameters: dict[Value, Register], results: tuple[tuple[Value, Register], ...]
+    ) -> Allocated:
         """The cheapest allocation; `results` must end in the registers named with them."""
         self._prepare(events, results)
         needed = self._needed_first(events[0] if events else None, results)
-        entry = State({v: r for v, r in parameters.items() if v in needed})
-        bounds = self._forced_moves(events)
-        expanded = [0] * (len(events) + 1)
-        share = self.effort // len(expanded)
-        best: dict[tuple[object, ...], Cost] = {}
+        entry = {value: numbered(register) for value, register in parameters.items() if value in needed}
+        steps = lay_out(events, tuple(entry), self.target, self.constant)
+        live_at_end = steps[-1].following if steps else tuple(entry)
+        bounds = [EXTRA * moves for moves in self._forced_moves(events)]
+        share = self.effort // (len(steps) + 1)
+        expanded = [0] * (len(steps) + 1)
+        best: list[dict[tuple[Places, tuple[Places, ...], int], int]] = [{} for _ in range(len(steps) + 2)]
         ticket = count()
-        heap: list[tuple[Cost, int, int, State]] = [
-            (plus((bounds[0], 0, 0), start.cost), 0, next(ticket), start) for start in self._starts(entry)
+        heap = [
+            (bounds[0] + start.cost, 0, next(ticket), start)
+            for start in self._starts(tuple(entry), State((*entry.values(),)))
         ]
-        exact = True
+        closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
         while heap:
             _, behind, _, state = heappop(heap)
             at = -behind
-            if at > len(events):
-                return _allocated(state, exact)
-            if at < len(events) and best.get((at, *state.key()), state.cost) < state.cost:
+            if at > len(steps):
+                return _allocated(state, closed < 0)
+            if at <= closed or best[at].get(state[:3], state.cost) < state.cost:
                 continue
             expanded[at] += 1
             if expanded[at] > share:
-                exact = False
+                closed = at
                 continue
-            following = self._finish(state, results) if at == len(events) else self._advance(state, events[at])
+            if at == len(steps):
+                following = self._finish(state, live_at_end, results)
+            elif steps[at].event.kind == "make":
+                following = self.make(state, steps[at])
+            else:
+                following = self.region(state, steps[at])
+            known = best[at + 1]
             for after in following:
-                key = (at + 1, *after.key())
-                if key not in best or after.cost < best[key]:
-                    best[key] = after.cost
-                    bound = bounds[at + 1] if at < len(events) else 0
-                    heappush(heap, (plus((bound, 0, 0), after.cost), -(at + 1), next(ticket), after))
+                key = after[:3]
+                if key not in known or after.cost < known[key]:
+                    known[key] = after.cost
+                    bound = bounds[at + 1] if at < len(steps) else 0
+                    heappush(heap, (bound + after.cost, -(at + 1), next(ticket), after))
         raise OutOfRegisters
 
-    def _starts(self, entry: State) -> Iterator[State]:
+    def _starts(self, live: tuple[Value, ...], entry: State) -> list[State]:
         """The state at entry, and those in which a parameter has made way for a shift count first."""
-        yield entry
-        wanted = set(self.wants.values())
-        for value, register in entry.places.items():
-            if register in wanted and self.wants.get(value) != register:
-                for places, cost, items in self.evict(entry, register, entry.places):
-                    yield entry.then(items, cost, places, ())
+        found = [entry]
+        for value, register in zip(live, entry.places, strict=True):
+            if self.wanted >> register & 1 and self.wants.get(value) != register:
+                for moved in self.evict(entry, live, register, range(len(live))):
+                    saved = together(moved.places) & self.preserved
+                    found.append(State(moved.places, (), saved, moved.cost, self.moved(moved.moves), entry))
+        return found
 
     def _forced_moves(self, events: list[Event]) -> list[int]:
         """For each event the moves that it and those after it need whatever is chosen: nothing to overwrite dies."""
@@ -112,39 +124,44 @@ class Allocation(Control):
         return needed
 
     def _prepare(self, events: list[Event], results: tuple[tuple[Value, Register], ...]) -> None:
-        rcx = Register("general", 1, 64)
-        for event in events:
-            rows = self.target.rows_for(event.value) if event.value is not None else ()
-            if event.value is not None and rows and all("cl" in row.words for row in rows):
-                self.wants[event.value.args[1]] = rcx
-        for event in events:
+        made = [event.value for event in events if event.value is not None]
+        for value in made:
+            rows = self.target.rows_for(value)
+            if rows and all("cl" in row.words for row in rows):
+                self.wants[value.args[1]] = RCX
+        for value in made:
             # A doubled count stays where the count was.
-            if event.value is not None and event.value in self.wants:
-                for arg in event.value.args:
-                    if event.value.op == "add" and arg.constant is None:
-                        self.wants.setdefault(arg, rcx)
-        self.fixed = frozenset({register for _, register in results} | set(self.wants.values()))
+            if value in self.wants and value.op == "add":
+                for arg in value.args:
+                    if arg.constant is None:
+                        self.wants.setdefault(arg, RCX)
+        self.wanted = together(self.wants.values())
+        self.fixed = self.wanted | together(numbered(register) for _, register in results)
 
-    def _advance(self, state: State, event: Event) -> Iterator[State]:
-        return self.make(state, event) if event.kind == "make" else self.region(state, event)
-
-    def _finish(self, state: State, results: tuple[tuple[Value, Register], ...]) -> Iterator[State]:
-        moves: dict[Register, tuple[Register, int]] = {}
+    def _finish(
+        self, state: State, live: tuple[Value, ...], results: tuple[tuple[Value, Register], ...]
+    ) -> list[State]:
+        places = dict(zip(live, state.places, strict=True))
+        moves: dict[int, tuple[int, int]] = {}
         constants: list[Instruction] = []
         for value, register in results:
+            to = numbered(register)
             if value.constant is not None:
-                constants.append(self.load_constant(register, value))
-            elif state.places[value] != register:
-                moves[register] = (state.places[value], value.lanes)
+                constants.append(self.load_constant(to, value))
+            elif places[value] != to:
+                moves[to] = (places[value], value.lanes)
         ordered = self.in_order(moves)
-        if ordered is not None:
-            yield state.then([*ordered, *constants], (len(ordered), 0, 0), {}, ())
+        if ordered is None:
+            return []
+        items = (*ordered, *constants)
+        return [State((), state.headers, state.saved, state.cost + EXTRA * len(ordered), lambda: items, state)]
 
 
 def _allocated(last: State, exact: bool) -> Allocated:
-    items: list[Instruction | Label] = []
+    written: list[tuple[Instruction | Label, ...]] = []
     at: State | None = last
     while at is not None:
-        items[:0] = at.items
+        written.append(tuple(at.items()))
         at = at.before
-    return Allocated(tuple(items), tuple(sorted(last.saved)), exact)
+    saved = (register for number, register in enumerate(REGISTERS) if last.saved >> number & 1)
+    return Allocated(tuple(item for items in reversed(written) for item in items), tuple(saved), exact)

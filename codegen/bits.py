@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from codegen.expr import ALL, Lanes, Value
-from codegen.graph import postorder
+from codegen.graph import Graph, postorder
 
 
 def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) -> Lanes:
@@ -18,10 +16,8 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
     ['0xffffffffffffff0f']
     """
     if value not in known:
-        ready = value.region is None and all(arg in known for arg in value.args)
-        for each in (value,) if ready else postorder((value,)):
-            if each not in known:
-                known[each] = _zero(each, known, loose)
+        for each in postorder((value,), known):
+            known[each] = _zero(each, known, loose)
     return known[value]
 
 
@@ -54,27 +50,23 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
     return (0,) * value.lanes
 
 
-def demanded(
-    results: Iterable[Value], *, loose: bool = False, known: dict[Value, Lanes] | None = None
-) -> dict[Value, Lanes]:
+def demanded(graph: Graph, *, loose: bool = False, known: dict[Value, Lanes] | None = None) -> dict[Value, Lanes]:
     """For every value the bits that some user looks at; the others may be anything.
 
     >>> from codegen.expr import parameter
     >>> inner = parameter(0) & 0xFFFF
-    >>> [hex(lane) for lane in demanded([inner >> 8])[inner]]
+    >>> [hex(lane) for lane in demanded(Graph((), (inner >> 8,)))[inner]]
     ['0xffffffffffffff00']
     """
-    roots = tuple(results)
-    order = postorder(roots)
     known = dict(known or {})
-    wanted: dict[Value, Lanes] = {value: (0,) * value.lanes for value in order}
+    wanted: dict[Value, Lanes] = {value: (0,) * value.lanes for value in graph.order}
 
     def ask(value: Value, bits: Lanes) -> None:
         wanted[value] = tuple(a | b for a, b in zip(wanted[value], bits, strict=True))
 
-    for root in roots:
+    for root in graph.results:
         ask(root, (ALL,) * root.lanes)
-    for value in reversed(order):
+    for value in reversed(graph.order):
         bits = wanted[value]
         if value.region is not None:
             region = value.region

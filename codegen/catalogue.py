@@ -78,19 +78,21 @@ def _directed(
         yield Routine(family, form, direction.name, contract, descriptions, source, summary, isas, named, boards=True)
 
 
-def _of_sets(family: str, fill: Fill, source: str) -> Iterator[Routine]:
-    """Attacks in several directions at once."""
-    for name, directions in DIRECTION_SETS.items():
+def _of_sets(family: str, fill: Fill, source: str, others: tuple[Fill, ...] = ()) -> Iterator[Routine]:
+    """Attacks in several directions at once; `others` are other ways to write the fill."""
 
-        def describe(
-            layout: Layout, gen: Value, pro: Value, directions: tuple[Direction, ...] = directions
-        ) -> tuple[Value, ...]:
+    def along(fill: Fill, directions: tuple[Direction, ...]) -> Description:
+        def describe(layout: Layout, gen: Value, pro: Value) -> tuple[Value, ...]:
             rays = layout.rays(directions)
             return (layout.union(fill(ray, layout.board(ray, gen), layout.board(ray, pro)) for ray in rays),)
 
+        return describe
+
+    for name, directions in DIRECTION_SETS.items():
+        descriptions = tuple(along(each, directions) for each in (fill, *others))
         contract = Contract((SLIDERS, EMPTY), "attacks", name)
         summary = f"{_words(family, 'attacks')}, {name}"
-        yield Routine(family, "attacks", name, contract, (describe,), source, summary, PACKED)
+        yield Routine(family, "attacks", name, contract, descriptions, source, summary, PACKED)
 
 
 def _any(family: str, form: str, fill: Callable[..., Value], source: str, specification: str) -> Routine:
@@ -147,7 +149,7 @@ def _dumb7() -> Iterator[Routine]:
     yield from _directed(
         "dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Generalized Rays", "attacks", isas=SCALARS
     )
-    yield from _of_sets("dumb7", dumb7.attacks, f"{source}: All Directions")
+    yield from _of_sets("dumb7", dumb7.attacks, f"{source}: All Directions", others=(dumb7.attacks_in_place,))
     yield _any("dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Loop Version", "occluded")
     yield _any("dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Loop Version", "attacks")
     yield _any("dumb7", "attacks", dumb7.attacks, f"{source}: Unrolled Attacks", "attacks")
@@ -174,9 +176,12 @@ def _push() -> Iterator[Routine]:
     for direction in DIR8:
         by_addition = direction.name == "east"
         fill = push.east_by_addition if by_addition else push.push
+        others = () if by_addition else (push.push_of_two,)
         requires = (NOT_ON_EMPTY,) if by_addition else ()
-        yield from _directed("push", "attacks", fill, SETWISE, "attacks", directions=(direction,), requires=requires)
-    yield from _of_sets("push", push.push, SETWISE)
+        yield from _directed(
+            "push", "attacks", fill, SETWISE, "attacks", directions=(direction,), requires=requires, others=others
+        )
+    yield from _of_sets("push", push.push, SETWISE, others=(push.push_of_two,))
 
 
 def _shift() -> Iterator[Routine]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 from codegen.convention import Convention
-from codegen.expr import WRITES, Value, in_register, reordered
-from codegen.live import Event
+from codegen.expr import WRITES, Value
 from codegen.machine import Instruction, Label, Memory, Operand, Register
-from codegen.targets.table import Row, Target, build, sized
+from codegen.steps import RCX, REGISTERS, VECTORS, Step, Way, numbered, together
+from codegen.targets.table import Target, build, sized
 
-Cost = tuple[int, int, int]
-"""Instructions that a choice adds, departures from the description, how late in the convention registers come."""
+EXTRA = 1 << 40
+"""What one instruction costs that a choice adds."""
+DEPARTURE = 1 << 20
+"""What it costs to depart from the description."""
+LATE = 1
+"""What it costs to take the second register in the convention's order; the third costs twice that."""
 
-Places = dict[Value, Register]
-Items = tuple[Instruction | Label, ...]
+Places = tuple[int, ...]
+Items = Sequence[Instruction | Label]
+Move = tuple[int, int, int]
+"""To a register, from another, so many lanes."""
 
 VIEWS = frozenset({"low-half", "as-wide"})
 """Operations that only see less of a register, or more of it than is known."""
@@ -25,25 +33,25 @@ class OutOfRegisters(Exception):
     """No allocation of this order fits the registers: values must be spilled."""
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """Where each live value is, the same at the start of each region around, what it cost, and how it came about."""
+class State(NamedTuple):
+    """Where the live values are, what lay where at the start of each region around, what it cost, how it came about."""
 
     places: Places
     headers: tuple[Places, ...] = ()
-    saved: frozenset[Register] = frozenset()
-    cost: Cost = (0, 0, 0)
-    items: Items = ()
+    saved: int = 0
+    """The registers in use that the routine must save."""
+    cost: int = 0
+    items: Callable[[], Items] = tuple
+    """Writes the instructions that led here from the state before."""
     before: State | None = None
 
-    def key(self) -> tuple[object, ...]:
-        """What two states share from which the same can follow."""
-        return (frozenset(self.places.items()), tuple(frozenset(h.items()) for h in self.headers), self.saved)
 
-    def then(self, items: Iterable[Instruction | Label], cost: Cost, places: Places, new: Iterable[Register]) -> State:
-        """The state after some more items."""
-        total = (self.cost[0] + cost[0], self.cost[1] + cost[1], self.cost[2] + cost[2])
-        return State(places, self.headers, self.saved | frozenset(new), total, tuple(items), self)
+class Evicted(NamedTuple):
+    """Places in which one register has been made free, what that cost, and the move that it took."""
+
+    places: Places
+    cost: int
+    moves: tuple[Move, ...]
 
 
 @dataclass
@@ -54,203 +62,168 @@ class Choices:
     convention: Convention
     memory: Callable[[Value], Memory]
     """Where a constant lies in read-only memory."""
-    wants: dict[Value, Register] = field(default_factory=dict)
+    wants: dict[Value, int] = field(default_factory=dict)
     """Values that must lie in a certain register when they are used."""
-    fixed: frozenset[Register] = frozenset()
+    wanted: int = 0
+    """The registers that some value wants."""
+    fixed: int = 0
     """Registers that some value wants, or a result: no two of them are alike."""
 
-    def candidates(
-        self, state: State, value: Value, places: Places, also: Iterable[Register] = ()
-    ) -> Iterator[tuple[Register, Cost]]:
-        """Registers where a new value may go, the free ones that are alike represented by the first."""
-        taken = set(places.values())
-        offered: set[Register] = set()
-        if value.lanes > 1:
-            order, saved = self.convention.vectors(self.target.vectors)
-        else:
-            order, saved = self.convention.scratch, self.convention.saved
-        want = self.wants.get(value)
-        wanted = set(self.wants.values())
-        fresh = True
-        for register in [*also, *([want] if want else []), *order]:
-            if register in taken or register in offered:
-                continue
-            if register in wanted and register != want and register not in also:
-                continue
-            special = register in self.fixed or register in also
-            if not special and not fresh:
-                continue
-            if not special:
-                fresh = False
-            offered.add(register)
-            yield register, (0, 0, order.index(register) if register in order else 0)
-        if fresh:
-            for register in saved:
-                if register not in taken:
-                    extra = 0 if register in state.saved else 2
-                    yield register, (extra, 0, len(order))
-                    return
-        if not offered:
-            # Nothing else is left: one that waits for a shift count, which will push the value out again.
-            yield from ((register, (0, 0, len(order))) for register in order if register not in taken)
-
-    def new_saved(self, register: Register) -> tuple[Register, ...]:
-        """The register, if the routine must save it before it uses it."""
-        return (
-            (register,)
-            if (register.file == "general" and register in self.convention.saved)
-            or (register.file == "vector" and register.number in self.convention.saved_vectors)
-            else ()
+    def __post_init__(self) -> None:
+        free, saved = self.convention.vectors(self.target.vectors)
+        self._order = {
+            False: tuple(map(numbered, self.convention.scratch)),
+            True: tuple(map(numbered, free)),
+        }
+        self._saved = {
+            False: tuple(map(numbered, self.convention.saved)),
+            True: tuple(map(numbered, saved)),
+        }
+        self.preserved = together(self._saved[False]) | together(
+            VECTORS + number for number in self.convention.saved_vectors
         )
+        self._known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
 
-    def make(self, state: State, event: Event) -> Iterator[State]:
+    def candidates(
+        self, value: Value, taken: int, saved: int, also: tuple[int, ...] = ()
+    ) -> tuple[tuple[int, int], ...]:
+        """Registers where a new value may go and their costs, the free ones that are alike represented by the first."""
+        key = (value.lanes > 1, self.wants.get(value), taken, saved, also)
+        if key not in self._known:
+            self._known[key] = tuple(self._candidates(*key))
+        return self._known[key]
+
+    def _candidates(
+        self, vector: bool, want: int | None, taken: int, saved: int, also: tuple[int, ...]
+    ) -> list[tuple[int, int]]:
+        order = self._order[vector]
+        offered: dict[int, int] = {}
+        fresh = True
+        for register in (*also, *((want,) if want is not None else ()), *order):
+            if taken >> register & 1 or register in offered:
+                continue
+            if self.wanted >> register & 1 and register != want and register not in also:
+                continue
+            if not self.fixed >> register & 1 and register not in also:
+                if not fresh:
+                    continue
+                fresh = False
+            offered[register] = LATE * order.index(register) if register in order else 0
+        found = list(offered.items())
+        if fresh:
+            for register in self._saved[vector]:
+                if not taken >> register & 1:
+                    extra = 0 if saved >> register & 1 else 2 * EXTRA
+                    return [*found, (register, extra + LATE * len(order))]
+        if not found:
+            # Nothing else is left: one that waits for a shift count, which will push the value out again.
+            return [(register, LATE * len(order)) for register in order if not taken >> register & 1]
+        return found
+
+    def make(self, state: State, step: Step) -> list[State]:
         """The states in which the event's value is made."""
-        value = event.value
-        assert value is not None
+        places, value = state.places, step.value
+        kept = tuple([places[at] for at in step.kept])
         if value.op == "copy":
-            yield from self._copy(state, value, event.after)
-            return
+            return self._copy(state, step, kept)
         if value.op in VIEWS:
-            places = {**kept_in(state.places, event.after), value: state.places[value.args[0]]}
-            yield state.then((), (0, 0, 0), places, ())
-            return
+            source = places[step.live.index(value.args[0])]
+            return [State((*kept, source), state.headers, state.saved, state.cost, tuple, state)]
         if value.op in WRITES:
-            yield from self._write(state, value, event.after)
-            return
-        for row in self.target.rows_for(value):
-            for prepared, extra, items in self._fixed_argument(state, row, value, event.after):
-                yield from self._row(prepared, row, value, event.after, extra, items)
-
-    def _write(self, state: State, value: Value, after: frozenset[Value]) -> Iterator[State]:
-        """A store: it makes no value, and its operands stay where they are."""
-        if value.op == "done":
-            yield state.then((), (0, 0, 0), {}, ())
-        for row in self.target.rows_for(value):
-            operands = self._operands(state, row, value.args)
-            if operands is not None:
-                instruction = build(row, value, Register("general", 0, 64), operands)
-                yield state.then((instruction,), (0, 0, 0), kept_in(state.places, after), ())
-
-    def _fixed_argument(
-        self, state: State, row: Row, value: Value, after: frozenset[Value]
-    ) -> Iterator[tuple[State, Cost, list[Instruction | Label]]]:
-        """The state with a shift count in rcx where the row needs it there, whoever was there moved away."""
-        if "cl" not in row.words or state.places[value.args[1]].number == 1:
-            yield state, (0, 0, 0), []
-            return
-        rcx = Register("general", 1, 64)
-        for places, cost, items in self.evict(state, rcx, after | set(value.args)):
-            count = value.args[1]
-            moved = {**places, count: rcx}
-            items = [*items, self.move(rcx, places[count])]
-            saved = state.saved.union(*(self.new_saved(register) for register in moved.values()))
-            new = State(moved, state.headers, saved, state.cost, state.items, state.before)
-            yield new, (cost[0] + 1, cost[1], cost[2]), items
-
-    def evict(
-        self, state: State, register: Register, live: Iterable[Value]
-    ) -> Iterator[tuple[Places, Cost, list[Instruction | Label]]]:
-        """The places with `register` free: what lives there is moved to another."""
-        wanted = set(live)
-        there = [v for v, r in state.places.items() if r == register]
-        if not any(v in wanted for v in there):
-            yield {v: r for v, r in state.places.items() if r != register}, (0, 0, 0), []
-            return
-        for other, cost in self.candidates(state, there[0], state.places):
-            places = {v: other if r == register else r for v, r in state.places.items()}
-            yield places, (cost[0] + 1, cost[1], cost[2]), [self.move(other, register)]
-
-    def _copy(self, state: State, value: Value, after: frozenset[Value]) -> Iterator[State]:
-        source = state.places[value.args[0]]
-        kept = kept_in(state.places, after)
-        # Both names for one register: no move now; whoever changes it first will have to copy.
-        alive = source in kept.values()
-        yield state.then((), (0, 1 if alive else 0, 0), {**kept, value: source}, ())
-        if alive:
-            for register, cost in self.candidates(state, value, state.places):
-                places = {**kept, value: register}
-                total = (cost[0] + 1, cost[1], cost[2])
-                yield state.then((self.move(register, source, value.lanes),), total, places, self.new_saved(register))
-
-    def _row(
-        self,
-        state: State,
-        row: Row,
-        value: Value,
-        after: frozenset[Value],
-        extra: Cost,
-        items: list[Instruction | Label],
-    ) -> Iterator[State]:
-        kept = kept_in(state.places, after)
-        busy = set(kept.values())
-        left = state.places.get(value.args[0]) if value.args else None
-        for number, ordered in enumerate(reordered(value) if row.tied else (value,)):
-            order = ordered.args
-            operands = self._operands(state, row, order)
-            if operands is None:
+            # A store makes no value, and its operands stay where they are.
+            stores = [partial(self._written, step, places, way, 0) for row in step.ways for way in row]
+            return [
+                State(kept, state.headers, state.saved, state.cost, items, state)
+                for items in (stores if value.op != "done" else [tuple])
+            ]
+        found: list[State] = []
+        for row in step.ways:
+            if not row:
                 continue
-            others = {r for operand in operands[1:] for r in _registers(operand)}
-            reading = {r for operand in operands for r in _registers(operand)}
-            if not row.tied:
-                dying = [r for r in sorted(reading) if r not in busy and r.file == _file(value)]
-                for register, cost in self.candidates(state, value, kept, also=dying):
-                    yield self._done(state, row, ordered, value, kept, register, operands, items, extra, cost, left)
-                continue
-            first = operands[0]
-            assert isinstance(first, Register)
-            if first not in busy:
-                yield self._done(
-                    state, row, ordered, value, kept, first, operands, items, extra, (0, 0, 0), left, number
-                )
-            if first in busy or value in self.wants:
-                blocked = {**kept, **{arg: r for arg, r in state.places.items() if r in others}}
-                for register, cost in self.candidates(state, value, blocked):
-                    if register == first:
-                        continue
-                    moved = [*items, self.move(register, first, order[0].lanes)]
-                    changed = [register, *operands[1:]]
-                    if order[0] is order[-1] and len(order) > 1:
-                        changed = [register, register]
-                    total = (cost[0] + 1, cost[1], cost[2])
-                    yield self._done(state, row, ordered, value, kept, register, changed, moved, extra, total, left)
-
-    def _done(
-        self,
-        state: State,
-        row: Row,
-        ordered: Value,
-        value: Value,
-        kept: Places,
-        register: Register,
-        operands: list[Operand],
-        items: list[Instruction | Label],
-        extra: Cost,
-        cost: Cost,
-        left: Register | None,
-        swapped: int = 0,
-    ) -> State:
-        departure = 2 if value.keeps and left is not None and register != left else 0
-        if not value.keeps and swapped:
-            departure = 1
-        instruction = build(row, ordered, register, operands)
-        total = (extra[0] + cost[0], extra[1] + cost[1] + departure, extra[2] + cost[2])
-        places = {**kept, value: register}
-        return state.then((*items, instruction), total, places, self.new_saved(register))
-
-    def _operands(self, state: State, row: Row, args: tuple[Value, ...]) -> list[Operand] | None:
-        """Registers of the arguments; constants as immediates or memory operands where the row allows, else None."""
-        operands: list[Operand] = []
-        for letter, arg in zip("abc", args, strict=False):
-            if in_register(arg):
-                operands.append(state.places[arg])
-            elif arg.op == "place" and row.folds(letter):
-                base, index = (state.places[each] for each in arg.args)
-                operands.append(Memory(64 * arg.lanes, base, index, 8))
-            elif row.folds(letter):
-                operands.append(self.constant(arg, immediate=row.tied))
+            if "cl" in row[0].row.words and places[row[0].reads[1]] != RCX:
+                for moved in self._count_in_rcx(state, step, row[0].reads[1]):
+                    saved = state.saved | together(moved.places) & self.preserved
+                    for way in row:
+                        self._made(state, step, way, moved, tuple([moved.places[at] for at in step.kept]), saved, found)
             else:
-                return None
-        return operands
+                for way in row:
+                    self._made(state, step, way, Evicted(places, 0, ()), kept, state.saved, found)
+        return found
+
+    def _made(
+        self, state: State, step: Step, way: Way, moved: Evicted, kept: Places, saved: int, found: list[State]
+    ) -> None:
+        """The value made in one way, in each register that it may have; the states are added to those `found`."""
+        value, places = step.value, moved.places
+        busy = together(kept)
+        left = places[step.left] if step.left is not None else None
+
+        reading = [places[at] for at in way.reads]
+        chosen: list[tuple[int, int, tuple[Move, ...]]] = []
+        if way.row.tied:
+            first = reading[0]
+            if not busy >> first & 1:
+                chosen.append((first, DEPARTURE if way.swapped and not value.keeps else 0, ()))
+            if busy >> first & 1 or value in self.wants:
+                for register, cost in self.candidates(value, busy | together(reading[1:]), saved):
+                    if register != first:
+                        chosen.append((register, cost + EXTRA, ((register, first, way.value.args[0].lanes),)))
+        else:
+            dying = {r for r in reading if not busy >> r & 1 and (r >= VECTORS) == (value.lanes > 1)}
+            candidates = self.candidates(value, busy, saved, also=tuple(sorted(dying)))
+            chosen += [(register, cost, ()) for register, cost in candidates]
+        for register, cost, moves in chosen:
+            cost += state.cost + moved.cost + (2 * DEPARTURE if left is not None and register != left else 0)
+            items = partial(self._written, step, places, way, register, (*moved.moves, *moves))
+            found.append(
+                State((*kept, register), state.headers, saved | 1 << register & self.preserved, cost, items, state)
+            )
+
+    def _count_in_rcx(self, state: State, step: Step, at: int) -> list[Evicted]:
+        """The places with a shift count moved into rcx, whoever was there moved away."""
+        live = (*step.kept, *(i for i, value in enumerate(step.live) if value in step.value.args))
+        found = []
+        for places, cost, moves in self.evict(state, step.live, RCX, live):
+            moved = (*places[:at], RCX, *places[at + 1 :])
+            found.append(Evicted(moved, cost + EXTRA, (*moves, (RCX, places[at], 1))))
+        return found
+
+    def evict(self, state: State, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Evicted]:
+        """The places with `register` free: if one of those `needed` lives there, all there move to another."""
+        if register not in [state.places[at] for at in needed]:
+            return [Evicted(state.places, 0, ())]
+        first = live[state.places.index(register)]
+        return [
+            Evicted(tuple(other if r == register else r for r in state.places), cost + EXTRA, ((other, register, 1),))
+            for other, cost in self.candidates(first, together(state.places), state.saved)
+        ]
+
+    def _copy(self, state: State, step: Step, kept: Places) -> list[State]:
+        value = step.value
+        source = state.places[step.live.index(value.args[0])]
+        # Both names for one register: no move now; whoever changes it first will have to copy.
+        alive = source in kept
+        cost = state.cost + (DEPARTURE if alive else 0)
+        found = [State((*kept, source), state.headers, state.saved, cost, tuple, state)]
+        if alive:
+            for register, price in self.candidates(value, together(state.places), state.saved):
+                saved = state.saved | 1 << register & self.preserved
+                items = self.moved(((register, source, value.lanes),))
+                found.append(State((*kept, register), state.headers, saved, state.cost + price + EXTRA, items, state))
+        return found
+
+    def _written(self, step: Step, places: Places, way: Way, register: int, moves: tuple[Move, ...] = ()) -> Items:
+        """The moves, then the instruction that makes a value in a register, or writes it to memory."""
+        first = way.value.args[0] if way.row.tied else None
+
+        def at(value: Value) -> Register:
+            return REGISTERS[register if value is first else places[step.live.index(value)]]
+
+        return [*self.moved(moves)(), build(way.row, way.value, REGISTERS[register], way.placed(at))]
+
+    def moved(self, moves: tuple[Move, ...]) -> Callable[[], Items]:
+        """Writes moves."""
+        return lambda: [self.move(*move) for move in moves]
 
     def constant(self, value: Value, immediate: bool) -> Operand:
         """A constant as an operand: a sign-extended 32-bit immediate where there is one, else read-only memory."""
@@ -262,12 +235,12 @@ class Choices:
                 return number - (1 << 64)
         return self.memory(value)
 
-    def move(self, to: Register, source: Register, lanes: int = 1) -> Instruction:
+    def move(self, to: int, source: int, lanes: int = 1) -> Instruction:
         """A register to a register."""
-        mnemonic = "mov" if to.file == "general" else self.target.move
-        return Instruction(mnemonic, (sized(to, lanes), sized(source, lanes)))
+        mnemonic = "mov" if to < VECTORS else self.target.move
+        return Instruction(mnemonic, (sized(REGISTERS[to], lanes), sized(REGISTERS[source], lanes)))
 
-    def in_order(self, moves: dict[Register, tuple[Register, int]]) -> list[Instruction] | None:
+    def in_order(self, moves: dict[int, tuple[int, int]]) -> list[Instruction] | None:
         """Moves (to, from, lanes) that all happen at once, one by one; None if they go round in a circle."""
         left = dict(moves)
         done: list[Instruction] = []
@@ -278,29 +251,10 @@ class Choices:
                 done.append(self.move(free, *left.pop(free)))
                 continue
             to, (source, _) = left.popitem()
-            if to.file != "general":
+            if to >= VECTORS:
                 return None
             # In a circle two registers change places: `to` is right then, and what it held is found in `source`.
-            done.append(Instruction("xchg", (to, source)))
+            done.append(Instruction("xchg", (REGISTERS[to], REGISTERS[source])))
             left = {t: (source if s == to else s, n) for t, (s, n) in left.items()}
             left = {t: (s, n) for t, (s, n) in left.items() if t != s}
         return done
-
-
-def plus(one: Cost, other: Cost) -> Cost:
-    """The sum of two costs."""
-    return (one[0] + other[0], one[1] + other[1], one[2] + other[2])
-
-
-def kept_in(places: Places, after: Iterable[Value]) -> Places:
-    """The places of what is needed after."""
-    wanted = set(after)
-    return {value: register for value, register in places.items() if value in wanted}
-
-
-def _registers(operand: Operand) -> tuple[Register, ...]:
-    return (operand,) if isinstance(operand, Register) else ()
-
-
-def _file(value: Value) -> str:
-    return "vector" if value.lanes > 1 else "general"

@@ -2,109 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import NamedTuple
 
-from codegen.choices import Choices, Cost, Items, OutOfRegisters, Places, State, kept_in
+from codegen.choices import EXTRA, Choices, Items, OutOfRegisters, Places, State
 from codegen.expr import Condition, Region, Value
-from codegen.live import Event
 from codegen.machine import Instruction, Label, Register
+from codegen.steps import REGISTERS, VECTORS, Step, together
+
+
+class Entered(NamedTuple):
+    """Registers for the carried values so far, what that cost, and the instructions that it took."""
+
+    phis: Places = ()
+    cost: int = 0
+    items: tuple[Instruction | Label, ...] = ()
 
 
 class Control(Choices):
     """The choices at the start and the end of regions and their bodies."""
 
-    def region(self, state: State, event: Event) -> Iterator[State]:
+    def region(self, state: State, step: Step) -> list[State]:
         """The states that an event of a region leads to."""
-        if event.kind == "enter":
-            yield from self._enter(state, event)
-        elif event.kind == "body":
-            yield self._body(state, event)
-        elif event.kind == "leave":
-            yield from self._leave(state, event)
-        else:
-            yield self._exit(state, event)
-
-    def _body(self, state: State, event: Event) -> State:
+        if step.event.kind == "enter":
+            return self._enter(state, step)
+        if step.event.kind == "leave":
+            return self._leave(state, step)
         header = state.headers[-1]
-        assert event.region is not None
-        carried = zip(event.region.phis[event.number], event.region.phis[0], strict=True)
-        places = {**header, **{phi: header[slot] for phi, slot in carried}}
-        return state.then(self._body_label(event), (0, 0, 0), kept_in(places, event.after), ())
+        places = tuple([header[at] for at in step.kept])
+        if step.event.kind == "body":
+            return [State(places, state.headers, state.saved, state.cost, _given(self._body_label(step)), state)]
+        label = () if step.region.kind == "loop" else (Label(f"{step.region.name}_end"),)
+        return [State(places, state.headers[:-1], state.saved, state.cost, _given(label), state)]
 
-    def _body_label(self, event: Event) -> Items:
-        assert event.region is not None
-        if event.region.kind == "when":
-            return ()
-        return (Label(f"{event.region.name}_{event.number}"),)
+    def _body_label(self, step: Step) -> Items:
+        return () if step.region.kind == "when" else (Label(f"{step.region.name}_{step.event.number}"),)
 
-    def _enter(self, state: State, event: Event) -> Iterator[State]:
-        region = event.region
-        assert region is not None
+    def _enter(self, state: State, step: Step) -> list[State]:
+        region = step.region
+        at = dict(zip(step.live, state.places, strict=True))
         asked = region.condition.value if region.kind == "when" and region.condition is not None else region.index
-        reserved = {asked: state.places[asked]} if asked is not None and asked.constant is None else {}
-        kept = {**kept_in(state.places, event.after), **reserved}
-        options: list[tuple[Places, Places, Cost, list[Instruction | Label], frozenset[Register]]] = [
-            ({}, kept, (0, 0, 0), [], frozenset())
-        ]
+        kept = tuple([state.places[i] for i in step.kept])
+        options = [Entered()]
         for number, (phi, init) in enumerate(zip(region.phis[0], region.inits, strict=True)):
-            later = {v: state.places[v] for v in region.inits[number + 1 :] if v.constant is None}
-            grown = []
-            for phis, places, cost, items, new in options:
-                blocked = {**places, **later}
-                if init.constant is not None:
-                    for register, price in self.candidates(state, phi, blocked):
-                        load = self.load_constant(register, init)
-                        grown.append(self._placed(phi, register, phis, places, cost, price, items, [load], new))
-                    continue
-                source = state.places[init]
-                if source not in places.values() or (
-                    asked is init and source not in kept_in(places, event.after).values()
-                ):
-                    grown.append(self._placed(phi, source, phis, places, cost, (0, 0, 0), items, [], new))
-                else:
-                    for register, price in self.candidates(state, phi, blocked):
-                        price = (price[0] + 1, price[1], price[2])
-                        grown.append(
-                            self._placed(
-                                phi,
-                                register,
-                                phis,
-                                places,
-                                cost,
-                                price,
-                                items,
-                                [self.move(register, source, phi.lanes)],
-                                new,
-                            )
-                        )
-            options = grown
-        for phis, places, cost, items, new in options:
-            header = {**{v: r for v, r in places.items() if v in event.after}, **phis}
-            start = {**places, **phis}
-            following = state.then([*items, *self._go(region, start)], cost, header, new)
-            yield State(
-                header, (*state.headers, header), following.saved, following.cost, following.items, following.before
-            )
+            later = together(at[v] for v in region.inits[number + 1 :] if v.constant is None)
+            options = [
+                following
+                for option in options
+                for following in self._carried(option, phi, init, at, together(kept), later, asked, state.saved)
+            ]
+        go = self._go(region, at)
+        found = []
+        for option in options:
+            header = (*kept, *option.phis)
+            saved = state.saved | together(option.phis) & self.preserved
+            items = _given((*option.items, *go))
+            found.append(State(header, (*state.headers, header), saved, state.cost + option.cost, items, state))
+        return found
 
-    def _placed(
+    def _carried(
         self,
+        option: Entered,
         phi: Value,
-        register: Register,
-        phis: Places,
-        places: Places,
-        cost: Cost,
-        price: Cost,
-        items: list[Instruction | Label],
-        more: list[Instruction],
-        new: frozenset[Register],
-    ) -> tuple[Places, Places, Cost, list[Instruction | Label], frozenset[Register]]:
-        total = (cost[0] + price[0], cost[1] + price[1], cost[2] + price[2])
-        saved = new | frozenset(self.new_saved(register))
-        return {**phis, phi: register}, {**places, phi: register}, total, [*items, *more], saved
+        init: Value,
+        at: dict[Value, int],
+        kept: int,
+        later: int,
+        asked: Value | None,
+        saved: int,
+    ) -> list[Entered]:
+        """One more carried value: where its first value is, or moved or loaded to where it may be."""
+        reserved = 1 << at[asked] if asked in at else 0
+        taken = kept | together(option.phis)
+        source = at.get(init)
+        if source is not None and not (taken if init is asked else taken | reserved) >> source & 1:
+            return [Entered((*option.phis, source), option.cost, option.items)]
+        found = []
+        for register, cost in self.candidates(phi, taken | reserved | later, saved):
+            if source is None:
+                item = self.load_constant(register, init)
+            else:
+                item, cost = self.move(register, source, phi.lanes), cost + EXTRA
+            found.append(Entered((*option.phis, register), option.cost + cost, (*option.items, item)))
+        return found
 
-    def load_constant(self, register: Register, value: Value) -> Instruction:
+    def load_constant(self, to: int, value: Value) -> Instruction:
         """A constant into a register."""
-        if register.file == "vector":
+        register = REGISTERS[to]
+        if to >= VECTORS:
             if any(value.constant or ()):
                 raise OutOfRegisters  # no description carries such a constant into a region
             low = register.at(128)
@@ -116,68 +101,58 @@ class Control(Choices):
             return Instruction("xor", (register.at(32), register.at(32)))
         return Instruction("mov", (register.at(32) if number < 1 << 32 else register, number))
 
-    def _go(self, region: Region, places: Places) -> Items:
+    def _go(self, region: Region, at: dict[Value, int]) -> Items:
         """How control enters a region."""
         if region.kind == "when":
             assert region.condition is not None
-            return self._unless(region.condition, places, Label(f"{region.name}_end"))
+            return self._unless(region.condition, REGISTERS[at[region.condition.value]], Label(f"{region.name}_end"))
         if region.kind == "switch":
             assert region.index is not None
-            return (Instruction("jmp", (places[region.index],)),)
+            return (Instruction("jmp", (REGISTERS[at[region.index]],)),)
         return ()
 
-    def _unless(self, condition: Condition, places: Places, label: Label) -> Items:
-        register = places[condition.value]
+    def _unless(self, condition: Condition, register: Register, label: Label) -> Items:
         if condition.kind == "nonzero":
             return (Instruction("test", (register, register)), Instruction("jz", (label,)))
         otherwise = "jae" if condition.kind == "below" else "jb"
         return (Instruction("cmp", (register, condition.bound)), Instruction(otherwise, (label,)))
 
-    def _leave(self, state: State, event: Event) -> Iterator[State]:
-        region = event.region
-        assert region is not None
-        header = state.headers[-1]
-        if any(state.places.get(v) != r for v, r in header.items() if v in event.after):
-            return
-        nexts = region.bodies[event.number]
-        moves: dict[Register, tuple[Register, int]] = {}
+    def _leave(self, state: State, step: Step) -> list[State]:
+        region = step.region
+        at = dict(zip(step.live, state.places, strict=True))
+        header = dict(zip(step.header, state.headers[-1], strict=True))
+        if any(at.get(v) != r for v, r in header.items() if v in step.event.after):
+            return []
+        moves: dict[int, tuple[int, int]] = {}
         constants: list[Instruction] = []
-        for phi, following in zip(region.phis[0], nexts, strict=True):
+        for phi, following in zip(region.phis[0], region.bodies[step.event.number], strict=True):
             if following.constant is not None:
                 constants.append(self.load_constant(header[phi], following))
-            elif state.places[following] != header[phi]:
-                moves[header[phi]] = (state.places[following], phi.lanes)
+            elif at[following] != header[phi]:
+                moves[header[phi]] = (at[following], phi.lanes)
         ordered = self.in_order(moves)
         if ordered is None:
-            return
+            return []
         items: list[Instruction | Label] = [*ordered]
-        last = event.number == len(region.bodies) - 1
-        label = region.name
+        last = step.event.number == len(region.bodies) - 1
         if region.kind == "loop":
             assert region.condition is not None
-            register = state.places[region.condition.value]
+            register = REGISTERS[at[region.condition.value]]
+            start = Label(f"{region.name}_0")
             if region.condition.kind == "nonzero":
-                items = [Instruction("test", (register, register)), *items, Instruction("jnz", (Label(f"{label}_0"),))]
+                items = [Instruction("test", (register, register)), *items, Instruction("jnz", (start,))]
             else:
                 test = Instruction("cmp", (register, region.condition.bound))
                 again = "jb" if region.condition.kind == "below" else "jae"
-                items = [test, *items, Instruction(again, (Label(f"{label}_0"),))]
+                items = [test, *items, Instruction(again, (start,))]
             # Behind the test: mov 0, for xor would write the flags.
             items[-1:-1] = [Instruction("mov", (c.operands[0], 0)) if c.mnemonic == "xor" else c for c in constants]
         else:
             items += constants
             if not last and not region.falls:
-                items.append(Instruction("jmp", (Label(f"{label}_end"),)))
-        yield state.then(items, (len(ordered), 0, 0), {}, ())
+                items.append(Instruction("jmp", (Label(f"{region.name}_end"),)))
+        return [State((), state.headers, state.saved, state.cost + EXTRA * len(ordered), _given(items), state)]
 
-    def _exit(self, state: State, event: Event) -> State:
-        region = event.region
-        assert region is not None
-        header = state.headers[-1]
-        places = {v: r for v, r in header.items() if v in event.after}
-        for value in event.after:
-            if value.region is region:
-                places[value] = header[region.phis[0][int(value.attr)]]
-        label = () if region.kind == "loop" else (Label(f"{region.name}_end"),)
-        new = state.then(label, (0, 0, 0), places, ())
-        return State(places, state.headers[:-1], new.saved, new.cost, new.items, new.before)
+
+def _given(items: Items) -> Callable[[], Items]:
+    return lambda: items

@@ -10,7 +10,7 @@ from codegen.graph import Graph, rewrite
 from codegen.ray import CompassRay, RuntimeRay
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Masks:
     """Which of the allowed masks lie on a ray's path.
 

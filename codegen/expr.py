@@ -64,6 +64,10 @@ class Value:
             "a traced value is not yet a number, so Python's if and while cannot ask it: use when, while_ or switch"
         )
 
+    def on(self, args: tuple[Value, ...]) -> Value:
+        """The same operation on other arguments."""
+        return Value(self.op, args, self.attr, self.lanes, self.keeps, self.region)
+
     def copy(self) -> Value:
         """A new variable that begins as this value: the one that is moved, where a move is needed."""
         return self if self.op == "const" else Value("copy", (self,), lanes=self.lanes)
@@ -244,7 +248,7 @@ def reordered(value: Value) -> tuple[Value, ...]:
     """The value with its arguments in each order that means the same; a constant stays last."""
     args = value.args
     if value.op in COMMUTATIVE and in_register(args[1]) and args[0] is not args[1]:
-        return (value, replace(value, args=args[::-1]))
+        return (value, value.on(args[::-1]))
     if value.op == "ternary":
         orders = [order for order in permutations(range(3)) if in_register(args[2]) or order[2] == 2]
         return tuple(

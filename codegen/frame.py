@@ -27,9 +27,20 @@ class Frame:
         return tuple(register for register in self.saved if register.file == "general")
 
     @property
+    def vectors_start(self) -> int:
+        """Where above rsp the saved vector registers lie, behind the slots: a multiple of 16."""
+        return 16 * (-(-self.slots // 2))
+
+    @property
     def room(self) -> int:
-        """Bytes below the pushed registers: the slots, then 16 for each saved vector register."""
-        return 8 * self.slots + 16 * len(self.vectors)
+        """Bytes below the pushed registers: the slots, then 16 for each saved vector register.
+
+        These lie at multiples of 16, for so Windows reads them when it unwinds the stack.
+        """
+        if not self.vectors:
+            return 8 * self.slots
+        taken = self.vectors_start + 16 * len(self.vectors)
+        return taken + (8 + 8 * len(self.pushed) + taken) % 16
 
 
 def with_frame(
@@ -56,7 +67,7 @@ def with_frame(
         for item in items
     )
     store = "vmovups" if avx else "movups"
-    slots = [(v, Memory(128, RSP, displacement=8 * frame.slots + 16 * i)) for i, v in enumerate(frame.vectors)]
+    slots = [(v, Memory(128, RSP, displacement=frame.vectors_start + 16 * i)) for i, v in enumerate(frame.vectors)]
     before = [Instruction("push", (register,)) for register in frame.pushed]
     after = [Instruction("pop", (register,)) for register in reversed(frame.pushed)]
     if frame.room:

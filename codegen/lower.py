@@ -10,6 +10,7 @@
     spills      values that find no register wait on the stack
     registers   the exact search for the fewest moves
     flags       tests that repeat what the flags say already go
+    operands    operands that commute come in the order that every assembler encodes alike
     frame       saved registers, stack slots, the way out
     checked     every label and datum named is there
 
@@ -19,10 +20,11 @@ alone: every way goes as far as selection, and those that promise the shortest c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate, product
+from itertools import accumulate, chain, product
+from operator import itemgetter
 from typing import Any
 
 from codegen.allocate import EFFORT, Allocated, Allocation
@@ -32,14 +34,16 @@ from codegen.convention import CONVENTIONS, SYSV, Convention
 from codegen.expand import Masks, expand
 from codegen.expr import WRITES, Value, parameter
 from codegen.frame import Frame, with_frame, without_needless_tests
-from codegen.graph import Graph, rewrite, shape
+from codegen.graph import Graph, rewrite
 from codegen.layout import Layout
 from codegen.live import live_events
 from codegen.machine import Code, Datum, Label, Memory, Register
+from codegen.operands import in_short_order
 from codegen.place import Block, place
 from codegen.routine import Description, Routine
 from codegen.schedule import estimate, schedule
 from codegen.select import Refused, select
+from codegen.shallow import shallow
 from codegen.simplify import simplify
 from codegen.spill import spill
 from codegen.targets.general import BMI2, X86_64
@@ -60,6 +64,7 @@ class Unit:
     describe: Description
     masks: Masks = Masks()
     graph: Graph = Graph((), ())
+    selected: Graph = Graph((), ())
     data: tuple[Datum, ...] = ()
     block: Block = Block(())
     slots: int = 0
@@ -69,7 +74,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A routine for one instruction set, layout and calling convention: its code, and the graph that it came from."""
+    """A routine for one instruction set, layout and calling convention: its code, and the graph that it came from.
+
+    `selected` is that graph in the target's operations, before registers and stack are thought of.
+    """
 
     routine: Routine
     target: Target
@@ -107,7 +115,7 @@ def _algebra(unit: Unit) -> Unit:
 
 def _selection(unit: Unit) -> Unit:
     graph, data = select(unit.graph, unit.target)
-    return replace(unit, graph=graph, data=data)
+    return replace(unit, graph=graph, selected=graph, data=data)
 
 
 def _arguments(unit: Unit) -> Unit:
@@ -140,7 +148,10 @@ def _registers(unit: Unit) -> Unit:
     pool: dict[tuple[int, ...], str] = {}
 
     def constant_in_memory(value: Value) -> Memory:
-        return Memory(64 * value.lanes, symbol=pool.setdefault(value.attr, f"c{len(pool)}"))
+        alike = unit.target.repeats and value.lanes > 1 and len(set(value.attr)) == 1
+        numbers = value.attr[:1] if alike else value.attr
+        symbol = pool.setdefault(numbers, f"c{len(pool)}")
+        return Memory(64 * len(numbers), symbol=symbol, broadcast=alike)
 
     parameters = unit.graph.parameters
     placed = zip(parameters, unit.convention.places([p.lanes for p in parameters]), strict=True)
@@ -159,6 +170,10 @@ def _registers(unit: Unit) -> Unit:
 
 def _flags(unit: Unit) -> Unit:
     return replace(unit, allocated=replace(unit.allocated, items=without_needless_tests(unit.allocated.items)))
+
+
+def _operands(unit: Unit) -> Unit:
+    return replace(unit, allocated=replace(unit.allocated, items=in_short_order(unit.allocated.items)))
 
 
 def _frame(unit: Unit) -> Unit:
@@ -199,12 +214,13 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("spills", _spills),
     ("registers", _registers),
     ("flags", _flags),
+    ("operands", _operands),
     ("frame", _frame),
     ("checked", _checked),
 )
 
-CHOICE = 4
-"""After so many passes the ways to describe and mask a routine are compared, and the shortest goes on."""
+RAYS, FRONT, CHOICE = 2, 3, 4
+"""After so many passes masks have done their work; a target is asked; the ways to describe and mask are compared."""
 
 
 MOST_ENDS = 4
@@ -215,31 +231,50 @@ def lower(routine: Routine, isa: str = "x86-64", abi: str = "sysv", lanes: int |
     """The kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
     target, convention = _target(routine, isa), _convention(routine, abi)
     layout = _layout(routine, target, lanes)
-    ends = []
-    for unit in _shortest(routine, target, layout):
-        unit = replace(unit, convention=convention)
-        for _, step in PASSES[CHOICE:]:
-            unit = step(unit)
-        ends.append(unit)
-    best = min(ends, key=_size)
-    return Kernel(routine, target, convention, layout, best.graph, best.code, best.allocated.exact)
+    ways = (replace(unit, convention=convention) for unit in _shortest(routine, target, layout))
+    best = min((_through(PASSES[CHOICE:], unit) for unit in ways), key=_size)
+    return Kernel(routine, target, convention, layout, best.selected, best.code, best.allocated.exact)
 
 
 @cache
 def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """The ways to describe and mask a routine that promise the shortest code, selected but not yet in order."""
-    found: dict[Any, tuple[int, Unit]] = {}
-    choices = product(routine.descriptions, (False, True), (False, True) if target.rotates else (False,))
-    for describe, inner, ranks in choices:
-        unit = Unit(routine, target, SYSV, layout, describe, Masks(inner, ranks))
-        for _, step in PASSES[:CHOICE]:
-            unit = step(unit)
-        form = shape(unit.graph)
+    masked = [_told(routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
+    ways = sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks))
+    found: dict[Any, tuple[tuple[int, int], Unit]] = {}
+    for unit in _different(ways):
+        unit = _through(PASSES[FRONT:CHOICE], replace(unit, target=target))
+        form = unit.graph.shape
         if form not in found:
             length = estimate(place(unit.graph), unit.graph.results, target, len(SYSV.scratch))
-            found[form] = length, unit
-    least = min(length for length, _ in found.values())
-    return tuple(unit for length, unit in found.values() if length <= least + 1)[:MOST_ENDS]
+            found[form] = (length, unit.graph.depth), unit
+    ends = sorted(found.values(), key=itemgetter(0))
+    least = ends[0][0][0]
+    return tuple(unit for (length, _), unit in ends if length <= least + 1)[:MOST_ENDS]
+
+
+@cache
+def _told(routine: Routine, layout: Layout, ranks: bool) -> tuple[Unit, ...]:
+    """The ways to describe and mask a routine, with ranks in the masks or without, before any target is asked."""
+    choices = product(routine.descriptions, (False, True))
+    ways = [Unit(routine, X86_64, SYSV, layout, describe, Masks(inner, ranks)) for describe, inner in choices]
+    expanded = _different([_through(PASSES[:RAYS], unit) for unit in ways])
+    told = [_through(PASSES[RAYS:FRONT], unit) for unit in expanded]
+    return (*told, *(replace(unit, graph=shallow(unit.graph)) for unit in told))
+
+
+def _through(passes: Sequence[tuple[str, Pass]], unit: Unit) -> Unit:
+    for _, step in passes:
+        unit = step(unit)
+    return unit
+
+
+def _different(units: Sequence[Unit]) -> list[Unit]:
+    """Of units with graphs alike the first."""
+    found: dict[Any, Unit] = {}
+    for unit in units:
+        found.setdefault(unit.graph.shape, unit)
+    return list(found.values())
 
 
 def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
@@ -253,15 +288,19 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
         raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, widths))} lanes, not {lanes}")
     lanes = lanes or widths[0]
     # Four directions a register on purpose: left and right ones apart, so that they share their runs.
-    mixes = target.has("rotl", lanes) and (lanes == 8 or len(DIRECTION_SETS.get(routine.direction, DIR8)) < 8)
+    mixes = (
+        not routine.boards
+        and target.has("rotl", lanes)
+        and (lanes == 8 or len(DIRECTION_SETS.get(routine.direction, DIR8)) < 8)
+    )
     return Layout(lanes, routine.boards, mixes)
 
 
-def _size(unit: Unit) -> tuple[int, int]:
-    """What makes code shorter: instructions, then moves."""
+def _size(unit: Unit) -> tuple[int, int, int]:
+    """What makes code better: fewer instructions, then fewer moves, then less waiting."""
     copies = ("mov", unit.target.move)
     moves = sum(i.mnemonic in copies and isinstance(i.operands[1], Register) for i in unit.code.instructions)
-    return len(unit.code.instructions), moves
+    return len(unit.code.instructions), moves, unit.selected.depth
 
 
 def _target(routine: Routine, isa: str) -> Target:

@@ -36,7 +36,7 @@ def place(graph: Graph) -> Block:
 
     Within a block the description's own order stays.
     """
-    order = postorder(graph.results)
+    order = graph.order
     needs = _needs(order)
     homes = _homes(graph, order, needs)
     results = {v.region: [r for r in order if r.region is v.region] for v in order if v.region is not None}
@@ -44,8 +44,8 @@ def place(graph: Graph) -> Block:
 
     def emit(value: Value, home: Home, items: list[Value | PlacedRegion]) -> None:
         """Make all that `value` depends on and that belongs into this block, then the value."""
-        for each in postorder((value,)):
-            if each in done or each.op in _LEAVES or homes.get(each) != home:
+        for each in postorder((value,), done):
+            if each.op in _LEAVES or homes.get(each) != home:
                 continue
             done.add(each)
             if each.region is None:
@@ -72,7 +72,7 @@ def _owner(order: Iterable[Value]) -> dict[Value, Region]:
     return {phi: v.region for v in order if v.region is not None for phis in v.region.phis for phi in phis}
 
 
-def _needs(order: list[Value]) -> dict[Value, frozenset[Region]]:
+def _needs(order: tuple[Value, ...]) -> dict[Value, frozenset[Region]]:
     """The regions whose phis a value depends on: it can be made only inside them."""
     owner = _owner(order)
     needs: dict[Value, frozenset[Region]] = {}
@@ -84,7 +84,7 @@ def _needs(order: list[Value]) -> dict[Value, frozenset[Region]]:
     return needs
 
 
-def _homes(graph: Graph, order: list[Value], needs: dict[Value, frozenset[Region]]) -> dict[Value, Home]:
+def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[Region]]) -> dict[Value, Home]:
     wanted: dict[Value, Home] = dict.fromkeys(graph.results, ())
 
     def use(value: Value, home: Home) -> None:

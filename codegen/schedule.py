@@ -7,7 +7,7 @@ at a time, and keeps the description's order otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from codegen.expr import WRITES, Value, in_register, overwritable
 from codegen.place import Block, PlacedRegion
@@ -79,49 +79,69 @@ def _registers(value: Value) -> Iterator[Value]:
 
 
 class _Run:
-    """Values in a row, without control flow between them."""
+    """Values in a row, without control flow between them.
+
+    In here a value is a number: its position, or for those from outside one behind the last position.
+    """
 
     def __init__(self, values: list[Value], needed_after: set[Value], target: Target, room: int) -> None:
         self.values = values
-        self.room = room
-        self.vectors = target.vectors
-        self.after = needed_after
-        self.position = {value: i for i, value in enumerate(values)}
-        self.args = [tuple(dict.fromkeys(_registers(v))) for v in values]
-        self.users: dict[Value, list[int]] = {}
+        read = [tuple(dict.fromkeys(_registers(value))) for value in values]
+        outside = dict.fromkeys((*(arg for args in read for arg in args), *filter(in_register, needed_after)))
+        number = {value: i for i, value in enumerate(dict.fromkeys((*values, *outside)))}
+        self.args = [tuple(number[arg] for arg in args) for args in read]
+        self.before = [tuple(arg for arg in args if arg < len(values)) for args in self.args]
+        self.prey = [tuple(number[prey] for prey in _prey(value, target)) for value in values]
+        self.users: list[list[int]] = [[] for _ in number]
         for i, args in enumerate(self.args):
             for arg in args:
-                self.users.setdefault(arg, []).append(i)
-        self.prey = [self._prey(value, target) for value in values]
-
-    def _prey(self, value: Value, target: Target) -> tuple[Value, ...]:
-        """The arguments that the instruction could overwrite; none where some form leaves all arguments alone."""
-        rows = target.rows_for(value)
-        if value.op == "copy" or not rows or not all(row.tied for row in rows):
-            return ()
-        return tuple(arg for arg in overwritable(value) if in_register(arg))
+                self.users[arg].append(i)
+        self.stays = {number[value] for value in needed_after if value in number}
+        self.vector = [value.lanes > 1 for value in number]
+        self.spare = [room, target.vectors]
+        for is_vector in self.vector[len(values) :]:
+            self.spare[is_vector] -= 1
+        self.forced = self._forced()
 
     def best(self) -> list[Value]:
         """The order with the fewest moves: the description's, or one that keeps few values alive, with wishes met."""
-        described = self._improved(list(range(len(self.values))))
-        if not described[0]:
-            return [self.values[i] for i in described[1]]
-        others = (self._improved(base) for base in (self._thrifty(), self._by_kinship()))
-        return [self.values[i] for i in min((described, *others), key=lambda found: found[0])[1]]
+        return [self.values[i] for i in self._cheapest(self._improved)[1]]
 
     def least(self) -> int:
         """What the cheapest of the orders costs before any wish."""
-        orders = (list(range(len(self.values))), self._thrifty(), self._by_kinship())
-        return min(self._cost(order)[0] for order in orders)
+        return self._cheapest(lambda order: (self._cost(order)[0], order))[0]
+
+    def _cheapest(self, priced: Callable[[list[int]], tuple[int, list[int]]]) -> tuple[int, list[int]]:
+        """The first of the orders that costs least, and what it costs."""
+        found = priced(list(range(len(self.values))))
+        for base in (self._thrifty, self._by_kinship):
+            if found[0] > self.forced:
+                found = min(found, priced(base()), key=lambda each: each[0])
+        return found
+
+    def _forced(self) -> int:
+        """Moves that every order needs: a user gets an argument to overwrite, an argument goes to one user at most."""
+        eater: dict[int, int] = {}
+
+        def feed(user: int, tried: set[int]) -> bool:
+            for prey in self.prey[user]:
+                if prey not in self.stays and prey not in tried:
+                    tried.add(prey)
+                    if prey not in eater or feed(eater[prey], tried):
+                        eater[prey] = user
+                        return True
+            return False
+
+        return sum(not feed(user, set()) for user, prey in enumerate(self.prey) if prey)
 
     def _improved(self, base: list[int]) -> tuple[int, list[int]]:
         """The order nearest to `base` with as many wishes met as spare moves, and what it costs."""
         wishes: set[tuple[int, int]] = set()
         order = base
         cost, hungry = self._cost(order)
-        while hungry:
+        while cost > self.forced:
             tries = []
-            for user, arg in ((i, prey) for i in hungry for prey in self.prey[i] if prey not in self.after):
+            for user, arg in ((i, prey) for i in hungry for prey in self.prey[i] if prey not in self.stays):
                 wish = wishes | {(other, user) for other in self.users[arg] if other != user}
                 tried = self._sorted(base, wish)
                 if tried is not None:
@@ -134,51 +154,47 @@ class _Run:
 
     def _thrifty(self) -> list[int]:
         """An order that at each step takes what frees most registers."""
-        left = {arg: len(users) for arg, users in self.users.items()}
-        waiting = {i: sum(arg in self.position for arg in args) for i, args in enumerate(self.args)}
+        left = self._uses()
+        waiting = {i: len(before) for i, before in enumerate(self.before)}
+        ready = [i for i, count in waiting.items() if not count]
         order: list[int] = []
-        while waiting:
-
-            def growth(i: int) -> tuple[int, int]:
-                freed = sum(left[arg] == 1 and arg not in self.after for arg in self.args[i])
-                return (1 - freed, i)
-
-            chosen = min((i for i, count in waiting.items() if not count), key=growth)
-            del waiting[chosen]
+        while ready:
+            chosen = min(ready, key=lambda i: (-sum(left[arg] == 1 for arg in self.args[i]), i))
+            ready.remove(chosen)
             order.append(chosen)
             for arg in self.args[chosen]:
                 left[arg] -= 1
-            for user in self.users.get(self.values[chosen], ()):
+            for user in self.users[chosen]:
                 waiting[user] -= 1
+                if not waiting[user]:
+                    ready.append(user)
         return order
 
     def _by_kinship(self) -> list[int]:
         """An order by the parts of a union: next comes the part that shares most with what is already there."""
+        last = len(self.values) - 1
         parts: list[int] = []
         joints: list[int] = []
-        pending = [len(self.values) - 1] if self.values else []
+        pending = [last] if self.values else []
         while pending:
             i = pending.pop()
-            below = [self.position[arg] for arg in self.args[i] if arg in self.position]
-            inner = i == len(self.values) - 1 or len(self.users.get(self.values[i], ())) == 1
+            inner = i == last or len(self.users[i]) == 1
             joins = self.values[i].op == "or" or (self.values[i].op == "and" and len(self.args[i]) == 1)
-            if inner and joins and below:
+            if inner and joins and self.before[i]:
                 joints.append(i)
-                pending += reversed(below)
+                pending += reversed(self.before[i])
             else:
                 parts.append(i)
         roots = {part: self._below(part) for part in parts}
         reads = {part: {arg for i in below for arg in self.args[i]} for part, below in roots.items()}
         done: dict[int, None] = {}
-        seen: set[Value] = set()
+        seen: set[int] = set()
         while roots:
             nearest = max(roots, key=lambda part: (len(reads[part] & seen), -parts.index(part)))
             done.update(dict.fromkeys(sorted(roots.pop(nearest))))
             seen |= reads[nearest]
             for joint in reversed(joints):
-                if joint not in done and all(
-                    self.position.get(arg, -1) in done or arg not in self.position for arg in self.args[joint]
-                ):
+                if joint not in done and all(arg in done for arg in self.before[joint]):
                     done[joint] = None
         done.update(dict.fromkeys(range(len(self.values))))
         return list(done)
@@ -191,54 +207,61 @@ class _Run:
             at = pending.pop()
             if at not in found:
                 found.add(at)
-                pending += [self.position[arg] for arg in self.args[at] if arg in self.position]
+                pending += self.before[at]
         return found
+
+    def _uses(self) -> list[int]:
+        """For each value how many take it; one more if it is needed after the run."""
+        return [len(users) + (value in self.stays) for value, users in enumerate(self.users)]
 
     def _cost(self, order: list[int]) -> tuple[int, list[int]]:
         """Moves that the order needs, with registers beyond those there are counted as well, and who needs a move."""
-        left = {arg: len(users) for arg, users in self.users.items()}
-        live = {value for value in {*self.users, *self.after} if value not in self.position and in_register(value)}
-        spare = {False: self.room, True: self.vectors}
-        for value in live:
-            spare[value.lanes > 1] -= 1
-        least = dict(spare)
+        left = self._uses()
+        spare = list(self.spare)
+        least = list(self.spare)
         hungry = []
         for i in order:
-            value = self.values[i]
             for arg in self.args[i]:
                 left[arg] -= 1
-                if left[arg] == 0 and arg not in self.after:
-                    spare[arg.lanes > 1] += 1
-            if self.prey[i] and not any(left[arg] == 0 and arg not in self.after for arg in self.prey[i]):
+                if not left[arg]:
+                    spare[self.vector[arg]] += 1
+            if self.prey[i] and all(left[arg] for arg in self.prey[i]):
                 hungry.append(i)
-            spare[value.lanes > 1] -= value.op not in WRITES
-            least[value.lanes > 1] = min(least[value.lanes > 1], spare[value.lanes > 1])
-        return len(hungry) + 2 * sum(max(0, -room) for room in least.values()), hungry
+            if self.values[i].op not in WRITES:
+                file = self.vector[i]
+                spare[file] -= 1
+                least[file] = min(least[file], spare[file])
+        return len(hungry) + 2 * sum(max(0, -room) for room in least), hungry
 
     def _sorted(self, base: list[int], wishes: set[tuple[int, int]]) -> list[int] | None:
         """The order nearest to `base` in which every wish is met; None if they go round in a circle."""
-        before: dict[int, set[int]] = {i: set() for i in range(len(self.values))}
-        for i, args in enumerate(self.args):
-            before[i] |= {self.position[arg] for arg in args if arg in self.position}
+        before = list(self.before)
         for first, second in wishes:
-            before[second].add(first)
-        order: list[int] = []
+            before[second] += (first,)
         rank = {i: at for at, i in enumerate(base)}
-        state = [0] * len(self.values)
-        for root in base:
-            stack = [(root, iter(sorted(before[root], key=rank.__getitem__)))] if not state[root] else []
-            if stack:
-                state[root] = 1
+        changed = min((rank[second] for _, second in wishes), default=len(base))
+        order: dict[int, None] = dict.fromkeys(base[:changed])
+        begun: set[int] = set()
+        for root in base[changed:]:
+            stack = [root] if root not in order else []
             while stack:
-                i, pending = stack[-1]
-                needed = next((p for p in pending if state[p] != 2), None)
-                if needed is None:
-                    state[i] = 2
-                    order.append(i)
+                i = stack[-1]
+                waiting = [each for each in before[i] if each not in order]
+                if not waiting:
+                    order[i] = None
                     stack.pop()
-                elif state[needed] == 1:
+                    continue
+                begun.add(i)
+                needed = min(waiting, key=rank.__getitem__)
+                if needed in begun:
                     return None
-                else:
-                    state[needed] = 1
-                    stack.append((needed, iter(sorted(before[needed], key=rank.__getitem__))))
-        return order
+                stack.append(needed)
+        return list(order)
+
+
+def _prey(value: Value, target: Target) -> tuple[Value, ...]:
+    """The arguments that the instruction could overwrite; none where some form leaves all arguments alone."""
+    rows = target.rows_for(value)
+    if value.op == "copy" or not rows or not all(row.tied for row in rows):
+        return ()
+    return tuple(arg for arg in overwritable(value) if in_register(arg))

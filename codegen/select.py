@@ -7,7 +7,7 @@ from itertools import count
 
 from codegen.bits import demanded
 from codegen.expr import ALL, COMMUTATIVE, Lanes, Region, Value, constant, permuted
-from codegen.graph import Graph, postorder, rewrite, users
+from codegen.graph import Graph, rewrite
 from codegen.machine import Datum, Label
 from codegen.targets.table import Target
 from codegen.ternary import to_ternary
@@ -40,7 +40,7 @@ def _loosen(graph: Graph, target: Target) -> Graph:
     """A shift may be a rotate where nobody looks at the bits that wrap round."""
     if not target.has("loose-shl", 1):
         return graph
-    wanted = demanded(graph.results, loose=True)
+    wanted = demanded(graph, loose=True)
 
     def rule(value: Value, old: Value) -> Value:
         if value.op not in ("shl", "shr") or value.lanes > 1:
@@ -56,7 +56,7 @@ def _loosen(graph: Graph, target: Target) -> Graph:
 
 def _complement(graph: Graph, target: Target) -> Graph:
     """and with a complement in one instruction, where the complement has no other use."""
-    uses = users(graph.results)
+    uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
         if value.op == "and" and target.has("andn", value.lanes):
@@ -117,7 +117,7 @@ def _scaled_sum(graph: Graph, target: Target) -> Graph:
     """A sum with a board shifted by 1 to 3, which has no other use, in one address."""
     if not target.has("scaled-sum", 1):
         return graph
-    uses = users(graph.results)
+    uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
         if value.op == "add" and value.lanes == 1:
@@ -166,7 +166,7 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
     """A board of an array that all its users can take from memory is not loaded; a constant beside it then is, once."""
     if target.aligned:
         return graph  # an array's boards lie anywhere
-    uses = users(graph.results)
+    uses = graph.users
 
     def position(user: Value, board: Value) -> int | None:
         """Where the user would have the board, if it can take it from memory."""
@@ -239,7 +239,7 @@ def _load(value: Value) -> Value:
 
 
 def _checked(graph: Graph, target: Target) -> Graph:
-    for value in postorder(graph.results):
+    for value in graph.order:
         if value.op not in (
             "const",
             "param",

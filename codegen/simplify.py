@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 from codegen.bits import demanded, known_zero
 from codegen.expand import is_within
 from codegen.expr import ALL, COMPUTE, Lanes, Value, constant, make
-from codegen.graph import Graph, rewrite, shape, users
+from codegen.graph import Graph, rewrite
 
 
 def share(graph: Graph) -> Graph:
@@ -31,7 +30,7 @@ def fold(graph: Graph) -> Graph:
     def rule(value: Value, old: Value) -> Value:
         if value.op == "broadcast" and value.args[0].op == "not":
             # Many lanes have and-not, or three-input logic: there the complement costs nothing.
-            return ~replace(value, args=value.args[0].args)
+            return ~value.on(value.args[0].args)
         if value.op == "copy" and value.args[0].constant is not None:
             return value.args[0]
         if value.op not in COMPUTE or value.op == "copy":
@@ -47,7 +46,7 @@ def fold(graph: Graph) -> Graph:
     return rewrite(graph, rule)
 
 
-def _masked(value: Value) -> tuple[Value, Lanes] | None:
+def masked_of(value: Value) -> tuple[Value, Lanes] | None:
     """The value and the constant mask that were and-ed."""
     if value.op == "and":
         for inner, mask in (value.args, value.args[::-1]):
@@ -56,19 +55,20 @@ def _masked(value: Value) -> tuple[Value, Lanes] | None:
     return None
 
 
-def move_masks(graph: Graph) -> Graph:
+def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
     """A constant mask is dropped where the value is within it anyway, and moves outward through `or`, to serve several.
 
     (x & M) & y = x & y            where y is within M
     (x & M) | y = (x | y) & M      where y is within M
     (x & M) | (y & M) = (x | y) & M
+
+    `known` remembers known zero bits.
     """
-    known: dict[Value, Lanes] = {}
-    uses = users(graph.results)
+    uses = graph.users
 
     def moves(masked: Value) -> bool:
         """Whether every user can do without the mask; else the unmasked value would only live beside the masked."""
-        found = _masked(masked)
+        found = masked_of(masked)
         return found is not None and all(
             user.op in ("and", "or")
             and all(arg is masked or is_within(arg, found[1], known) or _masked_by(arg, found[1]) for arg in user.args)
@@ -78,19 +78,19 @@ def move_masks(graph: Graph) -> Graph:
     def rule(value: Value, old: Value) -> Value:
         if value.op not in ("and", "or"):
             return value
-        found = _masked(value)
+        found = masked_of(value)
         if found is not None and is_within(found[0], found[1], known):
             return found[0]
         for at in (0, 1):
-            masked, other = _masked(value.args[at]), value.args[1 - at]
+            masked, other = masked_of(value.args[at]), value.args[1 - at]
             if masked is None or other.constant is not None or not moves(old.args[at]):
                 continue
             inner, mask = masked
-            twin = _masked(other)
+            twin = masked_of(other)
             if value.op == "or" and twin is not None and twin[1] == mask and moves(old.args[1 - at]):
-                return replace(value, args=(inner, twin[0]) if at == 0 else (twin[0], inner)) & constant(mask)
+                return value.on((inner, twin[0]) if at == 0 else (twin[0], inner)) & constant(mask)
             if is_within(other, mask, known):
-                bare = replace(value, args=(inner, other) if at == 0 else (other, inner))
+                bare = value.on((inner, other) if at == 0 else (other, inner))
                 return bare if value.op == "and" else bare & constant(mask)
         return value
 
@@ -98,13 +98,13 @@ def move_masks(graph: Graph) -> Graph:
 
 
 def _masked_by(value: Value, mask: Lanes) -> bool:
-    found = _masked(value)
+    found = masked_of(value)
     return found is not None and found[1] == mask
 
 
 def group_masks(graph: Graph) -> Graph:
     """In a tree of `or`, leaves under one constant mask are gathered, so that the mask is applied once."""
-    uses = users(graph.results)
+    uses = graph.users
 
     def leaves(value: Value, top: bool) -> list[Value]:
         if value.op != "or" or (not top and len(uses.get(value, ())) > 1):
@@ -118,7 +118,7 @@ def group_masks(graph: Graph) -> Graph:
             continue
         groups: dict[Lanes | None, list[Value]] = {}
         for leaf in leaves(root, True):
-            masked = _masked(leaf)
+            masked = masked_of(leaf)
             once = masked is not None and len(uses[leaf]) == 1
             groups.setdefault(masked[1] if masked is not None and once else None, []).append(leaf)
         if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
@@ -144,10 +144,12 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
 
     One goes at a time, for two may lean on each other. `loose` keeps the masks that a rotate in place of a shift needs.
     """
+    if not any(map(masked_of, graph.order)):
+        return graph
     known: dict[Value, Lanes] = {}
 
     def unseen(value: Value, bits: Lanes) -> bool:
-        found = _masked(value)
+        found = masked_of(value)
         if found is None:
             return False
         zero = known_zero(found[0], known, loose=loose)
@@ -156,9 +158,9 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
     def truly(value: Value) -> bool:
         """What others know of the value they must know without its mask too, else the mask would vouch for itself."""
         bare = known_zero(_bare(value), known, loose=loose)
-        return unseen(value, demanded(graph.results, loose=loose, known={value: bare})[value])
+        return unseen(value, demanded(graph, loose=loose, known={value: bare})[value])
 
-    seen = demanded(graph.results, loose=loose)
+    seen = demanded(graph, loose=loose)
     doomed = next((value for value, bits in seen.items() if unseen(value, bits) and truly(value)), None)
     if doomed is None:
         return graph
@@ -166,18 +168,27 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
 
 
 def _bare(value: Value) -> Value:
-    found = _masked(value)
+    found = masked_of(value)
     return found[0] if found is not None else value
 
 
 def simplify(graph: Graph, *, loose: bool = False) -> Graph:
     """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates."""
-    graph = _settled(graph, lambda g: move_masks(share(fold(g))))
-    return _settled(graph, lambda g: drop_unseen(move_masks(share(fold(group_masks(g)))), loose))
+    known: dict[Value, Lanes] = {}
+
+    def tidy(untidy: Graph) -> Graph:
+        return move_masks(share(fold(untidy)), known)
+
+    def grouped_and_dropped(before: Graph) -> Graph:
+        grouped = group_masks(before)
+        grouped = grouped if grouped is before else tidy(grouped)
+        dropped = drop_unseen(grouped, loose)
+        return dropped if dropped is grouped else tidy(dropped)
+
+    return _settled(_settled(graph, tidy), grouped_and_dropped)
 
 
 def _settled(graph: Graph, rules: Callable[[Graph], Graph]) -> Graph:
-    before: tuple[Any, ...] = ()
-    while (now := shape(graph)) != before:
-        before, graph = now, rules(graph)
-    return graph
+    while (now := rules(graph)) is not graph and now.shape != graph.shape:
+        graph = now
+    return now

@@ -37,7 +37,9 @@ def spill(block: Block, results: tuple[Value, ...], room: int) -> Spilled:
         fixed = settled.union(*(_read_by(event.region) for event in events if event.region is not None))
         here = events[crowded]
         using = {here.value, *here.value.args} if here.value is not None else set()
-        waiting = [v for v in here.after if v not in fixed and v not in using and v.op not in _STAYS]
+        free = here.after - fixed - using
+        # In the order in which they are named, for sets have none, and of equals the first goes.
+        waiting = [v for v in _named(events) if v in free and v.op not in _STAYS]
         if not waiting:
             return now
         victim = max(waiting, key=lambda value: (_next_use(value, events[crowded + 1 :]), -_made(value, events)))
@@ -58,6 +60,11 @@ def _length(item: Value | PlacedRegion) -> int:
     if isinstance(item, Value):
         return 1
     return 2 + sum(2 + sum(map(_length, body.items)) for body in item.bodies)
+
+
+def _named(events: Sequence[Event]) -> list[Value]:
+    """All values that are made or taken as arguments, each once."""
+    return list(dict.fromkeys(v for e in events if e.value is not None for v in (*e.value.args, e.value)))
 
 
 def _made(value: Value, events: Sequence[Event]) -> int:

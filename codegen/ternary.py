@@ -11,7 +11,7 @@ from functools import reduce
 from itertools import product
 
 from codegen.expr import Value, permuted
-from codegen.graph import Graph, postorder, rewrite, users
+from codegen.graph import Graph, rewrite
 
 BITWISE = frozenset({"and", "or", "xor", "not", "andn", "select"})
 
@@ -23,7 +23,7 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
 
     `wanted` are the numbers of lanes for which the target has the instruction.
     """
-    uses = users(graph.results)
+    uses = graph.users
     best: dict[Value, tuple[int, Cut]] = {}
 
     def cost(value: Value) -> int:
@@ -39,7 +39,7 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
                 yield leaves
 
     inside: dict[Value, list[Cut]] = {}
-    for value in postorder(graph.results):
+    for value in graph.order:
         if value.op not in BITWISE or value.lanes not in wanted:
             continue
         found = list(dict.fromkeys(cuts(value)))

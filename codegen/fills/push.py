@@ -35,6 +35,16 @@ def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
     return reached
 
 
+def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
+    """Squares attacked, pushed; the first two steps are one step of a fill by one, two three-input instructions."""
+    back = ray.opposite
+    pro = back.path(pro, attacks=True)
+    reached = ray.step(gen | pro & ray.step(gen))
+    reached |= ray.step(back.run(pro, 2) & reached, 2)
+    reached |= ray.step(back.run(pro, 3) & reached, 3)
+    return reached
+
+
 def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
     """Squares attacked with the runs of two alone: steps of 1, 2 and 2, and 2 more that need only end beside one.
 

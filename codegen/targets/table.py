@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from codegen.expr import Value
@@ -51,7 +51,7 @@ class Row:
 
     def folds(self, letter: str) -> bool:
         """Whether that argument may be a constant that needs no register."""
-        return letter.upper() in self.words or f"#{letter}" in self.words
+        return not {letter.upper(), f"{letter.upper()}1", f"#{letter}"}.isdisjoint(self.words)
 
 
 _NO_ARGUMENT = frozenset({"address", "reload", "argument", "load-constant"})
@@ -76,6 +76,8 @@ class Target:
     """How many lanes a register may have, the usual number first."""
     vectors: int = 0
     """How many vector registers there are."""
+    repeats: bool = False
+    """Whether a memory operand may be one number for all lanes."""
     aligned: bool = False
     """Whether a vector in memory must lie at a multiple of its size, except for the instruction that loads it."""
 
@@ -121,6 +123,8 @@ def _operand(row: Row, word: str, value: Value, result: Register, args: Sequence
         place = "abc".index(word.lower())
         operand = args[place]
         return sized(operand, value.args[place].lanes) if isinstance(operand, Register) else operand
+    if word == "A1":
+        return _number_of_all(args[0])
     if word == "#b":
         number = value.args[1].number
         return number - (1 << 64) if number >> 63 else number
@@ -156,6 +160,12 @@ def _operand(row: Row, word: str, value: Value, result: Register, args: Sequence
         size = int(value.attr)
         return Memory(size * 8, first, _register(args[1]), size)
     raise ValueError(f"row '{row.operands}' of {row.mnemonic} has an unknown word '{word}'")
+
+
+def _number_of_all(operand: Operand) -> Memory:
+    if not isinstance(operand, Memory) or not operand.broadcast:
+        raise TypeError(f"{operand} must be one number for all lanes here")
+    return replace(operand, broadcast=False)
 
 
 def _register(operand: Operand) -> Register:

@@ -18,6 +18,11 @@ def _each(value: Value) -> bool:
     return not _uniform(value)
 
 
+def _doubled(value: Value) -> bool:
+    """Whether a board in a register moves by one square: processors add in more places than they shift."""
+    return set(value.attr) == {1} and value.args[0].op not in ("load", "place")
+
+
 def _rows(*rows: Row) -> tuple[Row, ...]:
     return tuple(replace(row, file="vector") for row in rows)
 
@@ -32,7 +37,8 @@ _SSE2 = _rows(
     Row("sub", "psubq", "d B"),
     Row("add-bytes", "paddb", "d B"),
     Row("sub-bytes", "psubb", "d B"),
-    Row("shl", "psllq", "d i", when=_uniform),
+    Row("shl", "paddq", "d d", when=_doubled),
+    Row("shl", "psllq", "d i", when=lambda value: _uniform(value) and not _doubled(value)),
     Row("shr", "psrlq", "d i", when=_uniform),
     Row("load-constant", "movdqa", "d A"),
     Row("load", "movdqu", "d [a+b*8]"),
@@ -59,7 +65,8 @@ _AVX2 = _rows(
     Row("sub", "vpsubq", "d a B"),
     Row("add-bytes", "vpaddb", "d a B"),
     Row("sub-bytes", "vpsubb", "d a B"),
-    Row("shl", "vpsllq", "d a i", when=_uniform),
+    Row("shl", "vpaddq", "d a a", when=_doubled),
+    Row("shl", "vpsllq", "d a i", when=lambda value: _uniform(value) and not _doubled(value)),
     Row("shr", "vpsrlq", "d a i", when=_uniform),
     Row("shl", "vpsllvq", "d a B", when=_each),
     Row("shr", "vpsrlvq", "d a B", when=_each),
@@ -97,7 +104,8 @@ _AVX512 = _rows(
     Row("sub", "vpsubq", "d a B"),
     Row("add-bytes", "vpaddb", "d a B"),
     Row("sub-bytes", "vpsubb", "d a B"),
-    Row("shl", "vpsllq", "d A i", when=_uniform),
+    Row("shl", "vpaddq", "d a a", when=_doubled),
+    Row("shl", "vpsllq", "d A i", when=lambda value: _uniform(value) and not _doubled(value)),
     Row("shr", "vpsrlq", "d A i", when=_uniform),
     Row("rotl", "vprolq", "d A i", when=_uniform),
     Row("shl", "vpsllvq", "d a B", when=_each),
@@ -108,7 +116,8 @@ _AVX512 = _rows(
     Row("high-half", "vpshufd", "d a =238", when=lambda value: value.args[0].lanes == 2),
     Row("high-half", "vextracti64x2", "d a =1", when=lambda value: value.args[0].lanes == 4),
     Row("high-half", "vextracti64x4", "d a =1", when=lambda value: value.args[0].lanes == 8),
-    Row("load-constant", "vmovdqa64", "d A"),
+    Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: _uniform(value.args[0])),
+    Row("load-constant", "vmovdqa64", "d A", when=lambda value: _each(value.args[0])),
     Row("load", "vmovdqu64", "d [a+b*8]"),
     Row("put", "vmovdqu64", "[a+o] b"),
     Row("put-entry", "vmovdqu64", "[a+b*8] c"),
@@ -122,4 +131,5 @@ AVX512 = Target(
     move="vmovdqa64",
     widths=(8, 4, 2),
     vectors=32,
+    repeats=True,
 )

@@ -126,7 +126,7 @@ def test_known_zero_bits_are_zero_where_shifts_may_be_rotates(
 def test_bits_that_nobody_demands_change_nothing(program: Program, arguments: list[int], noise: int) -> None:
     """All of them at once; only what is known to be zero must stay so, for others rely on it."""
     graph = traced(program, program.parameters)
-    wanted = demanded(graph.results)
+    wanted = demanded(graph)
     known: dict[Value, Lanes] = {}
 
     def disturbed(value: Value, number: int) -> int:
@@ -140,7 +140,7 @@ def test_bits_that_nobody_demands_change_nothing(program: Program, arguments: li
 @given(masking)
 def test_all_bits_of_a_result_are_demanded(program: Program) -> None:
     graph = traced(program, program.parameters)
-    assert demanded(graph.results)[graph.results[0]] == (ALL,)
+    assert demanded(graph)[graph.results[0]] == (ALL,)
 
 
 # -- algebra and selection
