@@ -29,6 +29,8 @@ class Counterexample:
     registers: Mapping[str, int] = field(default_factory=dict, compare=False)
     certain: bool = True
     """Whether it goes wrong whatever the registers hold that are no arguments."""
+    anywhere: bool = True
+    """Whether, with these registers, it goes wrong wherever code, stack and buffers lie, and whatever they hold."""
     alias: int | None = None
     """For arrays: the input that the result overwrites."""
     runs: bool = True
@@ -36,8 +38,8 @@ class Counterexample:
 
     @property
     def words(self) -> tuple[tuple[str, int], ...]:
-        """The inputs of the lane that goes wrong."""
-        return tuple((name, lanes[min(self.lane, len(lanes) - 1)]) for name, lanes in self.inputs)
+        """The inputs of the lane that goes wrong; none of arrays without a board."""
+        return tuple((name, lanes[min(self.lane, len(lanes) - 1)]) for name, lanes in self.inputs if lanes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Certificate:
 
     `cases` are the parts it fell into, such as one for each square; `paths` ran through the code in all of them;
     `rounds` is the most that any loop on an unknown condition goes round, `induction` says how such a loop was proved
-    without unrolling; `solver` is its name and version; `questions` were put to it.
+    without unrolling; `solver` is its name and version; `questions` were put to it; a processor took so many `seconds`.
     """
 
     status: Status

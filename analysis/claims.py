@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from analysis.decode import Binary
 from analysis.domains import Value
 from analysis.memory import Arrays, Cells, Space
 from analysis.pointers import Addresses, Base, Pointer
@@ -68,9 +67,15 @@ class Entry:
         vectors = {name: tuple(domain.variable(f"{name}.{lane} at entry", 64) for lane in range(8)) for name in VECTORS}
         return Entry(registers, vectors, domain.variable("return address", 64))
 
+    def words(self) -> Iterator[tuple[str, Value]]:
+        """All of the registers in words of 64 bits, those of vectors by their names with the lane behind a point."""
+        yield from self.registers.items()
+        for name, lanes in self.vectors.items():
+            yield from ((f"{name}.{place}", value) for place, value in enumerate(lanes))
+
 
 def entry_state(
-    domain: Addresses, entry: Entry, binary: Binary, task: Task, case: Case, unknown: Callable[[str, int], Value]
+    domain: Addresses, entry: Entry, image: bytes, task: Task, case: Case, unknown: Callable[[str, int], Value]
 ) -> State:
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
     stack_words = [one.place.offset for one in task.arguments if one.place.file == "stack"]
@@ -89,7 +94,7 @@ def entry_state(
     written = [one.place.offset + 8 * one.place.lanes for one in task.results if one.place.file == "memory"]
     if written and not task.each:
         cells[RESULTS] = Cells("results", 0, max(written))
-    space = Space(domain, binary.image, CODE, case.stack, cells, arrays)
+    space = Space(domain, image, CODE, case.stack, cells, arrays)
     rsp = Pointer(case.stack, case.offset)
     space.store(rsp, 64, entry.back)
     state = State(domain, space, Pointer(CODE, 0), dict(entry.registers), dict(entry.vectors))
@@ -128,14 +133,16 @@ def results(task: Task, case: Case, state: State, lane: int) -> list[Value]:
     if task.each:
         name = task.arrays[-1 if case.alias is None else case.alias]
         return [state.memory.load(Pointer(Base(name, 1), 8 * lane), 64)]
-    return [_at(one.place, state, lane) for one in task.results]
+    return [_at(one.place, case, state, lane) for one in task.results]
 
 
-def _at(place: Place, state: State, lane: int) -> Value:
+def _at(place: Place, case: Case, state: State, lane: int) -> Value:
     if place.file == "general":
         return state.registers[place.register]
     if place.file == "vector":
         return state.vectors[place.register][lane]
+    if place.file == "stack":
+        return state.memory.load(Pointer(case.stack, case.offset + place.offset), 64)
     return state.memory.load(Pointer(RESULTS, place.offset + 8 * lane), 64)
 
 

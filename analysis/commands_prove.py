@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import prod
 from typing import Any
 
 from tabulate import tabulate
@@ -25,6 +26,7 @@ from analysis.confirm import Confirmation, confirm
 from analysis.contracts import task_of
 from analysis.decode import Binary
 from analysis.prove import Prover
+from analysis.raywalk import directions
 from analysis.task import Argument, Place
 from codegen.catalogue import find
 from codegen.lower import Kernel, OutOfRegisters, Refused, lower
@@ -37,7 +39,8 @@ _WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer th
 class Proof:
     """A routine and how its proof ended; `key` is its name, instruction set, lanes and convention.
 
-    Without a certificate `reason` says why it could not be made. `lowering` is the time in seconds that making it took.
+    Without a certificate `reason` says why it could not be made. `lowering` is how many seconds a processor took
+    to make it.
     """
 
     key: tuple[str, str | None, int, str]
@@ -108,7 +111,7 @@ def prove_all(jobs: Sequence[Job], time_limit: float, progress: Progress | None 
     for job in jobs:
         if progress:
             progress.show(job.title)
-        start = time.monotonic()
+        start = time.process_time()
         try:
             kernel = lower(job.routine, job.isa, job.abi, job.lanes)
             binary = binary_of(kernel)
@@ -118,7 +121,7 @@ def prove_all(jobs: Sequence[Job], time_limit: float, progress: Progress | None 
         except (ValueError, OutOfRegisters) as error:
             yield Proof(job.key, None, reason=f"cannot be made: {error!r}")
             continue
-        spent = time.monotonic() - start
+        spent = time.process_time() - start
         yield replace(_proved(prover, kernel, binary, job.key, time_limit), lowering=spent)
     if refused and passed_over == len(jobs):
         raise refused
@@ -162,17 +165,23 @@ def _side_by_side(jobs: Sequence[Job], time_limit: float, progress: Progress) ->
 
 
 def _effort(group: Sequence[Job]) -> int:
-    """A guess at what a group costs; a square is 64 proofs."""
-    squares = any(parameter.kind == "square" for parameter in group[0].routine.contract.parameters)
-    return len(group) * (64 if squares else 1)
+    """A guess at what a group costs: a square is 64 proofs, and directions together are harder than one by one."""
+    contract = group[0].routine.contract
+    cases = prod(one.below or 10 for one in contract.parameters if one.kind in ("square", "dir8", "direction9"))
+    together = len(directions(contract.direction)) if contract.direction and cases == 1 else 8
+    return len(group) * max(cases, together**2)
 
 
 def _prove_group(keys: Sequence[tuple[str, str, int, str]], time_limit: float) -> list[Proof] | Refused:
-    """In another process, which takes only what can be written down: the proofs, or why there is none."""
+    """In another process, which takes only what can be written down: the proofs, or why there is none.
+
+    They come without the listings, which no table shows and which take long to write down.
+    """
     try:
-        return list(prove_all([Job(find(name), isa, lanes, abi) for name, isa, lanes, abi in keys], time_limit))
+        proofs = list(prove_all([Job(find(name), isa, lanes, abi) for name, isa, lanes, abi in keys], time_limit))
     except Refused as error:
         return error
+    return [replace(one, certificate=one.certificate and replace(one.certificate, instructions=())) for one in proofs]
 
 
 def _row(one: Proof) -> dict[str, Any]:
@@ -215,7 +224,7 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
     making = sum(one.lowering for one in proofs)
     solver = next((one.certificate.solver for one in proofs if one.certificate), "no solver")
     print(f"\n{len(proofs)} kernels: {summary}; {solver}")
-    print(f"{seconds:.0f} s: {solving:.0f} s of proofs and {making:.0f} s of lowering, in all processes together")
+    print(f"{seconds:.1f} s, in which processors spent {solving:.1f} s on proofs and {making:.1f} s on lowering")
 
 
 def certificate_text(one: Proof, title: str) -> str:
@@ -280,8 +289,12 @@ def _refutation(one: Proof) -> str:
     lines = [f"refuted: {found.what}; {said.what}"]
     kinds = {argument.name: argument for argument in made.task.words}
     drawn = []
-    if found.inputs and len(found.inputs[0][1]) > 1:
-        lines.append(f"board {found.lane} of {len(found.inputs[0][1])}")
+    number = len(found.inputs[0][1])
+    if made.task.each:
+        where = f", the result in the place of {found.inputs[found.alias][0]}" if found.alias is not None else ""
+        lines.append(f"arrays of {_some(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
+    elif number > 1:
+        lines.append(f"board {found.lane} of {number}:")
     for name, word in found.words:
         text = told(Parameter(name, kinds[name].kind, kinds[name].below), word)  # type: ignore[arg-type]
         if text is None:

@@ -151,6 +151,8 @@ class BitVectors:
         # manager, which is small without terms, is never freed.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.terms))
         self._kind = self.bitwuzla.Kind
+        self._kinds = {kind.name: kind for kind in self._kind}
+        self._numbers: dict[tuple[int, int], Any] = {}
         self._known = Integers()
         self._one = self.term(1, 1)
 
@@ -160,7 +162,12 @@ class BitVectors:
 
     def term(self, a: Value, width: int) -> Any:
         """The value as a term, also where it is known."""
-        return self.terms.mk_bv_value(self.terms.mk_bv_sort(width), a) if isinstance(a, int) else a
+        if not isinstance(a, int):
+            return a
+        known = self._numbers.get((a, width))
+        if known is None:
+            known = self._numbers[a, width] = self.terms.mk_bv_value(self.terms.mk_bv_sort(width), a)
+        return known
 
     def is_true(self, condition: Value) -> Any:
         """A value of one bit as a term of sort Bool, as a solver asserts them."""
@@ -273,7 +280,7 @@ class BitVectors:
     def _two(self, kind: str, known: Callable[[int, int, int], int], a: Value, b: Value, width: int) -> Value:
         if isinstance(a, int) and isinstance(b, int):
             return known(a, b, width)
-        return self.terms.mk_term(getattr(self._kind, kind), [self.term(a, width), self.term(b, width)])
+        return self.terms.mk_term(self._kinds[kind], [self.term(a, width), self.term(b, width)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 from typing import cast
 
@@ -80,14 +81,28 @@ class Loops:
         head = path.offset
         if head in path.inside:
             return [Stop("comes back to a loop from another one", head, path)]
+        once = path.fork(head, 1)
+        once.inside |= {head}
+        found = self._by_step(path)
+        if not isinstance(found, str):
+            return found
+        # What looks like a loop is none if no path comes back.
+        backs, rest = self._round(once)
+        if backs or any(isinstance(one, Stop) for one in rest):
+            return [Stop(found, head, path)]
+        return rest
+
+    def _by_step(self, path: Path) -> list[Exit | Stop | Path] | str:
+        """The ways on, by an invariant; or why there is none."""
+        head = path.offset
         try:
             self.settle(path)
         except GapError as error:
-            return [Stop(str(error), head, path)]
+            return str(error)
         body = _body(self.explorer.code, head)
         places = [*_places(body, path)]
         why = f"no invariant is found for the loop at {head:#x}"
-        model = self.explorer.possible(path, self.form.telling) or self.explorer.possible(path)
+        model = self.explorer.model(path, self.form.telling) or self.explorer.model(path)
         if model is None:
             return []
         for pair in permutations([place for place in places if _is_word(place)], 2):
@@ -100,7 +115,7 @@ class Loops:
                 self.used = self.form.what
                 return found
             why = f"the loop at {head:#x}: {found}"
-        return [Stop(why, head, path)]
+        return why
 
     def _at(self, path: Path, a: Value, b: Value) -> list[Value]:
         arrays = self.explorer.space(path).arrays
@@ -112,7 +127,7 @@ class Loops:
         wrong: Value = 0
         for one in conditions:
             wrong = self.domain.or_(wrong, self.domain.not_(one, 1), 1)
-        return self.explorer.possible(path, wrong) is None
+        return not self.explorer.possible(path, wrong)
 
     def _try(self, path: Path, places: Sequence[Place], pair: tuple[Place, Place]) -> list[Exit | Stop | Path] | str:
         """The ways on if the invariant about these two places is one, else what is wrong with it."""
@@ -129,8 +144,11 @@ class Loops:
         self, path: Path, places: Sequence[Place], pair: tuple[Place, Place], more: int
     ) -> list[Exit | Stop | Path] | str:
         start = self._anew(path, places, pair, more)
+        tells = self._sure(path, [self._tells(path, pair)])
+        if tells:
+            start.conditions = (*start.conditions, self._tells(start, pair))
         before = self._values(start, pair)
-        backs, rest = self._round(start)
+        backs, rest = self._round(start.fork(start.offset, 1))
         stop = next((one for one in rest if isinstance(one, Stop)), None)
         if stop is not None:
             return stop.what
@@ -140,14 +158,22 @@ class Loops:
             except GapError as error:
                 return str(error)
             after = self._values(back, pair)
+            if any(flag and not back.state.flags[name] for name, flag in start.state.flags.items()):
+                return "a round leaves a flag undefined"
             if not self._unchanged(start, back, places):
                 return "a round changes what no instruction in it seems to change"
             rises = self.domain.ult(self.form.rises(*before), self.form.rises(*after), 64)
             if not self._sure(back, [rises]):
                 return "it is not shown to end"
-            if not self._sure(back, [*self._at(back, *after), self.form.may_hold(*after)[more]]):
+            kept = [*self._at(back, *after), self.form.may_hold(*after)[more]]
+            if not self._sure(back, [*kept, self._tells(back, pair)] if tells else kept):
                 return "a round does not keep the invariant"
         return rest
+
+    def _tells(self, path: Path, pair: tuple[Place, Place]) -> Value:
+        """Whether the zero flag says that the second place is 0, as where a loop is entered before its test."""
+        flag = path.state.flags.get("zf")
+        return 0 if flag is None else self.domain.eq(flag(), self.domain.eq(self._values(path, pair)[1], 0, 64), 1)
 
     def _values(self, path: Path, pair: tuple[Place, Place]) -> tuple[Value, Value]:
         space = self.explorer.space(path)
@@ -158,29 +184,36 @@ class Loops:
         head = start.offset
         backs: list[Path] = []
         rest: list[Exit | Stop | Path] = []
-        waiting = [start]
+        waiting = self._on(start, rest)
         while waiting:
             path = waiting.pop()
-            if path is not start and path.offset == head:
+            if len(waiting) + len(backs) + len(rest) > self.explorer.limits.paths:
+                return [], [Stop("takes too many paths", path.offset, path)]
+            if path.offset == head:
                 backs.append(path)
-            elif path is not start and path.offset in self.explorer.heads:
+            elif path.offset in self.explorer.heads:
                 rest.append(path)
             else:
-                found = self.explorer.follow(path)
-                if isinstance(found, list):
-                    waiting += found
-                else:
-                    rest.append(found)
+                waiting += self._on(path, rest)
         return backs, rest
+
+    def _on(self, path: Path, rest: list[Exit | Stop | Path]) -> list[Path]:
+        """The ways that the path goes on; its end is added to the rest."""
+        found = self.explorer.follow(path)
+        if isinstance(found, list):
+            return found
+        rest.append(found)
+        return []
 
     def _anew(self, path: Path, places: Sequence[Place], pair: tuple[Place, Place], more: int) -> Path:
         """The head before any round: what the loop changes is unknown, but for the invariant."""
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (), path.inside | {path.offset}
-        state, space = start.state, self.explorer.space(start)
-        unknown = self.explorer.unknown
+        state, space, unknown = start.state, self.explorer.space(start), self.explorer.unknown
         for place in places:
-            name = f"{place} at {path.offset:#x}"
+            # By its part in the invariant, so that loops that differ in registers have their questions in common.
+            part = f"place {pair.index(place)}" if place in pair else f"{place}"
+            name = f"{part} of loop {len(path.inside)}"
             if isinstance(place, tuple):
                 value = unknown(name, place[1])
                 space.store(Pointer(space.stack, place[0] % (1 << 64)), place[1], value)
@@ -188,7 +221,10 @@ class Loops:
                 state.vectors[place] = tuple(unknown(f"{name}.{lane}", 64) for lane in range(8))
             else:
                 state.registers[place] = unknown(name, 64)
-        state.flags.clear()
+        lost = frozenset().union(*(one.flags_undefined for one in _body(self.explorer.code, path.offset)))
+        for name, flag in state.flags.items():
+            known = flag is not None and name not in lost
+            state.flags[name] = partial(unknown, f"{name} of loop {len(path.inside)}", 1) if known else None
         a, b = self._values(start, pair)
         if self.form.frontier and space.arrays:
             space.arrays = replace(space.arrays, frontier=a)

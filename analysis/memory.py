@@ -169,10 +169,10 @@ class Space:
         """Which board from the frontier on this is."""
         if bits != 64:
             raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
-        start: Value = self.domain.shl(arrays.frontier, 3, 64)
         index: Value = 0 if pointer.index is None else pointer.index
-        distance = self.domain.add(self.domain.sub(index, start, 64), pointer.offset, 64)
-        if not isinstance(distance, int) or distance % 8 or distance >> 16:
+        place = self.domain.add(index, pointer.offset, 64)
+        distance = self.domain.distance(place, self.domain.shl(arrays.frontier, 3, 64))
+        if distance is None or distance % 8 or distance >> 16:
             raise GapError(f"touches {arrays.names[pointer.base]} at a place that is not near the frontier")
         return distance // 8
 

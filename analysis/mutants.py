@@ -20,6 +20,8 @@ KINDS = ("opcode", "number", "register", "address", "target", "dropped", "swappe
 operand, a branch's target; an instruction left out, two neighbours exchanged; a bit of the read-only data, or a word of
 it all ones, as if that mask was left out."""
 
+_SHIFTS = frozenset({"shl", "shr", "sar", "rol", "ror", "rorx", "shld", "shrd"})
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -76,7 +78,7 @@ def _flipped(binary: Binary, instruction: Decoded) -> Iterator[Mutant]:
             continue
         kind = _difference(_single(instruction.raw), found)
         if kind:
-            what = f"{_named(instruction)} becomes '{found.text()}'"
+            what = f"{_named(instruction)} becomes '{replace(found, offset=instruction.offset).text()}'"
             yield Mutant(_with(binary, instruction.offset, bytes(raw)), kind, what)
 
 
@@ -94,7 +96,7 @@ def _single(raw: bytes) -> Decoded | None:
 
 def _difference(one: Decoded | None, other: Decoded) -> str:
     """The kind of change; nothing where both do the same."""
-    if one is None or replace(one, raw=b"") == replace(other, raw=b""):
+    if one is None or _meaning(one) == _meaning(other):
         return ""
     if one.mnemonic != other.mnemonic or len(one.operands) != len(other.operands):
         return "opcode"
@@ -104,6 +106,15 @@ def _difference(one: Decoded | None, other: Decoded) -> str:
     if any(isinstance(a, Mem) and isinstance(b, Mem) for a, b in pairs):
         return "address"
     return "number" if any(isinstance(a, Imm) for a, _ in pairs) else "register"
+
+
+def _meaning(one: Decoded) -> Decoded:
+    """The instruction as far as the processor tells: sal is shl, and a shift counts modulo its register's width."""
+    operands, name = one.operands, "shl" if one.mnemonic == "sal" else one.mnemonic
+    if name in _SHIFTS and isinstance(operands[-1], Imm) and not isinstance(operands[0], Imm):
+        count = Imm(operands[-1].value % max(32, operands[0].bits))
+        operands = (*operands[:-1], count)
+    return replace(one, raw=b"", mnemonic=name, operands=operands)
 
 
 def _swapped(binary: Binary, instructions: Sequence[Decoded]) -> Iterator[Mutant]:

@@ -13,6 +13,7 @@ from typing import Any
 from analysis.domains import BitVectors, Value
 
 _WORD = (1 << 64) - 1
+_DEEPEST = 12  # sums of sums of sums: each may go two ways
 
 
 class AlignmentUnknownError(ValueError):
@@ -45,7 +46,7 @@ class Addresses(BitVectors):
 
     def term(self, a: Value, width: int) -> Any:
         """The value as a term, also where it is known or an address."""
-        return super().term(self._flat(a), width)
+        return super().term(self._flat(a) if isinstance(a, Pointer) else a, width)
 
     def add(self, a: Value, b: Value, width: int) -> Value:
         """Sum modulo 2 to the width."""
@@ -135,6 +136,39 @@ class Addresses(BitVectors):
     def renamed(self, a: Value, names: Mapping[Value, Value], width: int) -> Value:
         """The value with each unknown that is a key here replaced by what stands behind it, all at once."""
         return a if isinstance(a, int) or not names else self.terms.substitute_term(self.term(a, width), dict(names))
+
+    def distance(self, a: Value, b: Value) -> int | None:
+        """a - b, of 64 bits, where adding up shows that it is the same for all choices of the unknowns; else None."""
+        parts: dict[Any, int] = {}
+        self._add_up(self.term(a, 64), 1, parts, _DEEPEST)
+        self._add_up(self.term(b, 64), -1, parts, _DEEPEST)
+        total = parts.pop(None, 0)
+        return None if any(times & _WORD for times in parts.values()) else total & _WORD
+
+    def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:
+        """Adds that many times the term to the sum of `parts`, each so many times; the number 1 stands under None."""
+        kind, kinds, children = term.kind(), self._kind, term.children()
+        if term.is_value():
+            parts[None] = parts.get(None, 0) + times * int(term.value(10))
+        elif deeper and kind in (kinds.BV_ADD, kinds.BV_SUB):
+            self._add_up(children[0], times, parts, deeper - 1)
+            self._add_up(children[1], times if kind == kinds.BV_ADD else -times, parts, deeper - 1)
+        elif deeper and (shift := self._shift(term)) is not None:
+            self._add_up(children[0].children()[0], times << shift, parts, deeper - 1)
+        else:
+            parts[term] = parts.get(term, 0) + times
+
+    def _shift(self, term: Any) -> int | None:
+        """By how much the term, of 64 bits, is another shifted to the left, as `shl` writes it; else None."""
+        kinds = self._kind
+        if term.kind() != kinds.BV_CONCAT:
+            return None
+        high, low = term.children()
+        if high.kind() != kinds.BV_EXTRACT or not low.is_value() or int(low.value(10)):
+            return None
+        shift: int = low.sort().bv_size()
+        whole = high.children()[0].sort().bv_size() == 64
+        return shift if whole and high.indices() == [63 - shift, 0] else None
 
     def possible(self, a: Value, width: int) -> int:
         """A mask of the bits that may be 1; all others are surely 0."""

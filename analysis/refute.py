@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import cast
 
 from analysis.certificate import Counterexample
@@ -15,39 +17,63 @@ from analysis.solve import Model, Solver
 from analysis.symbolic import Explorer, Path
 from analysis.task import Task
 
+_ALL = (1 << 64) - 1
+# The squares whose number has a 0 for its highest bit, and so on down to the lowest bit.
+_LOW = tuple(sum(1 << square for square in range(64) if not square >> bit & 1) for bit in reversed(range(6)))
+_FEW_PIECES = 3
+_SAMPLES = 8  # of each density
+
 
 class Disagreement(AssertionError):
     """Two ways to the same answer that differ: an error in the prover itself."""
 
 
+def samples(number: int) -> Iterator[tuple[int, ...]]:
+    """Words of 64 bits, so many at a time: all zeros and ones, then even, sparse and dense ones; always the same."""
+    yield from product((0, 1, _ALL), repeat=number)
+    chance = random.Random(number)
+    for _ in range(_SAMPLES):
+        each = [[chance.getrandbits(64) for _ in range(3)] for _ in range(number)]
+        yield tuple(one for one, _, _ in each)
+        yield tuple(one & two & three for one, two, three in each)
+        yield tuple(one | two | three for one, two, three in each)
+
+
 def plain(solver: Solver, task: Task, words: Sequence[Value], conditions: Sequence[Value]) -> Model:
-    """A choice of the unknowns under these conditions, which can hold, with as few pieces on the board as may be."""
-    kept = list(conditions)
-    found = solver.model(kept)
-    for wish in _wishes(solver.domain, task, words):
-        better = solver.model([*kept, wish])
-        if better is not None:
-            kept, found = [*kept, wish], better
+    """A choice of the unknowns under these conditions, which can hold, that is easy to read.
+
+    As few pieces stand on the board as may be, and on the lowest squares: so it is the same whatever solver finds it.
+    """
+    found = solver.pleasing(conditions, _wishes(solver.domain, task, words))
     if found is None:
         raise Disagreement("conditions that could hold no longer do")
     return found
 
 
-def _wishes(domain: Addresses, task: Task, words: Sequence[Value]) -> list[Value]:
+def _wishes(domain: Addresses, task: Task, words: Sequence[Value]) -> Iterator[Value]:
     """What makes a counterexample easy to read, the most welcome first."""
-    wishes = []
+    unknown = [(one, word) for one, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
     sliders: Value = 0
-    for one, word in zip(task.words, words, strict=True):
-        if one.kind == "board" and not isinstance(word, int):
+    boards: list[Value] = []
+    for one, word in unknown:
+        if one.kind == "board":
             sliders = domain.or_(sliders, word, 64)
-            wishes.append(domain.eq(domain.and_(word, domain.sub(word, 1, 64), 64), 0, 64))
-    for one, word in zip(task.words, words, strict=True):
-        if one.kind in ("empty", "occupied") and not isinstance(word, int):
+            boards.append(word)
+    for one, word in unknown:
+        if one.kind in ("empty", "occupied"):
             blockers = domain.not_(word, 64) if one.kind == "empty" else word
-            fewest = domain.and_(blockers, domain.not_(sliders, 64), 64)
-            wishes.append(domain.eq(fewest, 0, 64))
-            wishes.append(domain.eq(domain.and_(fewest, domain.sub(fewest, 1, 64), 64), 0, 64))
-    return wishes
+            boards.append(domain.and_(blockers, domain.not_(sliders, 64), 64))
+    for word in boards:
+        fewer = word
+        for _ in range(_FEW_PIECES):
+            yield domain.eq(fewer, 0, 64)
+            fewer = domain.and_(fewer, domain.sub(fewer, 1, 64), 64)
+    for one, word in unknown:
+        if one.kind == "empty":
+            yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
+    for word in boards:
+        for low in _LOW:
+            yield domain.eq(domain.and_(word, _ALL ^ low, 64), 0, 64)
 
 
 def counterexample(
@@ -68,15 +94,14 @@ def counterexample(
     inputs = tuple(
         (one.name, tuple(model(word, 64) for word in lanes)) for one, lanes in zip(task.words, case.words, strict=True)
     )
-    if case.lanes == 0:
-        return Counterexample(what, inputs, 0, (), (), alias=case.alias, runs=state is not None)
-    wanted = task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
-    if wanted != tuple(model(one, 64) for one in expected):
-        raise Disagreement(f"the specification over integers is not that over bit-vectors: {inputs}")
-    got = () if state is None else tuple(_number(model, one) for one in results(task, case, state, lane))
-    registers = {name: model(value, 64) for name, value in entry.registers.items()}
-    for name, lanes in entry.vectors.items():
-        registers |= {f"{name}.{place}": model(value, 64) for place, value in enumerate(lanes)}
+    registers = {name: model(value, 64) for name, value in entry.words()}
+    wanted: tuple[int, ...] = ()
+    got: tuple[int, ...] = ()
+    if case.lanes:
+        wanted = task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
+        if wanted != tuple(model(one, 64) for one in expected):
+            raise Disagreement(f"the specification over integers is not that over bit-vectors: {inputs}")
+        got = () if state is None else tuple(_number(model, one) for one in results(task, case, state, lane))
     return Counterexample(what, inputs, lane, wanted, got, registers, alias=case.alias, runs=state is not None)
 
 

@@ -32,7 +32,7 @@ class Solver:
         self.domain = domain
         self.until = float("inf")
         self.asked = 0  # questions that came to the solver
-        self._impossible: set[frozenset[Any]] = set()
+        self._known: dict[frozenset[Any], bool] = {}  # questions, and whether that is possible
         self._false = domain.term(0, 1)
 
     @property
@@ -41,44 +41,80 @@ class Solver:
         return f"bitwuzla {self.domain.bitwuzla.version()}"
 
     def possible(self, conditions: Iterable[Value], sums: bool = False) -> bool:
-        """Whether some choice of the unknowns makes all conditions, of one bit each, hold."""
-        return self.model(conditions, sums) is not None
-
-    def model(self, conditions: Iterable[Value], sums: bool = False) -> Model | None:
-        """A choice of the unknowns that makes all conditions hold, or None where there is none.
+        """Whether some choice of the unknowns makes all conditions, of one bit each, hold.
 
         `sums` says that they are about sums rather than boards: then rewriting before all else pays.
         """
-        terms = [condition for condition in conditions if not (isinstance(condition, int) and condition == 1)]
-        if any(isinstance(term, int) for term in terms):
-            return None
+        terms = self._terms(conditions)
+        if terms is None:
+            return False
         key = frozenset(terms)
-        if key in self._impossible:
+        if key not in self._known:
+            self._known[key] = self._ask(terms, sums) is not None
+        return self._known[key]
+
+    def model(self, conditions: Iterable[Value], sums: bool = False) -> Model | None:
+        """A choice of the unknowns that makes all conditions hold, or None where there is none; as `possible`."""
+        terms = self._terms(conditions)
+        if terms is None or self._known.get(frozenset(terms)) is False:
             return None
         found = self._ask(terms, sums)
-        if found is None:
-            self._impossible.add(key)
+        self._known[frozenset(terms)] = found is not None
         return found
 
-    def _ask(self, terms: Sequence[Any], sums: bool) -> Model | None:
-        bitwuzla, left = self.domain.bitwuzla, self.until - time.monotonic()
-        if left <= 0:
+    def _terms(self, conditions: Iterable[Value]) -> list[Any] | None:
+        """Those of the conditions that are not known to hold; None where one is known not to."""
+        if time.monotonic() > self.until:
             raise TimeOutError
+        terms = []
+        for condition in conditions:
+            if not isinstance(condition, int):
+                terms.append(condition)
+            elif not condition:
+                return None
+        return terms
+
+    def pleasing(self, conditions: Iterable[Value], wishes: Iterable[Value]) -> Model | None:
+        """As `model`, and each of the wishes holds that can hold together with those before it."""
+        terms = self._terms(conditions)
+        if terms is None:
+            return None
+        bitwuzla = self.domain.bitwuzla
+        solver = self._solver(terms, sums=False)
+        if not self._holds(solver.check_sat()):
+            return None
+        for wish in wishes:
+            if isinstance(wish, int):
+                continue
+            one = self.domain.is_true(wish)
+            if solver.check_sat(one) == bitwuzla.Result.SAT:
+                solver.assert_formula(one)
+        return self._model(solver) if self._holds(solver.check_sat()) else None
+
+    def _ask(self, terms: Sequence[Any], sums: bool) -> Model | None:
+        solver = self._solver(terms, sums)
+        return self._model(solver) if self._holds(solver.check_sat()) else None
+
+    def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
+        bitwuzla, left = self.domain.bitwuzla, self.until - time.monotonic()
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
         options.set(bitwuzla.Option.PREPROCESS, sums)
+        options.set(bitwuzla.Option.ABSTRACTION, False)  # of products: ours are by constants, and small as circuits
         if left != float("inf"):
             options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(left * 1000)))
         solver = bitwuzla.Bitwuzla(self.domain.terms, options)
         for term in terms:
             solver.assert_formula(self.domain.is_true(term))
-        self.asked += 1
-        answer = solver.check_sat()
-        if answer == bitwuzla.Result.UNSAT:
-            return None
-        if answer != bitwuzla.Result.SAT:
-            raise TimeOutError
+        return solver
 
+    def _holds(self, answer: Any) -> bool:
+        self.asked += 1
+        if answer not in (self.domain.bitwuzla.Result.SAT, self.domain.bitwuzla.Result.UNSAT):
+            raise TimeOutError
+        return bool(answer == self.domain.bitwuzla.Result.SAT)
+
+    def _model(self, solver: Any) -> Model:
         def value(term: Value, width: int) -> int:
             return int(solver.get_value(self.domain.term(term, width)).value(10))
 

@@ -76,7 +76,7 @@ class Code:
     """Decoded instructions by their offsets; what lies at other offsets is decoded when it is reached."""
 
     def __init__(self, binary: Binary) -> None:
-        self.binary = binary
+        self.binary, self.image = binary, binary.image
         self.instructions = decode(binary.text)
         self._at = {instruction.offset: instruction for instruction in self.instructions}
         self.heads = frozenset(
@@ -169,10 +169,14 @@ class Explorer:
             if path.offset in self.heads:
                 return [path]
         what = f"has not returned after {self.limits.steps} instructions"
-        return Stop(what, path.offset, path, self.possible(path))
+        return Stop(what, path.offset, path, self.model(path))
 
-    def possible(self, path: Path, *more: Value) -> Model | None:
-        """A choice of the unknowns that leads this path, and on these conditions further."""
+    def possible(self, path: Path, *more: Value) -> bool:
+        """Whether some choice of the unknowns leads this path, and on these conditions further."""
+        return self.solver.possible((*self.assumptions, *path.conditions, *more), sums=True)
+
+    def model(self, path: Path, *more: Value) -> Model | None:
+        """Such a choice, or None."""
         return self.solver.model((*self.assumptions, *path.conditions, *more), sums=True)
 
     def step(self, path: Path) -> Exit | Stop | list[Path] | None:
@@ -185,7 +189,7 @@ class Explorer:
         goto = execute(instruction, state)
         while space.must:
             condition, what = space.must.pop()
-            found = self.possible(path, self.domain.not_(condition, 1))
+            found = self.model(path, self.domain.not_(condition, 1))
             if found is not None:
                 return Stop(self._said(instruction, what), path.offset, path, found)
         if state.registers["rsp"] is not before:
@@ -204,14 +208,14 @@ class Explorer:
         forks = []
         target = self._offset(place)
         for offset, one in ((instruction.end, self.domain.not_(condition, 1)), (target, condition)):
-            if self.possible(path, one) is not None:
+            if self.possible(path, one):
                 forks.append(path.fork(offset, one))
         for fork in forks:
             if fork.offset <= instruction.offset:
                 rounds = fork.rounds[instruction.offset] = fork.rounds.get(instruction.offset, 0) + 1
                 self.most_rounds = max(self.most_rounds, rounds)
                 if rounds in (_SUSPECT, self.limits.rounds) and self.endless is not None:
-                    model = self.possible(fork)
+                    model = self.model(fork)
                     if model is not None and self.endless(model):
                         what = f"has not returned after {self.limits.steps} instructions"
                         return Stop(what, instruction.offset, fork, model)
@@ -242,7 +246,7 @@ class Explorer:
     def _split(self, path: Path, choice: ChoiceError) -> list[Path] | Stop:
         """The path, forked before this instruction for every value that an index can have; nothing is done yet."""
         forks, index = [], choice.index
-        outside = self.possible(path, self.domain.not_(choice.allowed, 1))
+        outside = self.model(path, self.domain.not_(choice.allowed, 1))
         if outside is not None:
             return Stop(str(choice), path.offset, path, outside)
         try:
@@ -258,7 +262,7 @@ class Explorer:
     def _values(self, path: Path, index: Value) -> list[tuple[int, Value]]:
         """Every value that an index can have on this path, with the condition that it has it."""
         found: list[tuple[int, Value]] = []
-        while (model := self.possible(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
+        while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
                 raise GapError(f"goes on in more than {_CHOICES} ways from offset {path.offset:#x}")
             value = model(index, 64)
@@ -285,8 +289,8 @@ class Explorer:
         breach = isinstance(error, BreachError)
         if isinstance(error, UnknownInstructionError) or (not breach and isinstance(allowed, int) and allowed):
             # Nobody knows; but a path that cannot be taken does no harm.
-            return [] if self.possible(path) is None else Stop(str(error), path.offset, path)
-        found = self.possible(path) if breach else self.possible(path, self.domain.not_(allowed, 1))
+            return Stop(str(error), path.offset, path) if self.possible(path) else []
+        found = self.model(path) if breach else self.model(path, self.domain.not_(allowed, 1))
         if found is not None:
             return Stop(str(error), path.offset, path, found)
-        return [] if breach or self.possible(path) is None else Stop(str(error), path.offset, path)
+        return [] if breach or not self.possible(path) else Stop(str(error), path.offset, path)

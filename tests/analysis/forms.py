@@ -143,10 +143,25 @@ vpmov{b|w|d|q}2m k3,{zmm1|ymm1}; vpmovm2{b|w|d|q} {zmm1|ymm1},k1; kmov{b|w|d|q} 
 kmov{b|w|d} {k3,ecx|ecx,k3}; kmovq {k3,rcx|rcx,k3}; vzeroupper; vzeroall
 """
 
+# Every width that our own kernels use.
+KERNEL_FORMS = """
+v{pand|pandn|por|pxor} {xmm1,xmm2,[rsi]|ymm1,ymm2,ymm3}
+v{pand|pandn|por|pxor}q {xmm1,xmm2,[rsi]|ymm1,ymm2,ymm3|ymm1,ymm2,[rsi]|zmm1,zmm2,zmm3|zmm1,zmm2,[rsi]}
+v{padd|psub}{b|q} {ymm1,ymm2,ymm3|zmm1,zmm2,zmm3|xmm1,xmm2,[rsi]|zmm1,zmm2,[rsi]}
+v{psll|psrl}q {xmm1,xmm2,8|zmm1,zmm2,8|xmm1,[rsi],8|ymm1,[rsi],8|zmm1,[rsi],8}; v{psllv|psrlv}q ymm1,ymm2,[rsi+2048]
+v{prol|pror}q {xmm1,xmm2,32|ymm1,ymm2,33}; v{prolv|prorv}q {xmm1,xmm2,[rsi]|ymm1,ymm2,[rsi]|zmm1,zmm2,[rsi]}
+vpternlogq {xmm1,xmm2,xmm3|xmm1,xmm2,[rsi]|ymm1,ymm2,ymm3|ymm1,ymm2,[rsi]|zmm1,zmm2,[rsi]},{0xe4|0xec}
+v{pand|pandn|por|pxor|psub|padd|prolv}q {xmm1,xmm2,qword ptr [rsi](1to2)|ymm1,ymm2,qword ptr [rsi](1to4)}
+vpternlogq {xmm1,xmm2,qword ptr [rsi](1to2)|ymm1,ymm2,qword ptr [rsi](1to4)},{0x28|0xe4}
+vpbroadcastq {xmm1|ymm1|zmm1},{rcx|xmm2|[rsi]}; vpinsrq xmm1,xmm2,rcx,1; vpshufd xmm1,xmm2,0xee
+vextract{i|f}64x2 xmm1,ymm2,1; v{movdqa|movups|movdqu} {xmm1,[rsi]|[rsi],xmm1|ymm1,ymm2}
+v{movdqa64|movdqu64} {xmm1,xmm2|ymm1,ymm2|xmm1,[rsi]|zmm1,[rsi]|[rsi],ymm2|[rsi],zmm2}
+"""
+
 
 def forms() -> list[str]:
     """All forms as GNU as reads them, each once."""
-    together = re.sub(r"\|\n", "|", GENERAL_FORMS + VECTOR_FORMS + LANE_FORMS)
+    together = re.sub(r"\|\n", "|", GENERAL_FORMS + VECTOR_FORMS + LANE_FORMS + KERNEL_FORMS)
     sources = re.split(r"[;\n]", together)
     found = [form for source in sources for form in expanded(source)]
     return [form.replace("(", "{").replace(")", "}") for form in dict.fromkeys(found)]

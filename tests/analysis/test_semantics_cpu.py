@@ -102,17 +102,27 @@ def by_mnemonic() -> dict[str, list[str]]:
 )
 @pytest.mark.parametrize("name", by_mnemonic())
 def test_semantics_do_what_the_cpu_does(name: str, rounds: range, cpu: Cpu) -> None:
-    skipped: set[str] = set()
+    not_run: list[str] = []
+    missing: set[str] = set()
     for form in by_mnemonic()[name]:
         instruction = assembled()[form]
-        if missing := lacking(instruction.features):
-            skipped |= missing
+        if lacks := lacking(instruction.features):
+            not_run.append(form)
+            missing |= lacks
             continue
         cpu.load(instruction.raw)
         for seed in rounds:
             compare(cpu, form, instruction, seed)
-    if skipped:
-        pytest.skip(f"forms not run: this CPU lacks {', '.join(sorted(skipped))}")
+    if not_run:
+        pytest.skip(f"not run: {'; '.join(not_run)}: this CPU lacks {', '.join(sorted(missing))}")
+
+
+def test_what_the_cpu_lacks_is_listed_as_not_run(cpu: Cpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "lacking", lambda features: features & {"bmi2"})
+    with pytest.raises(pytest.skip.Exception) as told:
+        test_semantics_do_what_the_cpu_does("pext", SHORT, cpu)
+    assert str(told.value) == "not run: pext rax,rcx,rdx; pext eax,ecx,ebx; pext rax,rcx,[rsi]: this CPU lacks bmi2"
+    test_semantics_do_what_the_cpu_does("blsr", SHORT, cpu)
 
 
 def test_every_entry_is_tried() -> None:
