@@ -13,8 +13,7 @@ from codegen.native import Executable, runnable
 
 _AVX_STATE = 0b110  # XCR0: the system saves xmm and ymm
 _AVX512_STATE = 0b1110_0110  # and the mask registers, the upper halves of zmm0-15, and zmm16-31
-# Leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and the state that the system must save for the feature.
-_FEATURES = {
+FEATURES = {
     "ssse3": (1, 2, 9, 0),
     "sse4.1": (1, 2, 19, 0),
     "sse4.2": (1, 2, 20, 0),
@@ -30,7 +29,11 @@ _FEATURES = {
     "avx512vbmi": (7, 2, 1, _AVX512_STATE),
     "gfni": (7, 2, 8, 0),
 }
-_XSAVE = (1, 2, 27)  # the system has enabled xgetbv
+"""Leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and the state in XCR0 that the system must save for the feature."""
+XSAVE = (1, 2, 27)
+"""Leaf, register, bit: the system has enabled xgetbv."""
+BASELINE = frozenset({"x86-64", "sse", "sse2"})
+"""What every x86-64 processor has."""
 
 
 def features() -> frozenset[str]:
@@ -64,11 +67,11 @@ def _detect() -> tuple[frozenset[str], str]:
 def _features(cpuid: Callable[[int], tuple[int, ...]], state: Callable[[], int]) -> frozenset[str]:
     last = cpuid(0)[0]
     answers = {leaf: cpuid(leaf) if leaf <= last else (0, 0, 0, 0) for leaf in (1, 7)}
-    leaf, register, bit = _XSAVE
+    leaf, register, bit = XSAVE
     saved = state() if answers[leaf][register] >> bit & 1 else 0
     return frozenset(
         name
-        for name, (leaf, register, bit, needed) in _FEATURES.items()
+        for name, (leaf, register, bit, needed) in FEATURES.items()
         if answers[leaf][register] >> bit & 1 and saved & needed == needed
     )
 

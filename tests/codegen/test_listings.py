@@ -1,93 +1,71 @@
-"""Listings: what they say, and that the assembler itself makes the same bytes of them."""
+"""Listings: what they say, and that each dialect's own assembler makes the same bytes of them."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from analysis.facts import facts_of
 from codegen.assemble import assemble
-from codegen.board import DIRECTIONS
-from codegen.catalogue import catalogue, find
-from codegen.convention import CONVENTIONS
-from codegen.export.listings import DIALECTS, listing, source, symbol_of
-from codegen.lower import TARGETS, Kernel, Refused, lower
+from codegen.catalogue import catalogue
+from codegen.export.dialects import DIALECTS, Flavour
+from codegen.export.listings import listing, source
+from codegen.export.names import symbol
+from codegen.lower import Kernel
 from codegen.machine import Code, Datum, Instruction, Label, Memory, Operand, Register, general, vector
-from codegen.routine import Routine
 from tests.conftest import require_tool
+from tests.exports import apart, assembled, every_kernel, flavour_of, joined, kernel, sample
+from tests.relocatable import assert_holds, read
 
 RAX, RCX, RDX, RSP = map(general, ("rax", "rcx", "rdx", "rsp"))
 XMM, YMM, ZMM = (vector(n, bits) for n, bits in ((1, 128), (2, 256), (3, 512)))
-# Those of the quick test; sets of directions are long, and in the full test.
-CLASSIC = [
-    routine
-    for routine in catalogue().values()
-    if routine.family in ("dumb7", "kogge-stone")
-    and routine.form in ("attacks", "occluded")
-    and routine.direction in DIRECTIONS
-]
+ASSEMBLED = tuple(DIALECTS)
 
 
-def kernels(routines: Sequence[Routine]) -> Iterator[Kernel]:
-    for routine in routines:
-        for isa in TARGETS:
-            for abi in CONVENTIONS:
-                try:
-                    yield lower(routine, isa, abi)
-                except Refused:
-                    continue
+def assert_same_bytes(directory: Path, kernels: list[Kernel], syntax: str) -> None:
+    """The dialect's assembler makes of one source of them all the bytes that each has, and points to its data alike."""
+    found = read(assembled(directory, joined(kernels, syntax), syntax, flavour_of(kernels[0])))
+    for one in kernels:
+        assert_holds(found, assemble(one.code), symbol(one))
 
 
-def nasm(directory: Path, text: str) -> dict[str, bytes]:
-    """The sections that nasm makes of a source, its warnings taken as errors."""
-    program = require_tool("nasm")
-    (directory / "code.asm").write_text(text)
-    command = [program, "-f", "elf64", "-Werror", "-o", "code.o", "code.asm"]
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr + text
-    return sections((directory / "code.o").read_bytes())
+def assert_code_makes_its_bytes(directory: Path, code: Code, syntax: str, flavour: Flavour = "elf") -> None:
+    lines = list(source(code, "code", DIALECTS[syntax], flavour))
+    found = read(assembled(directory, "\n".join(lines) + "\n", syntax, "coff" if syntax == "masm" else flavour))
+    assert_holds(found, assemble(code), "code")
 
 
-def sections(elf: bytes) -> dict[str, bytes]:
-    """Contents of an ELF file's sections by name."""
-
-    def number(at: int, size: int) -> int:
-        return int.from_bytes(elf[at : at + size], "little")
-
-    table, size, count, names = number(0x28, 8), number(0x3A, 2), number(0x3C, 2), number(0x3E, 2)
-    heads = [table + size * i for i in range(count)]
-    contents = {head: elf[number(head + 24, 8) :][: number(head + 32, 8)] for head in heads}
-    strings = contents[heads[names]]
-    return {strings[number(h, 4) :].split(b"\0")[0].decode(): contents[h] for h in heads}
-
-
-def assert_same_bytes(directory: Path, code: Code, text: str) -> None:
-    made = assemble(code)
-    found = nasm(directory, text)
-    assert found[".text"].hex(" ") == made.text.hex(" "), text
-    if made.data:
-        data = bytearray(found[".rodata"])
-        for fixup in made.data_fixups:  # the object file leaves them to the linker, as we do
-            data[fixup.offset : fixup.offset + 4] = bytes(4)
-        assert bytes(data).hex(" ") == made.data.hex(" "), text
-
-
-@pytest.mark.parametrize("routine", CLASSIC, ids=lambda routine: str(routine.name))
-def test_nasm_makes_the_same_bytes(routine: Routine, tmp_path: Path) -> None:
-    several = list(kernels([routine]))
-    assert several
-    for kernel in several:
-        assert_same_bytes(tmp_path, kernel.code, listing(kernel))
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_every_dialect_makes_the_same_bytes(syntax: str, tmp_path: Path) -> None:
+    groups = apart(sample("sysv", "win64"))
+    assert len(groups) == 10
+    for kernels in groups:
+        assert_same_bytes(tmp_path, kernels, syntax)
 
 
 @pytest.mark.slow
-def test_nasm_makes_the_same_bytes_of_the_whole_catalogue(tmp_path: Path) -> None:
-    for kernel in kernels(list(catalogue().values())):
-        assert_same_bytes(tmp_path, kernel.code, listing(kernel))
+def test_every_dialect_makes_the_same_bytes_of_the_whole_catalogue(tmp_path: Path) -> None:
+    for kernels in apart(every_kernel(catalogue().values())):
+        for syntax in ASSEMBLED:
+            assert_same_bytes(tmp_path, kernels, syntax)
+
+
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_a_whole_listing_assembles(syntax: str, tmp_path: Path) -> None:
+    for one in (kernel("exploding.rook"), kernel("kogge-stone.attacks.rook.batch", "sse2", "win64")):
+        text = listing(one, facts_of(one), syntax)
+        assert_holds(read(assembled(tmp_path, text, syntax, flavour_of(one))), assemble(one.code), symbol(one))
+
+
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_no_listing_pins_an_encoding(syntax: str) -> None:
+    for one in sample("sysv", "win64"):
+        text = "\n".join(source(one.code, symbol(one), DIALECTS[syntax], flavour_of(one)))
+        assert not re.search(r"\{(evex|vex[23]?|disp\d+|load|store)\}|\bstrict\b", text)
 
 
 def i(mnemonic: str, *operands: Operand) -> Instruction:
@@ -95,7 +73,7 @@ def i(mnemonic: str, *operands: Operand) -> Instruction:
 
 
 AWKWARD = [
-    # nasm shortens these if they are written another way
+    # some assemblers shorten these if they are written another way
     i("lea", RAX, Memory(64, RCX, RCX)),
     i("lea", RAX, Memory(64, None, RCX, 4)),
     i("lea", RAX, Memory(64, None, RCX, 8)),
@@ -112,10 +90,14 @@ AWKWARD = [
     i("sub", RSP, 8),
     i("imul", RAX, RCX, 0x0005_0005),
     i("imul", RAX, RCX, 5),
+    i("imul", RAX, RCX),
     i("shl", RAX, 1),
     i("shr", RDX, RCX.at(8)),
     i("test", RAX, RAX),
+    i("xchg", RAX, RCX),
+    i("xchg", RDX, RCX),
     i("rorx", RAX, RCX, 57),
+    i("pext", RAX, RCX, RDX),
     # operands in memory
     i("mov", RAX, Memory(64, RSP, displacement=8)),
     i("mov", RAX, Memory(64, general("r13"))),
@@ -126,6 +108,7 @@ AWKWARD = [
     i("movzx", RAX.at(32), Memory(8, RDX, RCX)),
     i("movsxd", RAX, Memory(32, RDX, RCX, 4)),
     i("push", general("r12")),
+    i("jmp", general("r12")),
     i("setne", RAX.at(8)),
     i("cmovne", RAX, RCX),
     # vectors
@@ -142,15 +125,15 @@ AWKWARD = [
     Instruction("vpsrlq", (ZMM, ZMM, 8), mask=Register("mask", 1, 64), zeroing=True),
     Instruction("vmovdqu64", (Memory(512, RCX), ZMM), mask=Register("mask", 2, 64)),
     i("vzeroupper"),
+    i("endbr64"),
     i("pushfq"),
     i("ret"),
 ]
 
 
-@pytest.mark.parametrize("instruction", AWKWARD, ids=lambda one: f"{one.mnemonic} {one.operands}")
-def test_nasm_keeps_the_encoding(instruction: Instruction, tmp_path: Path) -> None:
-    code = Code("one", (instruction,))
-    assert_same_bytes(tmp_path, code, "\n".join(source(code, DIALECTS["nasm"])) + "\n")
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_awkward_instructions_keep_their_encoding(syntax: str, tmp_path: Path) -> None:
+    assert_code_makes_its_bytes(tmp_path, Code("code", tuple(AWKWARD)), syntax)
 
 
 def jump_table() -> Code:
@@ -177,18 +160,16 @@ def jump_table() -> Code:
     )
 
 
-def test_tables_and_labels(tmp_path: Path) -> None:
-    code = jump_table()
-    text = "\n".join(source(code, DIALECTS["nasm"])) + "\n"
-    assert_same_bytes(tmp_path, code, text)
-    assert "section .rodata align=32" in text
-    assert "dd with_jump_table.case0 - with_jump_table_table, " in text
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+@pytest.mark.parametrize("flavour", ["elf", "coff"])
+def test_tables_and_labels(syntax: str, flavour: Flavour, tmp_path: Path) -> None:
+    assert_code_makes_its_bytes(tmp_path, jump_table(), syntax, flavour)
 
 
 def test_tables_reach_their_places_once_linked(tmp_path: Path) -> None:
     """The linker fills in what our image has: the object is linked and its image compared."""
     code = jump_table()
-    nasm(tmp_path, "\n".join(source(code, DIALECTS["nasm"])) + "\n")
+    assembled(tmp_path, "\n".join(source(code, "code", DIALECTS["nasm"])) + "\n", "nasm", "elf")
     script = "SECTIONS { .all : SUBALIGN(1) { *(.text) . = ALIGN(32); *(.rodata) } }"
     (tmp_path / "script").write_text(script)
     command = [require_tool("ld"), "--oformat", "binary", "-T", "script", "-e", "0", "-o", "image", "code.o"]
@@ -199,46 +180,74 @@ def test_tables_reach_their_places_once_linked(tmp_path: Path) -> None:
     assert image[made.data_offset :] == made.image[made.data_offset :]
 
 
-def test_several_listings_go_into_one_file(tmp_path: Path) -> None:
-    several = [lower(find(f"kogge-stone.attacks.{name}"), "x86-64", "sysv") for name in ("east", "noWe", "sout")]
-    found = nasm(tmp_path, "".join(map(listing, several)) + "\n".join(source(jump_table(), DIALECTS["nasm"])))
-    assert found[".text"].count(b"\xc3") >= 3
-    for kernel in several:
-        # Up to where the first distance to the data stands.
-        made = assemble(kernel.code)
-        start = made.text[: made.text_fixups[0].offset] if made.text_fixups else made.text
-        assert start in found[".text"]
-
-
 def test_the_listing_says_what_it_is() -> None:
-    text = listing(lower(find("kogge-stone.attacks.noEa"), "x86-64", "win64"))
-    first, second = text.splitlines()[:2]
-    assert first == "; kogge-stone.attacks.noEa for x86-64, win64: sliders rcx, empty rdx, result rax"
-    assert "Kogge-Stone" in second
-    assert "global kogge_stone_attacks_noEa\n" in text
+    one = kernel("kogge-stone.attacks.noWe", "x86-64", "win64")
+    text = listing(one, facts_of(one))
+    banner = [line for line in text.splitlines() if line.startswith(";")]
+    said = "\n".join(line.removeprefix(";").strip() for line in banner)
+    assert banner[0] == "; kogge-stone.attacks.noWe for x86-64, Win64"
+    assert "computes    the squares that the sliders attack, noWe" in said
+    assert "Westcott" in said
+    assert "uint64_t setwise_kogge_stone_attacks_noWe_x86_64(uint64_t sliders, uint64_t empty);" in said
+    assert "Win64: sliders rcx, empty rdx, attacks rax" in said
+    assert "System V: sliders rdi, empty rsi, attacks rax (with --abi sysv)" in said
+    assert "changes     rax, rcx, rdx, flags" in said
+    assert "setwise listing kogge-stone.attacks.noWe --isa x86-64 --abi win64 --syntax nasm" in said
+    assert "global setwise_kogge_stone_attacks_noWe_x86_64\n" in text
     assert text.endswith("\n")
     assert text.isascii()
     assert not re.search("[ \t]$", text, re.MULTILINE)
 
 
+def test_the_banner_speaks_of_pointers_where_there_are_some() -> None:
+    arrays, one = kernel("kogge-stone.attacks.east.batch", "avx2"), kernel("sliders.union", "avx2")
+    assert "result may be exactly one of the inputs" in listing(arrays, facts_of(arrays))
+    assert "alignment   none is asked for" in listing(arrays, facts_of(arrays))
+    assert "aliasing" not in listing(one, facts_of(one))
+
+
+@pytest.mark.parametrize("syntax", [*ASSEMBLED, "go"])
+def test_no_line_of_a_banner_is_long(syntax: str) -> None:
+    for one in (kernel("sliders.rays"), kernel("kogge-stone.attacks.rook.batch", "sse2")):
+        assert max(map(len, listing(one, facts_of(one), syntax).splitlines())) <= 120
+
+
 def test_the_classic_listing() -> None:
-    text = listing(lower(find("dumb7.attacks.sout"), "x86-64", "wiki"))
-    body = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    one = kernel("dumb7.attacks.sout", "x86-64", "wiki")
+    body = [line.strip() for line in listing(one, facts_of(one)).splitlines() if line.startswith("    ")]
     assert body == ["mov rax, rdx", *["shr rdx, 8", "and rdx, rcx", "or rax, rdx"] * 6, "shr rax, 8", "ret"]
 
 
+def test_the_classic_listing_in_each_dialect() -> None:
+    """The same two instructions, as each dialect has them."""
+    one = kernel("dumb7.attacks.sout", "x86-64", "sysv")
+    wanted = {
+        "nasm": ["shr rdi, 8", "and rdi, rsi"],
+        "gas": ["shr rdi, 8", "and rdi, rsi"],
+        "att": ["shrq $8, %rdi", "andq %rsi, %rdi"],
+        "masm": ["shr rdi, 8", "and rdi, rsi"],
+        "go": ["SHRQ $8, DI", "ANDQ SI, DI"],
+    }
+    for syntax, lines in wanted.items():
+        text = listing(one, facts_of(one), syntax)
+        assert all(f"    {line}\n" in text for line in lines), syntax
+
+
 def test_an_unknown_syntax_is_named() -> None:
-    kernel = lower(find("dumb7.attacks.sout"))
-    with pytest.raises(ValueError, match=r"unknown syntax 'intel': use one of nasm"):
-        listing(kernel, "intel")
+    one = kernel("dumb7.attacks.sout")
+    with pytest.raises(ValueError, match=r"unknown syntax 'intel': use one of nasm, gas, att, masm, go"):
+        listing(one, facts_of(one), "intel")
 
 
-def test_symbols_are_names_in_c() -> None:
-    names = [symbol_of(name) for name in catalogue()]
-    assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) for name in names)
-    assert len(set(names)) == len(names)
+def test_symbols_are_names_in_c_and_differ() -> None:
+    kernels = [*sample("sysv"), kernel("kogge-stone.attacks.sout", "avx2", "sysv", 2)]
+    names = [symbol(one) for one in kernels]
+    assert all(re.fullmatch("[a-z][A-Za-z0-9_]*", name) for name in names)
+    assert len({name.lower() for name in names}) == len(names)
+    routines = {name.replace("-", "_").replace(".", "_").lower() for name in catalogue()}
+    assert len(routines) == len(catalogue())
 
 
-def test_the_name_is_the_kernels_own() -> None:
-    code = replace(lower(find("dumb7.attacks.east")).code, name="other")
-    assert list(source(code, DIALECTS["nasm"]))[1] == "global other"
+def test_the_name_is_what_it_is_given() -> None:
+    code = replace(kernel("dumb7.attacks.east").code, name="other")
+    assert list(source(code, "mine", DIALECTS["nasm"]))[1] == "global mine"

@@ -1,0 +1,155 @@
+"""What stands over each exported routine: what it does, how it is called, what it costs, and what its bytes are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+
+from codegen.assemble import assemble
+from codegen.convention import SYSV, WIN64
+from codegen.export.facts import Facts
+from codegen.export.prototypes import prototype, registers
+from codegen.export.unwind import prologue, stack_bytes
+from codegen.lower import Kernel
+
+_TITLES = {"sysv": "System V", "win64": "Win64", "wiki": "the literature's registers"}
+_WIDTH = 12
+
+
+def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
+    """The lines over a listing, ASCII and without comment signs; `made_by` is the command that makes it.
+
+    The distances from the code to its data are not known before it is linked: the digest takes them as zeros.
+    """
+    callable_from_c = kernel.convention.name != "wiki"
+    declared = f"{prototype(kernel)};" if callable_from_c else "no C compiler calls with these registers"
+    stack = stack_bytes(prologue(kernel.code, assemble(kernel.code)))
+    said = (
+        ("prototype", declared),
+        *_registers(kernel),
+        *_contract(kernel),
+        ("features", _features(facts)),
+        ("counts", _counts(facts)),
+        ("changes", ", ".join(facts.changed) or "nothing"),
+        ("stack", f"{stack} bytes below the return address" if stack else "not used"),
+        ("SHA-256", f"{facts.sha256} of the code{_distances(facts)}"),
+        ("made by", made_by),
+    )
+    return _lines(kernel, f", {_TITLES[kernel.convention.name]}", said)
+
+
+def about(kernel: Kernel, facts: Facts, *more: tuple[str, str]) -> tuple[str, ...]:
+    """The lines over source that another compiler or assembler encodes: what does not hang on registers.
+
+    Counts and digest are of our own code; `more` are titles and texts that stand behind.
+    """
+    said = (
+        *_contract(kernel),
+        ("features", _features(facts)),
+        ("our code", _counts(facts)),
+        ("SHA-256", f"{facts.sha256} of our code{_distances(facts)}"),
+        *more,
+    )
+    return _lines(kernel, "", said)
+
+
+def command(kernel: Kernel, syntax: str) -> str:
+    """The command that prints a kernel's listing.
+
+    >>> from codegen.catalogue import find
+    >>> from codegen.lower import lower
+    >>> command(lower(find("dumb7.attacks.sout"), "avx2"), "gas")
+    'setwise listing dumb7.attacks.sout --isa avx2 --lanes 4 --abi sysv --syntax gas'
+    """
+    lanes = f" --lanes {kernel.layout.lanes}" if kernel.layout.lanes > 1 else ""
+    landing = " --endbr64" if kernel.code.instructions[0].mnemonic == "endbr64" else ""
+    shape = f"--isa {kernel.target.name}{lanes} --abi {kernel.convention.name}{landing}"
+    return f"setwise listing {kernel.name} {shape} --syntax {syntax}"
+
+
+def _lines(kernel: Kernel, convention: str, said: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    lanes = f", {kernel.layout.lanes} lanes" if kernel.layout.lanes > 1 else ""
+    return (
+        f"{kernel.name} for {kernel.target.name}{lanes}{convention}",
+        "",
+        *_folded("computes", _computes(kernel)),
+        *_folded("after", kernel.routine.source),
+        *(line for title, text in said for line in _folded(title, text)),
+    )
+
+
+def _contract(kernel: Kernel) -> Iterator[tuple[str, str]]:
+    yield "requires", " and ".join(kernel.routine.contract.requires) or "nothing of the boards"
+    yield from _memory(kernel)
+
+
+def _features(facts: Facts) -> str:
+    return " ".join(facts.features) or "none beyond x86-64"
+
+
+def _distances(facts: Facts) -> str:
+    return ", data distances zero" if facts.counts["data_bytes"] else ""
+
+
+_COMPUTED = {
+    "occluded": "the sliders and the empty squares that they reach",
+    "attacks": "the squares that the sliders attack",
+    "empty-fill": "the sliders and all squares that they reach on an empty board",
+    "empty-attacks": "the squares that the sliders attack on an empty board",
+    "step": "the squares one step away from the sliders",
+}
+"""By the specification, for those whose routines are summarised by the name of a fill alone."""
+
+
+def _computes(kernel: Kernel) -> str:
+    routine = kernel.routine
+    if routine.contract.specification not in _COMPUTED:
+        return routine.summary
+    direction = routine.contract.direction
+    where = (
+        "in the direction dir8 (0 to 7: noEa east soEa sout soWe west noWe nort)" if direction == "any" else direction
+    )
+    many = ", for each of n boards" if routine.contract.each else ""
+    return f"{_COMPUTED[routine.contract.specification]}, {where}{many}"
+
+
+def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
+    """Where this code has its arguments, and where the other conventions' code would."""
+    for convention in dict.fromkeys((kernel.convention, SYSV, WIN64)):
+        places = registers(kernel, convention)
+        text = ", ".join(f"{name} {place}" for name, place in places)
+        if convention == WIN64 and any(re.match("[xyz]mm", place) for _, place in places):
+            text += " (__vectorcall)"
+        other = "" if convention == kernel.convention else f" (with --abi {convention.name})"
+        yield "registers" if not other else "", f"{_TITLES[convention.name]}: {text}{other}"
+
+
+def _memory(kernel: Kernel) -> Iterator[tuple[str, str]]:
+    """Aliasing and alignment, where there are pointers."""
+    contract = kernel.routine.contract
+    if contract.each:
+        yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"
+        yield "alignment", "none is asked for; with n = 0 nothing is read or written"
+    elif any(parameter.kind == "results" for parameter in contract.parameters):
+        yield "aliasing", "results are only written; no input is read from memory that they could overlap"
+        yield "alignment", "none is asked for"
+
+
+def _counts(facts: Facts) -> str:
+    counts = facts.counts
+    classes = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
+    parts = ", ".join(f"{counts[name]} {name}" for name in classes if counts[name])
+    operands = f"; {counts['memory_operands']} memory operands" if counts["memory_operands"] else ""
+    data = f" and {counts['data_bytes']} of data" if counts["data_bytes"] else ""
+    ending = f"{operands}; {counts['bytes']} bytes of code{data}"
+    return f"{counts['instructions']} instructions and ret: {parts}{ending}"
+
+
+def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:
+    """One entry, its text in lines of at most so many characters; a prototype is parted behind commas only."""
+    lead = f"{title:{_WIDTH}}"
+    kept = re.sub("(?<!,) ", "\0", text) if title == "prototype" else text
+    for line in wrap(kept, width - _WIDTH, break_long_words=False, break_on_hyphens=False):
+        yield lead + line.replace("\0", " ")
+        lead = " " * _WIDTH

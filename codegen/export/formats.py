@@ -1,0 +1,89 @@
+"""The formats of `setwise export`: a row each, from kernels to files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from codegen.export import c_header, go, rust_module, zig_module
+from codegen.export.archive import archive
+from codegen.export.coff import coff
+from codegen.export.dialects import DIALECTS
+from codegen.export.elf import elf
+from codegen.export.header import NAME, header
+from codegen.export.listings import listing
+from codegen.export.macho import macho
+from codegen.export.names import symbol
+from codegen.export.object_file import ObjectFile, object_file
+from codegen.export.order import Order
+
+Files = Callable[[Order], dict[str, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format: `files` gives the content of each file by its name, or ValueError for what it cannot hold.
+
+    fallback   whether kernels for plain x86-64 go with those of other sets where there is a choice among several
+    endbr64    whether its functions may begin with endbr64
+    abi        the calling convention where none is asked for
+    """
+
+    what: str
+    files: Files
+    fallback: bool = False
+    endbr64: bool = True
+    abi: str = "sysv"
+
+
+def _listings(syntax: str, ending: str) -> Files:
+    def files(order: Order) -> dict[str, bytes]:
+        return {
+            f"{symbol(kernel)}{ending}": listing(kernel, order.facts(kernel), syntax).encode("ascii")
+            for kernel in order.kernels
+        }
+
+    return files
+
+
+def _objects(write: Callable[[ObjectFile], bytes], ending: str) -> Files:
+    def files(order: Order) -> dict[str, bytes]:
+        made = {f"{symbol(kernel)}{ending}": write(object_file(kernel)) for kernel in order.kernels}
+        return made | {NAME: header(order).encode("ascii")}
+
+    return files
+
+
+def _library(order: Order) -> dict[str, bytes]:
+    """For Win64 code a library of COFF files, for all else one of ELF files."""
+    windows = order.kernels[0].convention.name == "win64"
+    objects = [object_file(kernel) for kernel in order.kernels]
+    ending, write = (".obj", coff) if windows else (".o", elf)
+    members = {f"{one.symbol}{ending}": write(one) for one in objects}
+    symbols = {f"{one.symbol}{ending}": [one.symbol, *filter(None, (one.decorated,))] for one in objects}
+    made = archive(members, symbols, microsoft=windows)
+    return {"setwise.lib" if windows else "libsetwise.a": made, NAME: header(order).encode("ascii")}
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "nasm": Format("a listing a routine, for NASM", _listings("nasm", ".asm")),
+        "gas": Format("a listing a routine, for GNU as in Intel's syntax", _listings("gas", ".s")),
+        "att": Format("a listing a routine, for GNU as in AT&T's syntax", _listings("att", ".s")),
+        "masm": Format(
+            "a listing a routine, for Microsoft's ml64 and LLVM's llvm-ml", _listings("masm", ".asm"), abi="win64"
+        ),
+        "go": Format("a Go package: assembly and declarations", go.files, endbr64=False),
+        "c": Format("a C header of inline functions, C++ too", c_header.files, fallback=True, endbr64=False),
+        "rust": Format("a Rust module of inline functions", rust_module.files, fallback=True, endbr64=False),
+        "zig": Format("a Zig file of inline functions", zig_module.files, fallback=True, endbr64=False),
+        "elf": Format("an ELF object a routine, and a C header", _objects(elf, ".o")),
+        "coff": Format("a COFF object a routine, and a C header", _objects(coff, ".obj"), abi="win64"),
+        "macho": Format("a Mach-O object a routine, and a C header", _objects(macho, ".o")),
+        "lib": Format("a static library, ELF or for win64 COFF, and a C header", _library),
+    }
+)
+"""By name; listings are those of `setwise listing --syntax`."""
+
+assert {*DIALECTS, "go"} <= FORMATS.keys()

@@ -1,0 +1,38 @@
+"""Three-input logic as an expression of and, or, xor and not, for languages that have no instruction for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+_INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
+"""The truth tables of the three inputs: bit 4a + 2b + c."""
+
+
+def expression(truth: int) -> str:
+    """A short expression of a, b and c with that truth table; every operation in brackets.
+
+    >>> expression(0xF8), expression(0xE4), expression(0x10)
+    ('(a | (b & c))', '(b ^ (c & (a ^ b)))', '(a & ~(b | c))')
+    """
+    return _expressions()[truth]
+
+
+@cache
+def _expressions() -> Mapping[int, str]:
+    """An expression for each of the 256 truth tables, found in the order of their number of operations."""
+    found = dict(_INPUTS)
+    levels: list[dict[int, str]] = [dict(_INPUTS)]
+    while len(found) < 256:
+        level: dict[int, str] = {}
+        for truth, text in levels[-1].items():
+            level.setdefault(~truth & 0xFF, f"~{text}")
+        for at, lefts in enumerate(levels):
+            for left, one in lefts.items():
+                for right, other in levels[len(levels) - 1 - at].items():
+                    for sign, truth in (("&", left & right), ("|", left | right), ("^", left ^ right)):
+                        level.setdefault(truth, f"({one} {sign} {other})")
+        levels.append({truth: text for truth, text in level.items() if truth not in found})
+        found.update(levels[-1])
+    return MappingProxyType(found)

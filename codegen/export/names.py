@@ -1,0 +1,46 @@
+"""Names that C, Go and every assembler take; each kernel's follows from what it is alone."""
+
+from __future__ import annotations
+
+from codegen.lower import Kernel
+
+
+def symbol_of(name: str) -> str:
+    """A routine's or an instruction set's name with nothing in it but letters, digits and underscores.
+
+    >>> symbol_of("kogge-stone.attacks.noEa")
+    'kogge_stone_attacks_noEa'
+    """
+    return name.replace("-", "_").replace(".", "_")
+
+
+def symbol(kernel: Kernel) -> str:
+    """The kernel's global symbol; the lanes are named where they are not the usual number.
+
+    >>> from codegen.catalogue import find
+    >>> from codegen.lower import lower
+    >>> symbol(lower(find("kogge-stone.attacks.sout")))
+    'setwise_kogge_stone_attacks_sout_x86_64'
+    >>> symbol(lower(find("kogge-stone.attacks.sout"), "avx2", lanes=2))
+    'setwise_kogge_stone_attacks_sout_avx2_x2'
+    """
+    return f"setwise_{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}"
+
+
+def go_name(kernel: Kernel) -> str:
+    """The kernel's function in Go, exported from its package.
+
+    >>> from codegen.catalogue import find
+    >>> from codegen.lower import lower
+    >>> go_name(lower(find("kogge-stone.attacks.noEa"), "bmi2"))
+    'KoggeStoneAttacksNoEaBMI2'
+    """
+    words = symbol_of(kernel.name).split("_")
+    isa = kernel.target.name.partition("-")[0].upper()
+    return "".join(word[:1].upper() + word[1:] for word in words) + isa + _lanes(kernel)[1:].upper()
+
+
+def _lanes(kernel: Kernel) -> str:
+    boards, widths, lanes = kernel.routine.boards, kernel.target.widths, kernel.layout.lanes
+    usual = next((width for width in widths if boards or width > 2), widths[0])
+    return "" if lanes == usual else f"_x{lanes}"

@@ -1,0 +1,67 @@
+"""Kernels as C declares them, and the registers that their arguments come in."""
+
+from __future__ import annotations
+
+from codegen.convention import Convention
+from codegen.export.names import symbol
+from codegen.lower import Kernel
+from codegen.routine import Parameter
+from codegen.targets.table import sized
+
+VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
+"""The C type of so many boards, from immintrin.h."""
+
+
+def boards_a_call(kernel: Kernel) -> int:
+    """How many boards each argument and result by value holds."""
+    return kernel.layout.lanes if kernel.layout.boards and not kernel.routine.contract.each else 1
+
+
+def returns(kernel: Kernel) -> bool:
+    """Whether the result comes back by value; else it is written through a pointer."""
+    return not any(parameter.pointer for parameter in kernel.routine.contract.parameters)
+
+
+def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
+    """The kernel's declaration in C, without a semicolon; `call` goes before the name, as __vectorcall does.
+
+    >>> from codegen.catalogue import find
+    >>> from codegen.lower import lower
+    >>> prototype(lower(find("kogge-stone.attacks.sout")))
+    'uint64_t setwise_kogge_stone_attacks_sout_x86_64(uint64_t sliders, uint64_t empty)'
+    """
+    lanes = boards_a_call(kernel)
+    result = "void" if not returns(kernel) else VECTORS.get(lanes, "uint64_t")
+    parameters = ", ".join(_parameter(kernel, parameter, lanes) for parameter in kernel.routine.contract.parameters)
+    return f"{result} {call + ' ' if call else ''}{name or symbol(kernel)}({parameters})"
+
+
+def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
+    if parameter.kind == "results":
+        return f"uint64_t {parameter.name}[{len(kernel.routine.contract.results) * lanes}]"
+    if parameter.kind == "boards":
+        # The array behind all others is the one that is written.
+        arrays = [each.name for each in kernel.routine.contract.parameters if each.kind == "boards"]
+        return f"{'' if parameter.name == arrays[-1] else 'const '}uint64_t *{parameter.name}"
+    return f"{'uint64_t' if parameter.scalar else VECTORS.get(lanes, 'uint64_t')} {parameter.name}"
+
+
+def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], ...]:
+    """Where that convention has the kernel's parameters and its result: a name and a place each.
+
+    >>> from codegen.catalogue import find
+    >>> from codegen.convention import WIN64
+    >>> from codegen.lower import lower
+    >>> registers(lower(find("kogge-stone.attacks.sout")), WIN64)
+    (('sliders', 'rcx'), ('empty', 'rdx'), ('attacks', 'rax'))
+    """
+    contract, lanes = kernel.routine.contract, boards_a_call(kernel)
+    each = [1 if parameter.scalar else lanes for parameter in contract.parameters]
+    found = []
+    offset = convention.stack_arguments
+    for parameter, place, number in zip(contract.parameters, convention.places(each), each, strict=True):
+        found.append((parameter.name, sized(place, number).name if place else f"[rsp+{offset}]"))
+        offset += 0 if place else 8
+    if returns(kernel):
+        found.append((contract.results[0], sized(convention.result_for(lanes), lanes).name))
+    return tuple(found)

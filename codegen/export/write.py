@@ -1,0 +1,120 @@
+"""Files of an export into a directory: all of them, or none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+
+class NotWritten(ValueError):
+    """Files that are not written, and nothing else was; the message says in one line why, and what to do."""
+
+
+def write(directory: str | Path, files: Mapping[str, bytes], force: bool = False) -> None:
+    """Write the files into the directory, which is made where it is missing.
+
+    Raises NotWritten where a name is none that every system takes, where a file is there already (unless `force`), and
+    where the system refuses: a directory that may not be written, a disk that is full. Then nothing is changed.
+    """
+    target = Path(directory)
+    for name in files:
+        if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
+            raise NotWritten(f"'{name}' is no file name: use letters, digits, '_', '-' and '.'")
+    if len({name.lower() for name in files}) < len(files):
+        raise NotWritten("two files have names that some systems take for one")
+    undo: list[Callable[[], None]] = []
+    try:
+        _make(target, undo)
+        _refuse_existing(target, files, force)
+        fresh = {name: _temporary(target, name, content, undo) for name, content in files.items()}
+        for name, path in fresh.items():
+            _put_in_place(path, target / name, undo)
+    except (OSError, ValueError) as error:
+        for step in reversed(undo):
+            with suppress(OSError):
+                step()
+        if isinstance(error, NotWritten):
+            raise
+        raise NotWritten(_said(error, target)) from None
+    except BaseException:
+        for step in reversed(undo):
+            with suppress(OSError):
+                step()
+        raise
+    for name in files:
+        with suppress(OSError):
+            _kept(target / name).unlink()
+
+
+def _make(target: Path, undo: list[Callable[[], None]]) -> None:
+    """The directory, with those that it lies in."""
+    missing = []
+    path = target
+    while not path.exists():
+        missing.append(path)
+        if path == path.parent:
+            break
+        path = path.parent
+    for path in reversed(missing):
+        path.mkdir()
+        undo.append(path.rmdir)
+    if not target.is_dir():
+        raise NotWritten(f"{target} is no directory: give another one")
+
+
+def _refuse_existing(target: Path, files: Mapping[str, bytes], force: bool) -> None:
+    for name in files:
+        path = target / name
+        if path.is_dir():
+            raise NotWritten(f"{path} is a directory: give another one to write to")
+        if not force and os.path.lexists(path):
+            raise NotWritten(f"{path} is there already: give --force to replace it, or another directory")
+
+
+def _temporary(target: Path, name: str, content: bytes, undo: list[Callable[[], None]]) -> Path:
+    """The content in a file of its own beside the place that it goes to, safe on the disk."""
+    path = target / f".{name}.new"
+    with suppress(FileNotFoundError):
+        path.unlink()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    undo.append(path.unlink)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return path
+
+
+def _put_in_place(fresh: Path, path: Path, undo: list[Callable[[], None]]) -> None:
+    """Rename the new file to its name; one that was there before can be put back."""
+    if os.path.lexists(path):
+        kept = _kept(path)
+        path.replace(kept)
+        undo.append(partial(_rename, kept, path))
+        fresh.replace(path)
+    else:
+        fresh.replace(path)
+        undo.append(path.unlink)
+
+
+def _rename(path: Path, name: Path) -> None:
+    path.replace(name)
+
+
+def _kept(path: Path) -> Path:
+    return path.with_name(f".{path.name}.old")
+
+
+def _said(error: OSError | ValueError, target: Path) -> str:
+    """What the system said, in one line, with what can be done."""
+    if not isinstance(error, OSError):
+        return f"{str(target)!r} is no name of a directory: {error}"
+    about = str(error.filename or target)
+    return f"{about}: {(error.strerror or str(error)).lower()}: nothing was written; give another directory"

@@ -1,0 +1,119 @@
+"""What compilers make of exported C and Rust is proved, as `setwise prove --object` does, and counted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis.commands import binary_of
+from analysis.contracts import task_of
+from analysis.count import Counts, count
+from analysis.decode import Binary
+from analysis.objects import load_all
+from analysis.prove import Prover
+from codegen.export.names import symbol
+from codegen.export.prototypes import boards_a_call
+from tests.codegen.exported import RUST, C, Compiler, Functions, everything, made, sample
+from tests.conftest import require_module
+from tests.exports import kernel
+
+require_module("bitwuzla")
+
+FLAGS = {
+    "gcc": ("-O3", "-c", "-fcf-protection=none"),
+    "clang-19": ("-O3", "-c"),
+    "rustc": ("-Copt-level=3", "--crate-type=lib", "--emit=obj"),
+}
+COMPILERS = (C[0], C[1], RUST)
+
+
+def objects(folder: Path, compiler: Compiler, functions: Functions) -> dict[str, Binary]:
+    """The functions as the compiler made them."""
+    found = load_all(made(folder, compiler, functions, *FLAGS[compiler.name]), set(functions))
+    refused = {name: str(one) for name, one in found.items() if not isinstance(one, Binary)}
+    assert not refused
+    return {name: one for name, one in found.items() if isinstance(one, Binary)}
+
+
+def straight(functions: Functions) -> Functions:
+    """Those whose compiled code the prover follows: not the loops over arrays, which compilers count otherwise.
+
+    Nor, for Clang's convention, vectors by value: where they come depends on more than the function.
+    """
+    return {
+        name: each for name, each in functions.items() if not each.routine.contract.each and boards_a_call(each) == 1
+    }
+
+
+@pytest.mark.parametrize(
+    ("compiler", "which"),
+    [
+        pytest.param(C[0], sample, id="gcc-sample"),
+        *(pytest.param(each, everything, id=each.name, marks=pytest.mark.slow) for each in COMPILERS),
+    ],
+)
+def test_compiled_functions_are_proved(tmp_path: Path, compiler: Compiler, which: Callable[[], Functions]) -> None:
+    functions = straight(which())
+    if which is sample:
+        # Each square is a proof of its own: all 64 take their time.
+        functions = {name: each for name, each in functions.items() if each.routine.family != "exploding"}
+    prover = Prover()
+    unproved = {}
+    for name, one in objects(tmp_path, compiler, functions).items():
+        proof = prover.prove(one, task_of(functions[name]))
+        if proof.status != "proved":
+            unproved[name] = (proof.status, proof.reason)
+    assert not unproved
+
+
+def test_the_command_proves_an_object(tmp_path: Path) -> None:
+    functions = {"union_avx2": kernel("sliders.union", "avx2")}
+    made_object = made(tmp_path, C[0], functions, *FLAGS["gcc"])
+    options = ("--object", str(made_object), "--symbol", "union_avx2", "--spec", "sliders.union")
+    command = [sys.executable, "-c", "import sys; from analysis.cli import main; sys.exit(main())", "prove", *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "proved" in done.stdout
+
+
+def test_a_spoilt_source_is_refuted(tmp_path: Path) -> None:
+    """One mask of the source is another: the proof of what comes out must fail."""
+    each = kernel("sliders.union", "avx2")
+    text = C[0].unit({"attacked": each})
+    assert "0x7e7e7e7e7e7e7e7e" in text
+    spoilt = Compiler("gcc", ".c", lambda _: text.replace("0x7e7e7e7e7e7e7e7e", "0x7e7e7e7e7e7e7efe"), C[0].options)
+    (one,) = objects(tmp_path, spoilt, {"attacked": each}).values()
+    assert Prover().prove(one, task_of(each)).status == "refuted"
+
+
+UNION = (("x86-64", None), ("bmi2", None), ("avx2", 4), ("avx512", 8), ("avx512", 4))
+
+
+def compiled_union(folder: Path) -> dict[tuple[str, str], tuple[Counts, Counts]]:
+    """By kernel and compiler the counts of our own sliders.union and of the compiler's."""
+    kernels = [kernel("sliders.union", isa, "sysv", lanes) for isa, lanes in UNION]
+    functions = {symbol(each): each for each in kernels}
+    ours = {name: count(binary_of(each)) for name, each in functions.items()}
+    return {
+        (name, compiler.name): (ours[name], count(one))
+        for compiler in COMPILERS
+        for name, one in objects(folder, compiler, functions).items()
+    }
+
+
+def test_the_instruction_choice_stays_ours(tmp_path: Path) -> None:
+    """Compilers add loads of constants that they use twice, moves, saved registers; the operations stay what they were.
+
+    Clang and Rust, whose back ends are one, write two vector operations of AVX2 as three others.
+    """
+    for (name, compiler), (ours, theirs) in compiled_union(tmp_path).items():
+        work = theirs.operations + theirs.transfers - ours.operations - ours.transfers
+        most = 0 if "avx512" in name or "x86_64" in name else 1 if compiler == "gcc" else 3
+        assert 0 <= work <= most, (name, compiler)
+        overhead = theirs.instructions - ours.instructions - work
+        allowed = 26 if "x86_64" in name or "bmi2" in name else 5
+        assert overhead <= allowed, (name, compiler, theirs)
