@@ -8,11 +8,11 @@ refused by name: calls, writable data, fixed addresses.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
@@ -64,16 +64,44 @@ def load(path: str | Path, symbol: str) -> Binary:
             names = [one.name for one in known if not one.label]
             raise ObjectError(f"{path}: no function '{symbol}': {_offer(symbol, names)}")
         try:
-            return _Extraction(elf, found).binary()
+            return _Extraction(elf, found, known).binary()
         except (ObjectError, DecodeError) as error:
             raise ObjectError(f"{path}: {symbol} {error}") from None
+
+
+def load_all(path: str | Path, wanted: Container[str]) -> dict[str, Binary | ObjectError]:
+    """As `load`, every function of the file whose name is wanted, and for those that cannot be judged the reason."""
+    made: dict[str, Binary | ObjectError] = {}
+    with _opened(path) as elf:
+        known = _functions(elf)
+        for one in known:
+            if one.name in wanted and one.name not in made and not one.label:
+                try:
+                    made[one.name] = _Extraction(elf, one, known).binary()
+                except (ObjectError, DecodeError) as error:
+                    made[one.name] = ObjectError(f"{one.name} {error}")
+    return made
+
+
+class _Elf(ELFFile):
+    """An ELF file whose sections are read once."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._sections: dict[int, Any] = {}
+        super().__init__(stream)
+
+    def get_section(self, n: int, type: Any = None) -> Any:
+        """Section number n."""
+        if n not in self._sections:
+            self._sections[n] = super().get_section(n, type)
+        return self._sections[n]
 
 
 @contextmanager
 def _opened(path: str | Path) -> Iterator[Any]:
     try:
         with Path(path).open("rb") as stream:
-            elf = ELFFile(stream)
+            elf = _Elf(stream)
             if elf["e_machine"] != "EM_X86_64" or elf.elfclass != 64:
                 raise ObjectError(f"{path}: made for {elf.get_machine_arch()}, not for x86-64")
             yield elf
@@ -117,6 +145,7 @@ class _Extraction:
 
     elf: Any
     function: Function
+    known: Sequence[Function]
     text: bytearray = field(default_factory=bytearray)
     data: bytearray = field(default_factory=bytearray)
     places: dict[int, int] = field(default_factory=dict)  # a section's number to its offset in `data`
@@ -192,8 +221,7 @@ class _Extraction:
 
     def _next(self) -> int:
         """Where the next function of the section begins."""
-        known = _functions(self.elf)
-        others = (one.offset for one in known if one.section == self.function.section and not one.label)
+        others = (one.offset for one in self.known if one.section == self.function.section and not one.label)
         return min((offset for offset in others if offset > self.function.offset), default=1 << 62)
 
     def _relocations(self, section: int) -> Iterator[Any]:

@@ -1,0 +1,132 @@
+/* What is for one board only: loops until the flood dries up, directions known at run time, adders of and and xor. */
+
+#include "fills.h"
+
+/* The flood that ends when nothing new is reached. */
+
+FILL dumb7_occluded_until_dry(BOARD gen, BOARD pro, int step, U64 into) {
+    BOARD flood = 0;
+    pro &= into;
+    while (gen) {
+        flood |= gen;
+        gen = shifted(gen, step) & pro;
+    }
+    return flood;
+}
+
+FILL dumb7_attacks_until_dry(BOARD gen, BOARD pro, int step, U64 into) {
+    return shift_one(dumb7_occluded_until_dry(gen, pro, step, into), step, into);
+}
+
+#define ONE_RAY(name, step, into, fill)                                                                               \
+    BOARD fill##_##name(BOARD gen, BOARD pro) { return fill(gen, pro, step, into); }
+EACH_DIRECTION(ONE_RAY, dumb7_occluded_until_dry)
+EACH_DIRECTION(ONE_RAY, dumb7_attacks_until_dry)
+
+#define SET(name, fill)                                                                                               \
+    BOARD fill##_##name(BOARD gen, BOARD pro) { return name##_##fill(gen, pro); }
+EACH_SET(SET, dumb7_attacks)
+EACH_SET(SET, kogge_stone_attacks)
+EACH_SET(SET, push_attacks)
+
+/* The direction as a number: noEa east soEa sout soWe west noWe nort. Rotates, so the masks hold ranks as well. */
+
+static const int8_t turns[8] = {9, 1, -7, -8, -9, -1, 7, 8};
+static const U64 avoid_wrap[8] = {
+    0xfefefefefefefe00, 0xfefefefefefefefe, 0x00fefefefefefefe, 0x00ffffffffffffff,
+    0x007f7f7f7f7f7f7f, 0x7f7f7f7f7f7f7f7f, 0x7f7f7f7f7f7f7f00, 0xffffffffffffff00,
+};
+
+BOARD shift_one_any(BOARD board, U64 dir8) { return rotated(board, turns[dir8]) & avoid_wrap[dir8]; }
+
+BOARD dumb7_occluded_until_dry_any(BOARD gen, BOARD pro, U64 dir8) {
+    BOARD flood = 0;
+    int turn = turns[dir8];
+    pro &= avoid_wrap[dir8];
+    while (gen) {
+        flood |= gen;
+        gen = rotated(gen, turn) & pro;
+    }
+    return flood;
+}
+
+BOARD dumb7_attacks_until_dry_any(BOARD gen, BOARD pro, U64 dir8) {
+    BOARD flood = 0, into = avoid_wrap[dir8];
+    int turn = turns[dir8];
+    pro &= into;
+    while (gen) {
+        flood |= gen;
+        gen = rotated(gen, turn) & pro;
+    }
+    return rotated(flood, turn) & into;
+}
+
+BOARD dumb7_attacks_any(BOARD gen, BOARD pro, U64 dir8) {
+    BOARD flood = gen, into = avoid_wrap[dir8];
+    int turn = turns[dir8];
+    pro &= into;
+    flood |= gen = rotated(gen, turn) & pro;
+    flood |= gen = rotated(gen, turn) & pro;
+    flood |= gen = rotated(gen, turn) & pro;
+    flood |= gen = rotated(gen, turn) & pro;
+    flood |= gen = rotated(gen, turn) & pro;
+    flood |= rotated(gen, turn) & pro;
+    return rotated(flood, turn) & into;
+}
+
+INLINE BOARD kogge_stone_turned(BOARD gen, BOARD pro, int turn, U64 into) {
+    pro &= into;
+    gen |= pro & rotated(gen, turn);
+    pro &= rotated(pro, turn);
+    gen |= pro & rotated(gen, 2 * turn);
+    pro &= rotated(pro, 2 * turn);
+    return gen | (pro & rotated(gen, 4 * turn));
+}
+
+BOARD kogge_stone_occluded_any(BOARD gen, BOARD pro, U64 dir8) {
+    return kogge_stone_turned(gen, pro, turns[dir8], avoid_wrap[dir8]);
+}
+
+BOARD kogge_stone_attacks_any(BOARD gen, BOARD pro, U64 dir8) {
+    return rotated(kogge_stone_turned(gen, pro, turns[dir8], avoid_wrap[dir8]), turns[dir8]) & avoid_wrap[dir8];
+}
+
+/* Sums and differences without an adder. */
+
+BOARD bytewise_carry_loop_64(BOARD x, BOARD y) {
+    BOARD sum = x ^ y, carries = x & y;
+    while (carries) {
+        carries <<= 1;
+        BOARD next = sum & carries;
+        sum ^= carries;
+        carries = next;
+    }
+    return sum;
+}
+
+BOARD bytewise_carry_loop_32(BOARD x, BOARD y) {
+    uint32_t sum = (uint32_t)(x ^ y), carries = (uint32_t)(x & y);
+    while (carries) {
+        carries <<= 1;
+        uint32_t next = sum & carries;
+        sum ^= carries;
+        carries = next;
+    }
+    return sum;
+}
+
+INLINE BOARD carried(BOARD makes, BOARD passes) {
+    passes &= NOT_A;
+    makes |= makes << 1 & passes;
+    passes &= passes << 1;
+    makes |= makes << 2 & passes;
+    passes &= passes << 2;
+    makes |= makes << 4 & passes;
+    return makes << 1 & NOT_A;
+}
+
+BOARD bytewise_add(BOARD x, BOARD y) { return carried(x & y, x ^ y) ^ x ^ y; }
+
+BOARD bytewise_subtract(BOARD x, BOARD y) { return carried(~x & y, ~(x ^ y)) ^ x ^ y; }
+
+BOARD bytewise_right_attacks(BOARD unoccupied, BOARD rooks) { return carried(rooks, unoccupied); }

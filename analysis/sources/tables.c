@@ -1,0 +1,93 @@
+/* Makes the tables that exploding.c and lookup.c read: `tables FOLDER` writes tables.h and attacks.bin there. */
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef uint64_t U64;
+
+enum { BISHOP, ROOK };
+static const int steps[2][4][2] = {{{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}, {{0, 1}, {1, 0}, {0, -1}, {-1, 0}}};
+
+static int on_board(int file, int rank) { return file >= 0 && file < 8 && rank >= 0 && rank < 8; }
+
+/* The squares of the rays from a square, up to `most` steps and to the first that is not free. */
+static U64 rays(int piece, int square, int most, U64 unoccupied) {
+    U64 found = 0;
+    for (int ray = 0; ray < 4; ray++) {
+        int file = square % 8, rank = square / 8;
+        for (int n = 0; n < most; n++) {
+            file += steps[piece][ray][0], rank += steps[piece][ray][1];
+            if (!on_board(file, rank))
+                break;
+            found |= 1ULL << (8 * rank + file);
+            if (!(unoccupied >> (8 * rank + file) & 1))
+                break;
+        }
+    }
+    return found;
+}
+
+/* The squares whose occupancy matters: a ray's last square stops nothing. */
+static U64 relevant(int piece, int square) {
+    U64 found = 0;
+    for (int ray = 0; ray < 4; ray++) {
+        int file_step = steps[piece][ray][0], rank_step = steps[piece][ray][1];
+        int file = square % 8 + file_step, rank = square / 8 + rank_step;
+        for (; on_board(file + file_step, rank + rank_step); file += file_step, rank += rank_step)
+            found |= 1ULL << (8 * rank + file);
+    }
+    return found;
+}
+
+static void boards(FILE *out, const char *name, int piece, int most) {
+    fprintf(out, "static const U64 %s[64] = {", name);
+    for (int square = 0; square < 64; square++)
+        fprintf(out, "0x%llx,", (unsigned long long)rays(piece, square, most, ~0ULL));
+    fprintf(out, "};\n");
+}
+
+/* The first rank's attacks from each of its squares, by its free squares b1 to g1 as a number. */
+static void first_rank(FILE *out) {
+    fprintf(out, "static const uint8_t first_rank[512] = {");
+    for (int square = 0; square < 8; square++)
+        for (int inner = 0; inner < 64; inner++)
+            fprintf(out, "%d,", (int)(rays(ROOK, square, 7, 2 * inner) & 0xff));
+    fprintf(out, "};\n");
+}
+
+/* For each square the squares that matter, the first entry's number, and one entry for each way to occupy them. */
+static void look_up(FILE *header, FILE *data, const char *name, int piece, unsigned *entries) {
+    fprintf(header, "static const struct { U64 relevant; unsigned first; } %s[64] = {", name);
+    for (int square = 0; square < 64; square++) {
+        U64 mask = relevant(piece, square), occupied = 0;
+        fprintf(header, "{0x%llx, %u},", (unsigned long long)mask, *entries);
+        do { /* the subsets of the mask in the order in which pext numbers them */
+            U64 attacks = rays(piece, square, 7, ~occupied);
+            fwrite(&attacks, sizeof attacks, 1, data);
+            ++*entries;
+            occupied = (occupied - mask) & mask;
+        } while (occupied);
+    }
+    fprintf(header, "};\n");
+}
+
+int main(int count, char **arguments) {
+    char path[4096];
+    unsigned entries = 0;
+    if (count != 2)
+        return 2;
+    snprintf(path, sizeof path, "%s/tables.h", arguments[1]);
+    FILE *header = fopen(path, "w");
+    snprintf(path, sizeof path, "%s/attacks.bin", arguments[1]);
+    FILE *data = fopen(path, "wb");
+    if (!header || !data)
+        return 1;
+    boards(header, "first_of_bishop", BISHOP, 1);
+    boards(header, "first_of_rook", ROOK, 1);
+    boards(header, "rays_of_bishop", BISHOP, 7);
+    boards(header, "rays_of_rook", ROOK, 7);
+    first_rank(header);
+    look_up(header, data, "rook_squares", ROOK, &entries);
+    look_up(header, data, "bishop_squares", BISHOP, &entries);
+    return fclose(header) || fclose(data);
+}
