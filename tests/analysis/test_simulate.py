@@ -1,0 +1,46 @@
+"""The simulated core: never below the bound, what is known by hand, what lies between bound and measurement."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.commands import binary_of
+from analysis.cost import round_cost
+from analysis.decode import decode
+from analysis.processors import processor
+from analysis.simulate import simulate
+from analysis.subjects import round_stream, subject
+from codegen.catalogue import find
+from codegen.lower import lower
+
+ZEN4 = processor("zen4")
+
+
+def test_a_chain_takes_its_latency() -> None:
+    assert simulate(decode(bytes.fromhex("480fafc0" * 8)), ZEN4) == 24  # imul rax,rax
+
+
+def test_independent_additions_fill_four_units() -> None:
+    # add of rbx, rcx, rdx, rsi to themselves: a chain each, one cycle long
+    assert simulate(decode(bytes.fromhex("4801db4801c94801d24801f6" * 4)), ZEN4) == 4
+
+
+@pytest.mark.parametrize("mode", ["chained", "independent"])
+def test_a_call_is_never_simulated_below_its_bound(mode: str) -> None:
+    for name, isa in (("push.attacks.west", "bmi2"), ("kogge-stone.attacks.rook", "avx2")):
+        timed = subject(lower(find(name), isa))
+        stream = round_stream(timed, "chained" if mode == "chained" else "independent")
+        assert simulate(stream, ZEN4) >= round_cost(stream, ZEN4).bound
+
+
+def test_rays_one_behind_the_other_wait_for_ports() -> None:
+    """Measured: 19.1 cycles, bound 15; the last of four rays finds the ports taken."""
+    timed = subject(lower(find("kogge-stone.attacks.rook"), "x86-64"))
+    stream = round_stream(timed, "chained")
+    assert simulate(stream, ZEN4) > 1.1 * round_cost(stream, ZEN4).bound
+
+
+def test_other_processors_are_refused_by_name() -> None:
+    code = decode(binary_of(lower(find("push.attacks.west"), "x86-64")).text)
+    with pytest.raises(ValueError, match="how Ice Lake queues operations is not known: use one of zen4"):
+        simulate(code, processor("ice-lake"))
