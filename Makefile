@@ -22,6 +22,7 @@ test: style types tools
 
 check: style types tools
 	$(BIN)/python -m pytest -q
+	$(BIN)/setwise report --check
 
 style: setup
 	$(BIN)/ruff check .

@@ -9,8 +9,7 @@
 from __future__ import annotations
 
 from codegen.call import Function
-from codegen.call import function as _function
-from codegen.catalogue import find as _find
+from codegen.call import named as _named
 
 __all__ = ["Function", "kernel"]
 
@@ -20,9 +19,11 @@ def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int
 
     A routine on arrays, such as sliders.union.batch, takes NumPy's arrays of uint64 as well.
 
-    Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63; parameters and results are the routine's. Without
-    `isa` it is the best instruction set that this processor has, without `abi` the convention of this platform's C;
-    both give the same results. Raises ValueError for names that there are not, codegen.call.NotRunnable where the
-    processor lacks what the code needs.
+    Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63; parameters and results are the routine's, and
+    help() of the function names them. Without `isa` it is the best instruction set that this processor has, without
+    `abi` the convention of this platform's C; both give the same results. Any number of threads may call the function.
+    It can be pickled: the pickle holds these arguments, and who reads it makes the function anew for his processor.
+    Raises ValueError for names that there are not, codegen.call.NotRunnable where the processor lacks what the code
+    needs.
     """
-    return _function(_find(name), isa, abi, lanes)
+    return _named(name, isa, abi, lanes)

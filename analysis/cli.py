@@ -81,7 +81,10 @@ def _parser() -> _Parser:
     one = add("listing", "print a kernel as assembly source", "setwise listing kogge-stone.attacks.sout --abi wiki")
     one.add_argument("name", metavar="NAME", help="the routine, as `setwise list` shows it")
     _add_target(one, lanes=True)
-    one.add_argument("--syntax", default="nasm", metavar="S", help="the assembler's syntax (default: nasm)")
+    one.add_argument(
+        "--syntax", default="nasm", metavar="S", help="the assembler's: nasm, gas, att, masm, go (default: nasm)"
+    )
+    one.add_argument("--endbr64", action="store_true", help="begin the function with endbr64")
 
     one = add(
         "count",
@@ -151,6 +154,20 @@ def _parser() -> _Parser:
     one.add_argument("--svg", metavar="FILE", help="draw to this file instead")
     _add_target(one, lanes=True)
 
+    one = add(
+        "cost",
+        "bound the cycles of a kernel, or of a function in an ELF file, on several processors",
+        "setwise cost kogge-stone.attacks.sout\n  setwise cost 'push.attacks.*' --isa avx2 --cpu zen4\n  "
+        "setwise cost --object fills.o --symbol soutAttacks",
+    )
+    one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'")
+    one.add_argument("--cpu", metavar="C", help="only this: skylake-server, ice-lake, zen3 or zen4 (default: all)")
+    one.add_argument("--mca", action="store_true", help="llvm-mca's figures beside, and why they differ")
+    one.add_argument("--object", metavar="FILE", help="an ELF object, program or shared library")
+    one.add_argument("--symbol", metavar="SYM", help="the function in it")
+    _add_target(one, lanes=True)
+    _add_json(one)
+
     one = add("check", "run kernels on this processor against the ray-walk", "setwise check 'kogge-stone.*' --isa bmi2")
     one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'; default: all")
     one.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
@@ -178,6 +195,70 @@ def _parser() -> _Parser:
         "--time-limit", type=float, default=60.0, metavar="S", help="seconds a kernel; then it is not proved"
     )
     _add_json(one)
+
+    one = add(
+        "bench",
+        "time kernels on this processor, in core cycles, and beside them what compilers make of C",
+        "setwise bench\n  setwise bench sliders.union --isa avx2 --beside gcc,clang\n  "
+        "setwise bench 'kogge-stone.attacks.*' --isa x86-64 --mode chained --json",
+    )
+    one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns; default: the usual comparisons")
+    one.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
+    one.add_argument("--lanes", type=int, metavar="N", help="boards or directions a register: 2, 4, 8")
+    one.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
+    one.add_argument(
+        "--mode",
+        metavar="M,...",
+        help="how calls follow: chained (a result is the next argument), independent, mixed (ever new arguments, where "
+        "these matter); default: all",
+    )
+    one.add_argument("--beside", metavar="C,...", help="time what these compilers make of C for the same: gcc,clang")
+    one.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
+    one.add_argument(
+        "--patience", type=float, default=30.0, metavar="S", help="seconds to wait for a quiet moment, five times (30)"
+    )
+    _add_json(one)
+
+    one = add(
+        "export",
+        "write kernels as listings, objects or source, with proofs and contracts",
+        "setwise export sliders.union --isa avx2 --format elf -o out\n  "
+        "setwise export 'kogge-stone.attacks.*' --format coff -o out\n  "
+        "setwise export sliders.union sliders.pair --isa x86-64,avx2,avx512 --format c --dispatch -o out",
+    )
+    one.add_argument("names", nargs="+", metavar="NAME", help="routines, or patterns such as 'dumb7.*'")
+    one.add_argument(
+        "--format",
+        required=True,
+        metavar="F",
+        help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig",
+    )
+    one.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory, made where it is missing")
+    one.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets (default: x86-64)")
+    one.add_argument("--lanes", type=int, metavar="N", help="boards or directions a register: 2, 4, 8")
+    one.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
+    one.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
+    one.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
+    one.add_argument("--force", action="store_true", help="replace files that are there")
+    one.add_argument("--unproved", action="store_true", help="export without proofs, for instance without bitwuzla")
+    one.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds a proof")
+
+    one = add("verify", "recheck an export: its files, its figures, its proofs", "setwise verify out")
+    one.add_argument("directory", metavar="DIR", help="the directory that `setwise export` wrote")
+    one.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds a proof")
+    _add_json(one)
+
+    one = add(
+        "report",
+        "write the reports, or check that they are what they should be",
+        "setwise report --check\n  setwise report -o /tmp/reports",
+    )
+    one.add_argument("-o", "--output", default="reports", metavar="DIR", help="the folder (default: reports)")
+    one.add_argument(
+        "--check", action="store_true", help="make all that is not measured anew, and name what differs from the files"
+    )
+    one.add_argument("--measure", action="store_true", help="measure on this processor, besides, which takes minutes")
+    one.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
     return parser
 
 

@@ -44,9 +44,14 @@ def list_command(arguments: Namespace) -> int:
 
 def listing_command(arguments: Namespace) -> int:
     """A kernel as assembly source."""
+    from analysis.facts import facts_of
     from codegen.export.listings import listing
+    from codegen.export.object_file import with_endbr64
 
-    print(listing(_kernel(find(arguments.name), arguments), arguments.syntax), end="")
+    kernel = _kernel(find(arguments.name), arguments)
+    if arguments.endbr64:
+        kernel = with_endbr64(kernel)
+    print(listing(kernel, facts_of(kernel), arguments.syntax), end="")
     return 0
 
 
@@ -171,6 +176,34 @@ def prove_command(arguments: Namespace) -> int:
     return commands_prove.prove_object(arguments)
 
 
+def bench_command(arguments: Namespace) -> int:
+    """Kernels timed on this processor."""
+    from analysis.commands_bench import run_bench
+
+    return run_bench(arguments)
+
+
+def export_command(arguments: Namespace) -> int:
+    """Kernels as files for other people's programs."""
+    from analysis.commands_export import run_export
+
+    return run_export(arguments)
+
+
+def verify_command(arguments: Namespace) -> int:
+    """Whether the files of an export still hold."""
+    from analysis.commands_export import run_verify
+
+    return run_verify(arguments)
+
+
+def report_command(arguments: Namespace) -> int:
+    """The reports."""
+    from analysis.commands_report import run_report
+
+    return run_report(arguments)
+
+
 def binary_of(kernel: Kernel) -> Binary:
     """The kernel's bytes as analysis takes them."""
     from analysis.decode import Binary
@@ -208,6 +241,13 @@ def _kernel(routine: Routine, arguments: Namespace) -> Kernel:
     from codegen.lower import lower
 
     return lower(routine, arguments.isa, arguments.abi, getattr(arguments, "lanes", None))
+
+
+def cost_command(arguments: Namespace) -> int:
+    """Lower bounds in cycles."""
+    from analysis.commands_cost import cost_command as run
+
+    return run(arguments)
 
 
 def trace_command(arguments: Namespace) -> int:

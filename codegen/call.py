@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from codegen import cpu
 from codegen.arrays import is_array, prepared
 from codegen.assemble import assemble
+from codegen.catalogue import find
 from codegen.convention import SYSV, WIN64, Convention
 from codegen.harness import CASE_WORD, CONTEXT_WORDS, GENERAL, Passed, changed, context, driver
 from codegen.lower import TARGETS, Kernel, lower
@@ -23,9 +24,8 @@ from codegen.targets.table import Target
 if TYPE_CHECKING:
     from codegen.arrays import Boards
 
-__all__ = ["Function", "NotRunnable", "Runner", "Violation", "best_isa", "function", "host", "missing"]
+__all__ = ["Function", "NotRunnable", "Runner", "Violation", "best_isa", "function", "host", "missing", "named"]
 
-_BASELINE = frozenset({"x86-64", "sse", "sse2"})
 _U64 = ctypes.c_uint64
 
 
@@ -38,7 +38,7 @@ def missing(target: Target) -> tuple[str, ...]:
     """The features of the target that this processor lacks, or `x86-64` where it is of another kind."""
     if not runnable():
         return ("x86-64",)
-    return tuple(sorted(target.features - _BASELINE - cpu.features()))
+    return tuple(sorted(target.features - cpu.BASELINE - cpu.features()))
 
 
 def best_isa(routine: Routine) -> str:
@@ -160,9 +160,15 @@ def cases_a_call(kernel: Kernel) -> int:
 
 Given = int | Sequence[int]
 
+Asked = tuple[str, str | None, str | None, int | None]
+"""A routine's name, and instruction set, convention and lanes where they were asked for."""
+
 
 class Function:
     """A kernel that is called with integers, or with sequences of them for many cases in one go.
+
+    Any number of threads may call one function. A pickle of it holds what was asked for, the routine's name first, and
+    where it is read the function is made anew: of the best instruction set there, unless one was named.
 
     A case's result is an integer, or a tuple where the routine has several; sequences of n give a list of n of those.
 
@@ -180,8 +186,9 @@ class Function:
     True
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, asked: Asked | None = None) -> None:
         self.kernel = kernel
+        self._asked = asked or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
         self._runner = runner(kernel)
         contract = kernel.routine.contract
         self._parameters = tuple(p for p in contract.each or contract.parameters if p.kind != "results")
@@ -189,7 +196,8 @@ class Function:
         self._lanes = cases_a_call(kernel)
         self._batch = is_batch(kernel.routine)
         self._direct = self._runner.direct() if self._batch and kernel.convention == host() else None
-        self.__doc__ = f"{kernel.routine.summary} ({kernel.target.name})"
+        self.__name__ = kernel.name
+        self.__doc__ = _told(kernel)
 
     def __call__(self, *arguments: Given | Boards, result: Boards | None = None) -> Any:
         """Run the machine code; TypeError for the wrong count, ValueError for what the contract does not take."""
@@ -233,6 +241,9 @@ class Function:
             raise _broken(self.kernel, violation)
         return [tuple(results[at : at + self._results]) for at in range(0, number * self._results, self._results)]
 
+    def __reduce__(self) -> tuple[Callable[..., Function], Asked]:
+        return named, self._asked
+
     def __repr__(self) -> str:
         return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"
 
@@ -250,4 +261,23 @@ def check_range(parameter: Parameter, argument: int) -> None:
 
 def function(routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
     """The routine as a function: on the best instruction set here, in this platform's convention, unless told."""
-    return Function(lower(routine, isa or best_isa(routine), abi or host().name, lanes))
+    kernel = lower(routine, isa or best_isa(routine), abi or host().name, lanes)
+    return Function(kernel, (routine.name, isa, abi, lanes))
+
+
+def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+    """The function of the routine of that name; ValueError where there is none."""
+    return function(find(name), isa, abi, lanes)
+
+
+def _told(kernel: Kernel) -> str:
+    """What a function says of itself."""
+    contract = kernel.routine.contract
+    takes = ", ".join(p.name for p in contract.each or contract.parameters if p.kind != "results")
+    summary = kernel.routine.summary
+    lines = [f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).", ""]
+    lines += [
+        f"Takes {takes}; gives {', '.join(contract.results)}.",
+        *(f"Requires {one}." for one in contract.requires),
+    ]
+    return "\n".join((*lines, f"After {kernel.routine.source}."))

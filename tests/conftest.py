@@ -3,6 +3,7 @@
 import importlib
 import os
 import shutil
+import subprocess
 from types import ModuleType
 from typing import NoReturn
 
@@ -23,6 +24,14 @@ def require_tool(name: str) -> str:
     """The path of a program; where it is missing, the test is not run, and in CI it fails."""
     path = shutil.which(name)
     return path if path is not None else _missing(name)
+
+
+def require_rust() -> str:
+    """The path of a Rust compiler that has AVX-512; where there is none, the test is not run, and in CI it fails."""
+    path = require_tool("rustc")
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    version = tuple(map(int, told.split()[1].split("-")[0].split(".")))
+    return path if version >= (1, 89) else _missing("rustc 1.89 or later")
 
 
 def require_module(name: str) -> ModuleType:

@@ -1,6 +1,11 @@
-"""The README's examples: Python as doctests, and each `$ setwise ...` of a console block with what it prints."""
+"""The README's examples: Python as doctests, and each `$ ...` of a console block with what it prints.
+
+A block with other commands than setwise's own is a session: it runs in a directory of its own, from first command to
+last, and `$ cat FILE` stands for the file that a reader would write.
+"""
 
 import doctest
+import os
 import re
 import shlex
 import subprocess
@@ -9,16 +14,39 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import require_tool
+
 README = Path(__file__).parents[1] / "README.md"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PROGRAM = [sys.executable, "-c", "import sys; from analysis.cli import main; sys.exit(main())"]
+
+Example = tuple[str, str]
+"""A command, and what is shown under it."""
 
 
-def console_examples() -> list[tuple[str, str]]:
-    """The commands of the README's console blocks, each with the output that is shown under it, if any is."""
+def blocks() -> list[list[Example]]:
+    """The README's console blocks."""
     text = README.read_text(encoding="utf-8") if README.exists() else ""
-    blocks = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    shown = [example.partition("\n") for block in blocks for example in re.split(r"^\$ ", block, flags=re.MULTILINE)]
-    return [(command, output) for command, _, output in shown if command.startswith("setwise ") and output]
+    found = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [[split(example) for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]] for block in found]
+
+
+def split(example: str) -> Example:
+    command, _, output = example.partition("\n")
+    return command, output
+
+
+def is_session(block: list[Example]) -> bool:
+    return any(not command.startswith("setwise ") for command, _ in block)
+
+
+def console_examples() -> list[Example]:
+    """The commands of all blocks that are no sessions, with what they print."""
+    return [each for block in blocks() if not is_session(block) for each in block if each[1]]
+
+
+def sessions() -> list[list[Example]]:
+    return [block for block in blocks() if is_session(block)]
 
 
 def test_python_examples() -> None:
@@ -31,11 +59,37 @@ def test_there_are_console_examples() -> None:
     assert console_examples()
 
 
-@pytest.mark.parametrize(("command", "output"), console_examples())
-def test_console_example(command: str, output: str) -> None:
-    program = [sys.executable, "-c", "import sys; from analysis.cli import main; sys.exit(main())"]
-    done = subprocess.run(
-        program + shlex.split(command)[1:], capture_output=True, text=True, encoding="utf-8", cwd=README.parent
-    )
+def assert_printed(output: str, done: subprocess.CompletedProcess[str]) -> None:
     printed = done.stdout + done.stderr
     assert doctest.OutputChecker().check_output(output, printed, FLAGS), printed
+
+
+@pytest.mark.parametrize(("command", "output"), console_examples())
+def test_console_example(command: str, output: str) -> None:
+    words = PROGRAM + shlex.split(command)[1:]
+    assert_printed(output, subprocess.run(words, capture_output=True, text=True, encoding="utf-8", cwd=README.parent))
+
+
+@pytest.mark.parametrize("session", sessions(), ids=lambda session: session[-1][0])
+def test_session(session: list[Example], tmp_path: Path) -> None:
+    programs, directory = tmp_path / "programs", tmp_path / "directory"
+    programs.mkdir()
+    directory.mkdir()
+    (programs / "setwise").write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n')
+    (programs / "setwise").chmod(0o755)
+    path = os.pathsep.join((str(programs), os.environ["PATH"]))
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(README.parent)}
+    for command, output in session:
+        program, *words = shlex.split(command)
+        if program == "cat":
+            (directory / words[0]).write_text(output)
+            continue
+        if program != "setwise":
+            require_tool(program)
+        done = subprocess.run(
+            ["sh", "-c", command], capture_output=True, text=True, encoding="utf-8", cwd=directory, env=environment
+        )
+        if output:
+            assert_printed(output, done)
+        else:
+            assert done.returncode == 0, done.stderr

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import pickle
+import random
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
 import pytest
 
 import setwise
@@ -12,6 +17,7 @@ from codegen.catalogue import find
 from codegen.convention import CONVENTIONS
 from codegen.lower import TARGETS
 from codegen.native import runnable
+from tests.conftest import require_module
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SLIDERS, EMPTY = 0x0000_0010_2000_0004, 0xFF7F_EF0F_DFFF_FBFB
@@ -77,6 +83,59 @@ def test_routines_on_arrays() -> None:
     boards = [SLIDERS >> at for at in range(21)]
     north = setwise.kernel("kogge-stone.attacks.nort.batch")
     assert north(boards, EMPTY) == [raywalk.attacks("nort", board, EMPTY) for board in boards]
+
+
+@runs
+def test_threads_may_call_one_function() -> None:
+    pair, north = setwise.kernel("sliders.pair"), setwise.kernel("kogge-stone.attacks.nort.batch")
+    numpy = require_module("numpy")
+
+    def work(seed: int) -> bool:
+        boards = random.Random(seed)
+        for _ in range(50):
+            rooks, bishops, others = (boards.getrandbits(64) & boards.getrandbits(64) for _ in range(3))
+            occupied = rooks | bishops | others
+            if pair(rooks, bishops, occupied) != raywalk.specification("pair", given="occupied")(
+                rooks, bishops, occupied
+            ):
+                return False
+            array = numpy.array([rooks, bishops, others], numpy.uint64)
+            if north(array, ~array).tolist() != [raywalk.attacks("nort", b, raywalk.ALL ^ b) for b in array.tolist()]:
+                return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(16)))
+
+
+@runs
+def test_pickles_hold_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    south = setwise.kernel("Kogge-Stone.attacks.sout")
+    plain = setwise.kernel("kogge-stone.attacks.sout", isa="x86-64", abi="win64")
+    written = [pickle.dumps(each) for each in (south, plain)]
+    assert max(map(len, written)) < 200  # a name, not code
+    monkeypatch.setattr(cpu, "features", frozenset)  # another processor
+    again, plain_again = map(pickle.loads, written)
+    assert again.kernel.target.name == plain_again.kernel.target.name == "x86-64"
+    assert plain_again.kernel.convention.name == "win64"
+    assert again(SLIDERS, EMPTY) == plain_again(SLIDERS, EMPTY) == south(SLIDERS, EMPTY)
+    assert again.__doc__ == plain.__doc__
+
+
+@runs
+def test_another_process_gets_the_function_by_its_name() -> None:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        attacked = pool.submit(setwise.kernel("kogge-stone.attacks.nort"), SLIDERS, EMPTY).result()
+    assert attacked == raywalk.attacks("nort", SLIDERS, EMPTY)
+
+
+@runs
+def test_a_function_says_what_it_takes() -> None:
+    told = setwise.kernel("sliders.pair", isa="x86-64").__doc__
+    assert told is not None
+    assert "Takes rooks, bishops, occupied; gives orthogonal, diagonal." in told
+    assert "Requires sliders within occupied." in told
+    assert "(x86-64)" in told
 
 
 def test_names_that_there_are_not() -> None:

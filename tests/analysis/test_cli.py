@@ -24,7 +24,7 @@ from codegen.native import runnable
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 ROOT = Path(__file__).parents[2]
 DUMB7, KOGGE_STONE = "dumb7.attacks.sout", "kogge-stone.attacks.sout"
-SUBCOMMANDS = ("list", "listing", "count", "compare", "run", "trace", "check")
+SUBCOMMANDS = ("list", "listing", "count", "compare", "run", "trace", "check", "prove", "bench", "export", "verify")
 
 Capture = pytest.CaptureFixture[str]
 
@@ -93,7 +93,7 @@ def test_list_loads_nothing_heavy() -> None:
 
 def test_listing(capsys: Capture) -> None:
     text = printed(capsys, "listing", "Dumb7.Attacks.Sout", "--abi", "wiki")
-    assert "dumb7_attacks_sout:\n    mov rax, rdx\n    shr rdx, 8\n" in text
+    assert "setwise_dumb7_attacks_sout_x86_64:\n    mov rax, rdx\n    shr rdx, 8\n" in text
     assert "    rorx " in printed(capsys, "listing", "kogge-stone.attacks.sout", "--isa", "bmi2")
 
 

@@ -183,4 +183,4 @@ def test_other_bytes_for_the_same_instruction_are_no_mutant() -> None:
     """shl is encoded in two ways (/4 and /6), and its count is taken modulo 64."""
     found = list(mutants(Binary(bytes.fromhex("48c1e008c3")), 100))
     assert found
-    assert not [mutant.what for mutant in found if "'sal" in mutant.what or "0x48" in mutant.what]
+    assert not [mutant.what for mutant in found if "'sal" in mutant.what or ",72'" in mutant.what]

@@ -9,15 +9,17 @@ import pytest
 from analysis.certificate import Certificate
 from analysis.commands import binary_of
 from analysis.commands_prove import Proof, certificate_text
-from analysis.confirm import Confirmation
+from analysis.confirm import Confirmation, confirm
 from analysis.contracts import task_of
 from analysis.decode import Binary, decode
 from analysis.pointers import Addresses, Base, Pointer
 from analysis.prove import Prover
+from analysis.refute import samples
 from analysis.solve import Solver, TimeOutError
 from analysis.task import Argument, Place, Result, Task
 from codegen.catalogue import find
 from codegen.lower import lower
+from codegen.native import runnable
 from tests.analysis.listings import assemble
 from tests.conftest import require_module
 
@@ -194,3 +196,17 @@ def test_after_the_time_limit_nothing_is_answered() -> None:
     for ask in (solver.possible, solver.model, lambda conditions: solver.pleasing(conditions, [])):
         with pytest.raises(TimeOutError):
             ask([question])
+
+
+def test_a_wrong_sum_is_refuted_by_numbers() -> None:
+    """Many additions in a row are hard to undo for a solver, and easy to do for known numbers."""
+    kernel = lower(find("bytewise.carry-loop-64"), "x86-64", "sysv")
+    binary = binary_of(kernel)
+    whole, lowest = assemble("xor rax,rsi"), assemble("rex xor al,sil")
+    assert binary.text.count(whole) == 1
+    changed = binary.text.replace(whole, lowest)
+    made = Prover().prove(replace(binary, text=changed), task_of(kernel), time_limit=20)
+    assert (made.status, made.reason) == ("refuted", "attacks is wrong")
+    assert made.counterexample is not None
+    assert tuple(word for _, word in made.counterexample.words) in set(samples(2))
+    assert not runnable() or confirm(kernel, made).status == "confirmed"

@@ -1,0 +1,62 @@
+"""`setwise report`: writes reports/, or checks that they are what they should be."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from analysis.commands import CannotRunHere
+from analysis.compilers import CompilerError
+from analysis.report import differences, write
+from analysis.report_data import gather
+from analysis.report_files import files
+
+
+def run_report(arguments: Namespace) -> int:
+    """Write the reports, or compare them with what is there; 1 if anything differs."""
+    if arguments.check and arguments.measure:
+        raise ValueError("--check compares what is there, --measure makes it anew: give one of them")
+    folder = Path(arguments.output)
+    if arguments.check and not folder.is_dir():
+        raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
+    progress = _Line(sys.stderr.isatty())
+    try:
+        data = gather(folder, arguments.check, progress.show)
+        if arguments.measure:
+            from analysis.report_measure import measure
+
+            data = replace(data, measured=measure(progress.show, arguments.patience))
+        progress.show("files")
+        made = files(data)
+    except CompilerError as error:
+        raise CannotRunHere(str(error)) from None
+    finally:
+        progress.end()
+    for note in data.notes:
+        print(f"setwise report: {note}", file=sys.stderr)
+    found = list(differences(folder, made))
+    if arguments.check:
+        print("\n".join(map(str, found)) or f"{folder}: {len(made)} files are as they should be")
+        return int(bool(found))
+    write(folder, made)
+    changed = sum(one.wanted is not None for one in found)
+    print(f"{folder}: {len(made)} files, {changed} of them new or changed")
+    return 0
+
+
+class _Line:
+    """One line on a terminal that says what is at work; nothing elsewhere."""
+
+    def __init__(self, shown: bool) -> None:
+        self._shown = shown
+
+    def show(self, words: str) -> None:
+        """Say so."""
+        if self._shown:
+            print(f"\r\x1b[K{words}"[:120], end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Take the line away."""
+        self.show("")

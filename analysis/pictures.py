@@ -1,0 +1,183 @@
+"""SVG pictures: a few marks as strings, put on a light card of their own, so that they read on any page.
+
+A writer of our own, for a picture is committed and compared: the same data give the same bytes everywhere, which no
+plotting library promises across its versions. Lengths are in pixels, y grows downwards, colours are in `INK` and so on.
+Pictures of single kinds are in pictures_*.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+INK, MUTED, FAINT, GRID, PAPER = "#1f2328", "#59636e", "#8c959f", "#e3e7eb", "#ffffff"
+# Colours of families that people with any colour vision tell apart, and that keep a contrast of 3 to 1 to paper.
+BRICK, BLUE, TEAL, OCHRE, PLUM = "#b5452c", "#2b6ca8", "#12806f", "#a86f00", "#7d4e9e"
+TINTS = {BRICK: "#efcfc6", BLUE: "#c5dbef", TEAL: "#bfe3dc", OCHRE: "#f0dcb3", PLUM: "#e0d0ec", INK: "#d5d9de"}
+FAMILIES = {"dumb7": BRICK, "kogge-stone": BLUE, "push": TEAL, "subtraction": OCHRE, "sliders": PLUM}
+
+SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
+MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
+
+MARGIN = 28
+HEAD = 74
+"""Where what a picture shows begins, below its title and what stands under that."""
+
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Marks as SVG elements, and the size that they take."""
+
+    width: float
+    height: float
+    marks: tuple[str, ...]
+
+
+def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
+    """The whole file: a card with its title, a line below that, and the drawing, which begins at (0, 0).
+
+    `description` tells in a sentence what is to be seen, for those who do not see it.
+    """
+    widest = max(drawing.width, width_of(title, 18), width_of(below, 13))
+    width, height = widest + 2 * MARGIN, HEAD + drawing.height + MARGIN
+    size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
+    return "\n".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title description" {size}>',
+            f'<title id="title">{escape(title)}</title>',
+            f'<desc id="description">{escape(description)}</desc>',
+            f"<style>text{{font-family:{SANS};fill:{INK}}}.m{{font-family:{MONO}}}</style>",
+            rectangle(0.5, 0.5, width - 1, height - 1, PAPER, radius=10, edge="#d0d7de"),
+            text(MARGIN, 36, title, size=18, bold=True),
+            text(MARGIN, 57, below, size=13, colour=MUTED),
+            f'<g transform="translate({MARGIN} {HEAD})">',
+            *drawing.marks,
+            "</g>",
+            "</svg>\n",
+        )
+    )
+
+
+def number(value: float) -> str:
+    """A length as short as a hundredth of a pixel allows.
+
+    >>> number(3.0), number(2.504), number(-0.001)
+    ('3', '2.5', '0')
+    """
+    written = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if written == "-0" else written
+
+
+def width_of(content: str, size: float, mono: bool = False) -> float:
+    """About how wide a line of text becomes, rather too much than too little: fonts differ from reader to reader."""
+    if mono:
+        return 0.61 * size * len(content)
+    narrow = sum(letter in "iljtfr.,:;'|()[] -" for letter in content)
+    wide = sum(letter in "mwMW%" or letter.isupper() for letter in content)
+    return size * (0.36 * narrow + 0.76 * wide + 0.57 * (len(content) - narrow - wide))
+
+
+def text(
+    x: float,
+    y: float,
+    content: str,
+    size: float = 12,
+    colour: str = INK,
+    anchor: Anchor = "start",
+    bold: bool = False,
+    mono: bool = False,
+    turned: bool = False,
+) -> str:
+    """A line of text on the base line y; `turned` by a quarter, so that it reads upwards."""
+    given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
+    if mono:
+        given.append('class="m"')
+    if colour != INK:
+        # A class has no say over a presentation attribute's colour, a style has.
+        given.append(f'style="fill:{colour}"')
+    if anchor != "start":
+        given.append(f'text-anchor="{anchor}"')
+    if bold:
+        given.append('font-weight="600"')
+    if turned:
+        given.append(f'transform="rotate(-90 {number(x)} {number(y)})"')
+    return f"<text {' '.join(given)}>{escape(content, quote=False)}</text>"
+
+
+def rectangle(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str,
+    radius: float = 0,
+    edge: str | None = None,
+    thick: float = 1,
+    dashed: bool = False,
+) -> str:
+    """A rectangle, filled, with an edge if that has a colour."""
+    shape = f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" fill="{fill}"'
+    round_corners = f' rx="{number(radius)}"' if radius else ""
+    return f"{shape}{round_corners}{_edge(edge, thick, dashed)}/>"
+
+
+def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None, thick: float = 1) -> str:
+    """A circle, filled, with an edge if that has a colour."""
+    return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, thick)}/>'
+
+
+def line(
+    points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False, close: str = ""
+) -> str:
+    """A line through points; with `close` a polygon filled with that colour."""
+    places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
+    shape = "polygon" if close else "polyline"
+    return f'<{shape} points="{places}" fill="{close or "none"}"{_edge(colour, thick, dashed)}/>'
+
+
+def path(commands: str, colour: str, thick: float = 1, dashed: bool = False) -> str:
+    """A line along SVG's path commands."""
+    return f'<path d="{commands}" fill="none"{_edge(colour, thick, dashed)}/>'
+
+
+def arrow_head(x: float, y: float, colour: str, size: float = 4) -> str:
+    """The tip of an arrow that points down to (x, y)."""
+    side = f"l{number(-size)} {number(-1.6 * size)}h{number(2 * size)}z"
+    return f'<path d="M{number(x)} {number(y)}{side}" fill="{colour}"/>'
+
+
+def moved(x: float, y: float, marks: Iterable[str]) -> str:
+    """The marks, moved to the right and down."""
+    return "\n".join((f'<g transform="translate({number(x)} {number(y)})">', *marks, "</g>"))
+
+
+def legend(entries: Sequence[tuple[str, str]], size: float = 12) -> Drawing:
+    """Titles in a row, each with its mark before it: SVG elements that take the space from (0, -10) to (14, 2)."""
+    marks: list[str] = []
+    x = 0.0
+    for mark, title in entries:
+        marks += [moved(x, 12, [mark]), text(x + 20, 12, title, size=size, colour=MUTED)]
+        x += 20 + width_of(title, size) + 18
+    return Drawing(x - 18, 16, tuple(marks))
+
+
+def steps(most: float, wanted: int = 5) -> list[int]:
+    """Round numbers for an axis from 0 that reaches at least `most`, about so many.
+
+    >>> steps(23), steps(4), steps(120)
+    ([0, 5, 10, 15, 20, 25], [0, 1, 2, 3, 4], [0, 50, 100, 150])
+    """
+    sizes = (factor * power for power in (1, 10, 100, 1000) for factor in (1, 2, 5))
+    size = next(one for one in sizes if one * wanted >= most * 0.92)
+    return list(range(0, int(-(-most // size)) * size + 1, size))
+
+
+def _edge(colour: str | None, thick: float, dashed: bool = False) -> str:
+    if colour is None:
+        return ""
+    width = f' stroke-width="{number(thick)}"' if thick != 1 else ""
+    return f' stroke="{colour}"{width}' + (' stroke-dasharray="3 3"' if dashed else "")

@@ -1,0 +1,317 @@
+"""compilers.md: what gcc and clang make of C for the same routines, beside ours, losses as plainly as wins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analysis.compilers import Compiled, Compiler, compile_all
+from analysis.cost import cost
+from analysis.count import count
+from analysis.decode import decode
+from analysis.processors import PROCESSORS, UnknownCost
+from analysis.report import as_json
+from analysis.report_costs import LACKS
+from analysis.report_measured import OURS, Measured
+from analysis.report_rows import Key, Row
+from analysis.report_text import ISAS, code, listed, page, some, table
+
+PATH = "data/compilers.json"
+BOUNDED = frozenset(
+    {"sliders.union", *(f"{family}.attacks.{way}" for family in ("dumb7", "kogge-stone") for way in ("sout", "queen"))}
+)
+"""The routines whose code by compilers is given bounds, as ours is."""
+NOISE = 0.03
+"""Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
+FOR_SCALE = "look-up"
+"""The kind of source that is no set-wise fill and stands beside them for scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a compiler made of one C source for a routine: its counts, or why there are none.
+
+    `bounds` are the model's cycles by processor, chained and independent, of code without branches; only for BOUNDED.
+    """
+
+    routine: str
+    isa: str
+    lanes: int
+    kind: str
+    compiler: str
+    flags: str
+    instructions: int | None
+    moves: int | None
+    bytes: int | None
+    reason: str = ""
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """Routine, instruction set, lanes."""
+        return self.routine, self.isa, self.lanes
+
+    @property
+    def maker(self) -> str:
+        """As measurements call it."""
+        return f"{self.compiler} {self.flags} ({self.kind})"
+
+
+@dataclass(frozen=True, slots=True)
+class Compilers:
+    """What all compilers made, with what each says of its version."""
+
+    versions: Mapping[str, str]
+    made: tuple[Made, ...]
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        return as_json([_row(one) for one in self.made], versions=dict(self.versions))
+
+
+def made_by(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[Made]:
+    """What one compiler makes of these routines for an instruction set."""
+    return [_made(one) for one in compile_all(routines, isa, using=(compiler,))]
+
+
+def recorded(folder: Path) -> Compilers | None:
+    """What is recorded in that reports' folder; None if nothing is. ValueError where it is damaged."""
+    path = folder / PATH
+    if not path.exists():
+        return None
+    try:
+        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        empty = {"instructions": None, "moves": None, "bytes": None}
+        return Compilers(held["versions"], tuple(_read({**empty, **row}) for row in held["rows"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read ({error}): remove it, and setwise report makes it anew") from None
+
+
+def to_run(here: Sequence[Compiler], before: Compilers | None, checking: bool) -> list[Compiler]:
+    """The compilers of this machine to run: all, or for a check those of the recorded versions."""
+    if not checking or before is None:
+        return list(here)
+    return [one for one in here if before.versions.get(one.name) == one.version]
+
+
+def joined(now: Compilers, before: Compilers | None) -> tuple[Compilers, list[str]]:
+    """What was made now, and what is recorded of compilers that did not run.
+
+    Besides, a line on each of the latter: its rows are taken as they are recorded, and not checked.
+    """
+    recorded_only = {} if before is None else {n: v for n, v in before.versions.items() if n not in now.versions}
+    kept = () if before is None else tuple(one for one in before.made if one.compiler in recorded_only)
+    notes = [
+        f"not checked: the rows of {name} as recorded ({said}), which is not here in that version"
+        for name, said in recorded_only.items()
+    ]
+    versions = dict(sorted({**now.versions, **recorded_only}.items()))
+    return Compilers(versions, _sorted((*now.made, *kept))), notes
+
+
+def compilers(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None) -> str:
+    """The page."""
+    return page(
+        "Beside the compilers",
+        f"{listed([f'`{name}` ({said})' for name, said in found.versions.items()])}, `-O3`. What they are given is C "
+        "in our own words after the literature, in `analysis/sources`; the bytes of their objects are counted and "
+        "timed as ours are, in the same loop and run. Kinds of source: *plain* (a `uint64_t` a board, one "
+        "direction after the other), *vectors* (GCC's vectors of boards), *rays* (intrinsics, a ray a lane), *arrays* "
+        "(a plain loop, which they make vectors of), *exported* (setwise's own C export of that kernel).",
+        "## Cycles",
+        *_cycles(found, rows, measured),
+        "## Instructions",
+        "All instructions of the code but the final `ret`; of each compiler the shortest that it makes of any of its "
+        f"sources, in bold where it is shorter than ours. {_lengths(found, rows)} Shorter is not faster: above are the "
+        "cycles.",
+        *(_instructions(found, rows, isa) for isa in ISAS),
+        *_scale(found, rows, measured),
+    )
+
+
+def best(found: Compilers, key: Key, compiler: str) -> Made | None:
+    """The shortest set-wise code that a compiler makes of any source."""
+    mine = [one for one in found.made if one.key == key and one.compiler == compiler and one.kind != FOR_SCALE]
+    return min(
+        (one for one in mine if one.instructions is not None), key=lambda one: one.instructions or 0, default=None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Our cycles and those of the fastest code of compilers, for one kernel and way to call it."""
+
+    key: Key
+    mode: str
+    ours: float
+    theirs: float
+    maker: str
+
+    @property
+    def title(self) -> str:
+        """The instruction set, and the lanes where there are several."""
+        return self.key[1] + (f" x{self.key[2]}" if self.key[2] > 1 else "")
+
+    @property
+    def outcome(self) -> str:
+        """ahead, level or behind, as we are."""
+        if abs(self.ours - self.theirs) <= NOISE * self.theirs:
+            return "level"
+        return "ahead" if self.ours < self.theirs else "behind"
+
+
+def races(measured: Measured) -> Iterator[Race]:
+    """Every kernel of ours that was timed beside compilers' code for the same routine and instruction set."""
+    for key, mode in dict.fromkeys((one.key, one.mode) for one in measured.timed):
+        medians = measured.timings(key, mode)
+        others = {maker: cycles for maker, cycles in medians.items() if maker != OURS and FOR_SCALE not in maker}
+        if OURS in medians and others:
+            fastest = min(others, key=lambda maker: others[maker])
+            yield Race(key, mode, medians[OURS], others[fastest], fastest)
+
+
+def _cycles(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None) -> Iterator[str]:
+    run = list(races(measured)) if measured else []
+    if not measured or not run:
+        yield "Not measured: `setwise report --measure` does that."
+        return
+    by = {outcome: [race for race in run if race.outcome == outcome] for outcome in ("ahead", "level", "behind")}
+    yield (
+        f"On {measured.machine}, {measured.date}: in {some(len(run), 'comparison')} with the fastest that either "
+        f"compiler makes of any source, setwise's kernel is ahead in {len(by['ahead'])}, level (within {NOISE:.0%}) "
+        f"in {len(by['level'])}, behind in {len(by['behind'])}. Speed is their cycles over ours: above 1 we are "
+        f"faster. The slowest of ours come first. {_right(measured)}"
+    )
+    lines = [
+        (
+            code(race.key[0]),
+            race.title,
+            race.mode,
+            f"{race.ours:.2f}",
+            f"{race.theirs:.2f}",
+            race.maker,
+            f"{race.theirs / race.ours:.2f}",
+            race.outcome,
+        )
+        for race in sorted(run, key=lambda race: race.theirs / race.ours)
+    ]
+    yield table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
+
+
+def _right(measured: Measured) -> str:
+    """How many of the compilers' functions that were timed are proved."""
+    functions = {(one.key, one.maker): one.right for one in measured.timed if one.maker != OURS}
+    proved = sum(right == "proved" for right in functions.values())
+    wrong = f" Not timed, for they are wrong: {listed(measured.wrong)}." if measured.wrong else ""
+    return (
+        f"Of the {some(len(functions), 'function')} of the compilers' that were timed, {proved} are proved right for "
+        f"all inputs; the other {len(functions) - proved} passed the cases of `setwise check`.{wrong}"
+    )
+
+
+def _beside(found: Compilers, rows: Mapping[Key, Row], isa: str) -> Iterator[tuple[Row, list[Made | None]]]:
+    """Our kernels of the usual lanes for which a compiler made something, with the shortest of each compiler."""
+    mine = [row for row in rows.values() if row.isa == isa and row.shape != "arrays"]
+    usual = max((row.lanes for row in mine), default=1)
+    for row in mine:
+        theirs = [best(found, row.key, name) for name in found.versions]
+        if row.lanes == usual and any(theirs):
+            yield row, theirs
+
+
+def _lengths(found: Compilers, rows: Mapping[Key, Row]) -> str:
+    """How often ours is the shorter one, in words."""
+    pairs = [
+        (row.counts.instructions, min(one.instructions or 0 for one in theirs if one))
+        for isa in ISAS
+        for row, theirs in _beside(found, rows, isa)
+    ]
+    less, same = sum(one < other for one, other in pairs), sum(one == other for one, other in pairs)
+    return (
+        f"Of {some(len(pairs), 'kernel')} ours is shorter than the compilers' best in {less}, as long in {same}, "
+        f"longer in {len(pairs) - less - same}."
+    )
+
+
+def _instructions(found: Compilers, rows: Mapping[Key, Row], isa: str) -> str:
+    lines = []
+    for row, theirs in _beside(found, rows, isa):
+        ours = row.counts.instructions
+        lines.append((code(row.name), ours, *(_length(one, ours) for one in theirs)))
+    head = ("Routine", "setwise", *(code(name) for name in found.versions))
+    return f"### {isa}\n\n{table(head, lines)}" if lines else ""
+
+
+def _length(one: Made | None, ours: int) -> str:
+    if one is None or one.instructions is None:
+        return "-"
+    written = f"{one.instructions} ({one.kind})"
+    return f"**{written}**" if one.instructions < ours else written
+
+
+def _scale(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None) -> Iterator[str]:
+    """The look-up of one piece at a time, which is no set-wise kernel."""
+    looked_up = [one for one in found.made if one.kind == FOR_SCALE]
+    if not looked_up:
+        return
+    yield "## When not to use a set-wise kernel"
+    yield (
+        "Where the attacks of each piece are wanted apart, or one or two sliders are on the board, a table for each "
+        "square, indexed by `pext`, is the better tool: its cycles grow with the pieces, while a set-wise kernel takes "
+        "as many for one piece as for ten. The tables want room in the cache, which a timing loop does not show, and "
+        "`pext` is slow on AMD before Zen 3."
+    )
+    if measured:
+        keys = dict.fromkeys(one.key for one in looked_up)
+        lines = []
+        for key in keys:
+            for mode in ("chained", "independent", "mixed"):
+                medians = measured.timings(key, mode)
+                for maker, cycles in medians.items():
+                    if FOR_SCALE in maker:
+                        ours = medians.get(OURS)
+                        lines.append(
+                            (code(key[0]), key[1], mode, maker, f"{cycles:.2f}", f"{ours:.2f}" if ours else "-")
+                        )
+        if lines:
+            yield table(("Routine", "", "calls", "made by", "look-up", "setwise"), lines, left=4)
+
+
+def _read(row: dict[str, Any]) -> Made:
+    bounds = {name: (chained, independent) for name, (chained, independent) in row.pop("bounds", {}).items()}
+    return Made(**row, bounds=bounds)
+
+
+def _made(one: Compiled) -> Made:
+    head = one.routine, one.isa, one.lanes, one.kind, one.compiler.name, " ".join(one.flags)
+    if one.binary is None:
+        return Made(*head, None, None, None, one.reason)
+    counts = count(one.binary)
+    bounds = _bounds(one) if one.routine in BOUNDED and not counts.branches else {}
+    return Made(*head, counts.instructions, counts.moves, counts.bytes, bounds=bounds)
+
+
+def _bounds(one: Compiled) -> dict[str, tuple[float, float]]:
+    """On each processor that has the instructions and whose table knows them all."""
+    assert one.binary is not None
+    found = {}
+    for processor in PROCESSORS:
+        if one.isa == LACKS.get(processor.name):
+            continue
+        with suppress(UnknownCost):
+            made = cost(decode(one.binary.text), processor)
+            found[processor.name] = (round(made.latency, 3), round(made.bound, 3))
+    return found
+
+
+def _sorted(made: Iterable[Made]) -> tuple[Made, ...]:
+    order = {isa: at for at, isa in enumerate(ISAS)}
+    return tuple(sorted(made, key=lambda one: (one.compiler, order[one.isa], one.lanes)))
+
+
+def _row(one: Made) -> dict[str, Any]:
+    return {key: value for key, value in asdict(one).items() if value not in (None, "", {})}

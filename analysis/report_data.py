@@ -1,0 +1,100 @@
+"""All that the reports are made from, gathered once: kernels, their bounds, what compilers make, what was measured."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from analysis import report_compilers as compilers
+from analysis import report_measured as measured
+from analysis.compilers import Compiler, found
+from analysis.report_comparison import classic_listings
+from analysis.report_compilers import Compilers, Made
+from analysis.report_costs import Estimate, Estimates, estimates_of
+from analysis.report_measured import Measured
+from analysis.report_rows import Key, Row, keys, row_of
+from analysis.report_text import ISAS
+from codegen.catalogue import catalogue
+
+T = TypeVar("T")
+_CHUNK = 8  # kernels that a process makes in one go
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What the reports are made from; `notes` say what of it is taken as it was recorded, without being checked."""
+
+    rows: Mapping[Key, Row]
+    estimates: Estimates
+    classic: str
+    compilers: Compilers
+    measured: Measured | None
+    notes: tuple[str, ...]
+
+
+def gather(folder: Path, checking: bool = False, progress: Progress = lambda _: None) -> Data:
+    """Make, count and cost every kernel; compile the C; read from the reports' folder what was recorded there.
+
+    For checking, only compilers of the recorded versions run; what others made is taken as it was recorded. Several
+    processes do the work. Raises ValueError where what is recorded is damaged, CompilerError where a compiler fails.
+    """
+    before = compilers.recorded(folder)
+    using = compilers.to_run(found(), before, checking)
+    wanted = keys()
+    names = {isa: [name for name, routine in catalogue().items() if isa in routine.isas] for isa in ISAS}
+    # Started afresh on every system alike, as the checks' processes are.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
+        compiling = [
+            (pool.submit(_compiled, one, isa, names[isa]), f"{one.name} {isa}") for one in using for isa in ISAS
+        ]
+        # Those that take longest first, so that no core is left with one at the end.
+        longest_first = sorted(wanted, key=_long, reverse=True)
+        chunks = [longest_first[at : at + _CHUNK] for at in range(0, len(wanted), _CHUNK)]
+        making = [(pool.submit(_kernels, chunk), f"{chunk[0][0]} {chunk[0][1]}") for chunk in chunks]
+        made = {row.key: (row, estimates) for each in _results(making, progress) for row, estimates in each}
+        compiled = [one for each in _results(compiling, progress) for one in each]
+    now = Compilers({one.name: one.version for one in using}, tuple(compiled))
+    joined, notes = compilers.joined(now, before)
+    return Data(
+        rows={key: made[key][0] for key in wanted},
+        estimates={(key, name): one for key in wanted for name, one in made[key][1].items()},
+        classic=classic_listings(),
+        compilers=joined,
+        measured=measured.recorded(folder),
+        notes=tuple(notes),
+    )
+
+
+def _results(tasks: Sequence[tuple[Future[T], str]], progress: Progress) -> list[T]:
+    results = []
+    for task, name in tasks:
+        results.append(task.result())
+        progress(name)
+    return results
+
+
+def _long(key: Key) -> int:
+    """How long a kernel takes to make, as far as its name tells."""
+    name = key[0]
+    return 2 * name.startswith("sliders.") + name.endswith(".batch") + name.endswith((".queen", ".queen.batch"))
+
+
+def _kernels(wanted: Sequence[Key]) -> list[tuple[Row, dict[str, Estimate]]]:
+    """In another process: the rows of some kernels, and their bounds."""
+    made = []
+    for key in wanted:
+        row, executed = row_of(key)
+        made.append((row, estimates_of(executed, row.shape, row.boards)))
+    return made
+
+
+def _compiled(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[Made]:
+    """In another process: what a compiler makes for an instruction set."""
+    return compilers.made_by(compiler, isa, routines)

@@ -1,0 +1,34 @@
+"""Which files the reports are, and what stands in each: pages, pictures, data."""
+
+from __future__ import annotations
+
+from analysis.processors import PROCESSORS
+from analysis.report import Files, as_json
+from analysis.report_comparison import comparison
+from analysis.report_compilers import PATH as COMPILED
+from analysis.report_compilers import compilers
+from analysis.report_costs import costs, rows_of
+from analysis.report_data import Data
+from analysis.report_measured import PATH as MEASURED
+from analysis.report_measured import measurements
+from analysis.report_pictures import pictures, titles
+from analysis.report_readme import readme
+
+
+def files(data: Data) -> Files:
+    """The contents of every file, by its path within the reports' folder."""
+    rows, estimates, measured = data.rows, data.estimates, data.measured
+    processors = {one.name: one.title.replace(", ", " / ") for one in PROCESSORS}
+    made = {
+        "README.md": readme(rows, estimates, processors, measured, data.compilers, titles(measured)),
+        "comparison.md": comparison(rows, data.classic),
+        "costs.md": costs(rows, estimates),
+        "compilers.md": compilers(data.compilers, rows, measured),
+        "data/kernels.json": as_json([row.as_dict() for row in rows.values()]),
+        "data/costs.json": as_json(rows_of(estimates)),
+        COMPILED: data.compilers.as_json(),
+        **pictures(rows, estimates, processors, data.compilers, measured),
+    }
+    if measured is not None:
+        made |= {"measurements.md": measurements(measured, processors), MEASURED: measured.as_json()}
+    return made

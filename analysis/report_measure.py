@@ -1,0 +1,151 @@
+"""Makes the measurement that the reports record: our kernels and what compilers make beside them, in one run."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from analysis.bench import bench
+from analysis.beside import Verdict, beside, judge
+from analysis.commands_bench import METHOD
+from analysis.compilers import Compiled
+from analysis.cost import round_cost
+from analysis.measure import Refusal, Timing
+from analysis.processors import Processor, processor
+from analysis.prove import Prover
+from analysis.report_measured import OURS, Measured, Timed
+from analysis.report_rows import Key
+from analysis.subjects import Subject, empty_routine, round_stream, subject
+from codegen import cpu
+from codegen.call import missing
+from codegen.catalogue import find
+from codegen.lower import TARGETS, Kernel, lower
+
+Progress = Callable[[str], None]
+
+_FAMILIES = ("dumb7", "kogge-stone", "push")
+ROUTINES = (
+    *("sliders.union", "sliders.union-empty", "sliders.pair", "sliders.rays", "sliders.pieces", "sliders.sides"),
+    *(f"{family}.attacks.{direction}" for direction in ("sout", "noEa", "east", "queen") for family in _FAMILIES),
+    *("subtraction.attacks.east", "kogge-stone.occluded.nort"),
+    *("exploding.bishop", "exploding.rook"),
+    *("sliders.union.batch", "kogge-stone.attacks.sout.batch", "kogge-stone.attacks.queen.batch"),
+)
+"""What is measured, on every instruction set that it comes for and this processor has."""
+_PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run on the check's cases
+_SHORT = 64  # boards of an array whose stream is walked for the model: more of them change nothing
+_EMPTY = "-"  # the maker of a routine that does nothing
+
+
+def measure(progress: Progress, patience: float) -> Measured:
+    """Prove and time all of it; `patience` is in seconds a process. CompilerError where a compiler fails."""
+    progress("kernels")
+    kernels = list(_kernels())
+    judged = list(_judged(kernels, progress))
+    verdicts = {
+        ((kernel.name, kernel.target.name, kernel.layout.lanes), one.label): verdict for kernel, one, verdict in judged
+    }
+    ours = [subject(kernel) for kernel in kernels]
+    theirs = [
+        subject(kernel, one.binary, one.label)
+        for kernel, one, verdict in judged
+        if one.binary is not None and verdict.status in ("proved", "passed")
+    ]
+    ways = {one.signature: one for one in reversed(ours) if not one.boards}
+    timings = bench([*ours, *theirs, *map(empty_routine, ways.values())], patience=patience, report=progress)
+    here = processor_here()
+    bounds = _bounds(ours, here, progress) if here else {}
+    nothing = [one.median for one in timings if isinstance(one, Timing) and one.what.maker == _EMPTY]
+    return Measured(
+        machine=machine(),
+        processor=here.name if here else "",
+        date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        method=METHOD,
+        empty=min(nothing, default=None),
+        timed=tuple(_timed(one, bounds, verdicts) for one in timings if one.what.maker != _EMPTY),
+        wrong=tuple(
+            f"{one.label}, {one.routine}: {verdict.reason}" for _, one, verdict in judged if verdict.status == "failed"
+        ),
+    )
+
+
+def machine() -> str:
+    """This processor by its own name, with the family and model that it may hide behind."""
+    family, model = _numbers()
+    return cpu.brand() + (f" (family {family}, model {model})" if family else "")
+
+
+def processor_here() -> Processor | None:
+    """The processor of the model's that this one is, None where it is none of them.
+
+    Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, Intel 6 with 85 Skylake-SP and Cascade
+    Lake, with 106 and 108 Ice Lake-SP and -D, with 125 and 126 Ice Lake.
+    """
+    family, model = _numbers()
+    if family == 25:
+        return processor("zen4" if 16 <= model < 32 or 96 <= model < 128 or model >= 160 else "zen3")
+    if family == 6:
+        return {85: processor("skylake-server")}.get(model, processor("ice-lake") if model in _ICE_LAKES else None)
+    return None
+
+
+_ICE_LAKES = (106, 108, 125, 126)
+
+
+def _numbers() -> tuple[int, int]:
+    """Family and model as Linux tells them; 0 and 0 elsewhere."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
+    return int(told.get("cpu family", 0)), int(told.get("model", 0))
+
+
+def _kernels() -> Iterator[Kernel]:
+    """The kernels that this processor runs: the usual number of lanes, and four where lanes are directions."""
+    for name in ROUTINES:
+        routine = find(name)
+        for isa in routine.isas:
+            target = TARGETS[isa]
+            for lanes in target.widths:
+                if not missing(target) and (lanes == target.widths[0] or (lanes == 4 and not routine.boards)):
+                    yield lower(routine, isa, "sysv", lanes)
+
+
+def _judged(kernels: Sequence[Kernel], progress: Progress) -> Iterator[tuple[Kernel, Compiled, Verdict]]:
+    """What compilers make for these kernels, and whether it is right."""
+    prover = Prover()
+    for kernel, made in zip(kernels, beside(kernels), strict=True):
+        progress(f"proofs of what compilers make of {kernel.name} for {kernel.target.name}")
+        for one in made:
+            yield kernel, one, judge(one, kernel, prover, _PROOF)
+
+
+Bounds = dict[tuple[Key, str], float]
+
+
+def _bounds(subjects: Sequence[Subject], here: Processor, progress: Progress) -> Bounds:
+    """The model's cycles for what the timing loop executes, a call or a board each."""
+    found: Bounds = {}
+    for one in subjects:
+        if one.varies:
+            continue
+        progress(f"model of {one.name} for {one.isa}")
+        short = replace(one, boards=_SHORT) if one.boards else one
+        for mode in short.modes:
+            stream = round_stream(short, mode)
+            found[(one.name, one.isa, one.lanes), mode] = round_cost(stream, here).bound / (short.boards or short.calls)
+    return found
+
+
+def _timed(one: Timing | Refusal, bounds: Bounds, verdicts: Mapping[tuple[Key, str], Verdict]) -> Timed:
+    what = one.what
+    key = what.name, what.isa, what.lanes
+    verdict = verdicts.get((key, what.maker))
+    made = partial(Timed, *key, what.maker, what.mode, what.unit, right=verdict.status if verdict else "")
+    if isinstance(one, Refusal):
+        return made(None, None, one.clean / max(1, one.trials), reason=one.reason)
+    bound = bounds.get((key, what.mode)) if what.maker == OURS else None
+    return made(one.median, one.p10, one.acceptance, bound=bound)

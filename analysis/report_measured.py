@@ -1,0 +1,204 @@
+"""measurements.md: cycles measured on one machine, as `setwise report --measure` recorded them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from analysis.report import as_json
+from analysis.report_rows import Key
+from analysis.report_text import code, page, some, table
+
+COMMAND = "setwise report --measure"
+OURS = "setwise"
+PATH = "data/measurements.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A routine's figure in core cycles a unit (a call, or a board of an array), or why there is none.
+
+    `maker` made the bytes: setwise, or a compiler with its flags, whose code is `right` as it was proved, or passed the
+    check's cases. `mode` is chained, independent or mixed. `bound` is the model's, on the processor that measured, for
+    the same stream of instructions, the call and all.
+    """
+
+    name: str
+    isa: str
+    lanes: int
+    maker: str
+    mode: str
+    unit: str
+    median: float | None
+    p10: float | None
+    acceptance: float
+    reason: str = ""
+    bound: float | None = None
+    right: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Name, instruction set, lanes."""
+        return self.name, self.isa, self.lanes
+
+    @property
+    def error(self) -> float | None:
+        """How far the measured median lies above the bound, as a part of the median; below 0 it lies under it."""
+        if self.median is None or self.bound is None:
+            return None
+        return (self.median - self.bound) / self.median
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A recorded measurement: the machine, the day, how, and the figures.
+
+    `processor` is the model's name for the machine's cores, "" where it has none for them; `empty` is what a call of a
+    routine that does nothing takes; `wrong` says of compilers' functions that were not timed what is wrong with them.
+    """
+
+    machine: str
+    processor: str
+    date: str
+    method: str
+    empty: float | None
+    timed: tuple[Timed, ...]
+    wrong: tuple[str, ...] = ()
+
+    def timings(self, key: Key, mode: str) -> dict[str, float]:
+        """The medians of a kernel and what stands beside it, by maker."""
+        found = (one for one in self.timed if one.key == key and one.mode == mode)
+        return {one.maker: one.median for one in found if one.median is not None}
+
+    def ours(self, key: Key, mode: str) -> float | None:
+        """The median of our kernel, where there is one."""
+        return self.timings(key, mode).get(OURS)
+
+    @property
+    def agreement(self) -> str | None:
+        """How near the model comes to our kernels' figures, in words; None where nothing is known of that."""
+        held = [(one, error) for one in self.timed if one.maker == OURS and (error := one.error) is not None]
+        if not held:
+            return None
+        above = max(-error for _, error in held)
+        mean = fmean(abs(error) for _, error in held)
+        where = f"at most {above:.1%} above the measured median" if above > 0 else "nowhere above the measured median"
+        kernels = len({one.key for one, _ in held})
+        return (
+            f"over {some(len(held), 'figure')} of {some(kernels, 'kernel')} the bound lies {where}, and on average "
+            f"{mean:.1%} off"
+        )
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        head = {key: value for key, value in asdict(self).items() if key != "timed"}
+        return as_json([_row(one) for one in self.timed], COMMAND, **head)
+
+
+def recorded(folder: Path) -> Measured | None:
+    """The measurement recorded in that reports' folder; None if there is none. ValueError where it is damaged."""
+    path = folder / PATH
+    if not path.exists():
+        return None
+    try:
+        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        head = {key: held[key] for key in ("machine", "processor", "date", "method", "empty")}
+        timed = tuple(Timed(**row) for row in held["rows"])
+        return Measured(**head, timed=timed, wrong=tuple(held["wrong"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no measurement of ours ({error}): make it anew by {COMMAND}") from None
+
+
+def measurements(measured: Measured, processors: Mapping[str, str]) -> str:
+    """The page; `processors` are the titles of those that the model knows."""
+    ours = [one for one in measured.timed if one.maker == OURS]
+    calls = [one for one in ours if one.unit == "call"]
+    arrays = [one for one in ours if one.unit == "board"]
+    return page(
+        "Cycles, measured",
+        f"Measured on **{measured.machine}** ({processors.get(measured.processor, 'a processor without a model')}), "
+        f"{measured.date}. Core cycles, not ticks of the time stamp counter; figures of another machine differ.",
+        measured.method,
+        _empty(measured),
+        "## Calls",
+        "*Chained*: the result of each call is the first argument of the next, so that the latency counts. "
+        "*Independent*: calls that wait for nothing, so that the throughput counts. *Mixed*: with arguments that "
+        "change from call to call, for code that branches on them. In brackets the 10th percentile.",
+        _table(calls, ("chained", "independent", "mixed")),
+        "## Arrays" if arrays else "",
+        "Cycles a board." if arrays else "",
+        _table(arrays, ("independent",)) if arrays else "",
+        *_model(measured),
+        *_refused(measured.timed),
+        made=f"Made by `{COMMAND}`, which records the figures in [{PATH}]({PATH}); `setwise report` writes this page "
+        "from them.",
+    )
+
+
+def _empty(measured: Measured) -> str:
+    if measured.empty is None:
+        return ""
+    return (
+        f"A call of a routine that does nothing takes {measured.empty:.2f} cycles: no figure of a call is below that."
+    )
+
+
+def _table(timed: Sequence[Timed], modes: Sequence[str]) -> str:
+    held = {(one.key, one.mode): one for one in timed}
+    used = [mode for mode in modes if any(one.mode == mode for one in timed)]
+    lines = [
+        (code(name), _isa(isa, lanes), *(_cell(held.get(((name, isa, lanes), mode))) for mode in used))
+        for name, isa, lanes in dict.fromkeys(one.key for one in timed)
+    ]
+    return table(("Routine", "", *used), lines, left=2)
+
+
+def _isa(isa: str, lanes: int) -> str:
+    return isa if lanes == 1 else f"{isa} x{lanes}"
+
+
+def _cell(one: Timed | None) -> str:
+    if one is None:
+        return "-"
+    return "no figure" if one.median is None else f"{one.median:.2f} ({one.p10:.2f})"
+
+
+def _model(measured: Measured) -> list[str]:
+    """The model beside what was measured, and how far apart they are."""
+    held = [(one, error) for one in measured.timed if one.maker == OURS and (error := one.error) is not None]
+    if not held:
+        return []
+    lines = [
+        (code(one.name), _isa(one.isa, one.lanes), one.mode, f"{one.bound:.2f}", f"{one.median:.2f}", f"{error:+.1%}")
+        for one, error in sorted(held, key=lambda pair: -abs(pair[1]))
+    ]
+    return [
+        "## The model beside the measurement",
+        "The model's figure is a lower bound for the very instructions that the timing loop executes, calls and all: "
+        f"{measured.agreement}. The farthest off come first; + says that the measured figure is the larger one.",
+        table(("Routine", "", "mode", "bound", "measured", "difference"), lines, left=3),
+    ]
+
+
+def _refused(timed: Sequence[Timed]) -> list[str]:
+    refused = [one for one in timed if one.median is None]
+    if not refused:
+        return []
+    lines = [(code(one.name), _isa(one.isa, one.lanes), one.maker, one.mode, one.reason) for one in refused]
+    return [
+        "## Without a figure",
+        "Too few trials were undisturbed, or the processes did not agree; nothing is reported then.",
+        table(("Routine", "", "maker", "mode", "reason"), lines, left=5),
+    ]
+
+
+def _row(one: Timed) -> dict[str, Any]:
+    """The row without what is not there."""
+    return {key: value for key, value in asdict(one).items() if value not in (None, "")} | {
+        "median": one.median,
+        "p10": one.p10,
+    }
