@@ -30,7 +30,8 @@ class _Zig:
 
     def operation(self, value: Value, operands: Sequence[str]) -> str:
         if value.op in ("load", "place"):
-            return _place(operands[0], operands[1], value.lanes)
+            place = _place(operands[0], operands[1], value.lanes)
+            return place if value.lanes == 1 else f"@as({_type(value.lanes)}, {place})"
         if value.op == "put":
             at = int(value.attr) // 8
             return f"{_place('results', str(at), value.args[1].lanes)} = {operands[1]};"

@@ -35,6 +35,7 @@ SAMPLE = (
     ("sliders.pair", "bmi2", 1),
     ("kogge-stone.attacks.queen.batch", "avx2", 4),  # loops, loads and stores
     ("kogge-stone.attacks.west.batch", "sse2", 2),
+    ("kogge-stone.attacks.west.batch", "avx512", 8),  # boards taken from memory by shifts and logic
     ("kogge-stone.attacks.any", "x86-64", 1),  # tables, rotates by a variable
     ("dumb7.occluded-until-dry.noEa", "x86-64", 1),
     ("dumb7.occluded-rolled.sout", "avx2", 4),
