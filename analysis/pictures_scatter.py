@@ -72,8 +72,8 @@ def latency_and_throughput(
 
 
 def _panel(points: Sequence[Point]) -> list[str]:
-    across = steps(max(point.chained for point in points) * 1.08, 6)
-    upwards = steps(max(point.independent for point in points) * 1.08)
+    across = steps(max((point.chained for point in points), default=1) * 1.08, 6)
+    upwards = steps(max((point.independent for point in points), default=1) * 1.08)
     wide, high = _WIDTH / across[-1], _HEIGHT / upwards[-1]
     marks = [line([(0, _HEIGHT - high * tick), (_WIDTH, _HEIGHT - high * tick)], GRID) for tick in upwards[1:]]
     marks += [line([(wide * tick, 0), (wide * tick, _HEIGHT)], GRID) for tick in across[1:]]

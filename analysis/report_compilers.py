@@ -27,6 +27,8 @@ BOUNDED = frozenset(
 """The routines whose code by compilers is given bounds, as ours is."""
 NOISE = 0.03
 """Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
+EXPORTED = "(exported"
+"""What the makers of setwise's own C export are told by."""
 FOR_SCALE = "look-up"
 """The kind of source that is no set-wise fill and stands beside them for scale."""
 
@@ -123,13 +125,13 @@ def compilers(found: Compilers, rows: Mapping[Key, Row], measured: Measured | No
         "direction after the other), *vectors* (GCC's vectors of boards), *rays* (intrinsics, a ray a lane), *arrays* "
         "(a plain loop, which they make vectors of), *exported* (setwise's own C export of that kernel).",
         "## Cycles",
-        *_cycles(found, rows, measured),
+        *_cycles(measured),
         "## Instructions",
         "All instructions of the code but the final `ret`; of each compiler the shortest that it makes of any of its "
         f"sources, in bold where it is shorter than ours. {_lengths(found, rows)} Shorter is not faster: above are the "
         "cycles.",
         *(_instructions(found, rows, isa) for isa in ISAS),
-        *_scale(found, rows, measured),
+        *_scale(found, measured),
     )
 
 
@@ -143,18 +145,27 @@ def best(found: Compilers, key: Key, compiler: str) -> Made | None:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Our cycles and those of the fastest code of compilers, for one kernel and way to call it."""
+    """Our cycles and those of the fastest code of compilers, for one kernel and way to call it.
+
+    `exported` says whether they were given setwise's own C export of that kernel, or C after the literature.
+    """
 
     key: Key
     mode: str
     ours: float
     theirs: float
     maker: str
+    exported: bool = False
 
     @property
     def title(self) -> str:
         """The instruction set, and the lanes where there are several."""
         return self.key[1] + (f" x{self.key[2]}" if self.key[2] > 1 else "")
+
+    @property
+    def speed(self) -> float:
+        """Their cycles over ours: above 1 we are faster."""
+        return self.theirs / self.ours
 
     @property
     def outcome(self) -> str:
@@ -164,28 +175,51 @@ class Race:
         return "ahead" if self.ours < self.theirs else "behind"
 
 
-def races(measured: Measured) -> Iterator[Race]:
+def races(measured: Measured, exported: bool = False) -> Iterator[Race]:
     """Every kernel of ours that was timed beside compilers' code for the same routine and instruction set."""
     for key, mode in dict.fromkeys((one.key, one.mode) for one in measured.timed):
         medians = measured.timings(key, mode)
-        others = {maker: cycles for maker, cycles in medians.items() if maker != OURS and FOR_SCALE not in maker}
+        others = {
+            maker: cycles
+            for maker, cycles in medians.items()
+            if maker != OURS and FOR_SCALE not in maker and (EXPORTED in maker) == exported
+        }
         if OURS in medians and others:
             fastest = min(others, key=lambda maker: others[maker])
-            yield Race(key, mode, medians[OURS], others[fastest], fastest)
+            yield Race(key, mode, medians[OURS], others[fastest], fastest, exported)
 
 
-def _cycles(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None) -> Iterator[str]:
+def outcomes(run: Sequence[Race]) -> str:
+    """How often we are ahead, level and behind, in words."""
+    counts = {outcome: sum(race.outcome == outcome for race in run) for outcome in ("ahead", "level", "behind")}
+    return (
+        f"ahead in {counts['ahead']}, level (within {NOISE:.0%}) in {counts['level']}, behind in {counts['behind']} of "
+        f"{some(len(run), 'comparison')}"
+    )
+
+
+def _cycles(measured: Measured | None) -> Iterator[str]:
     run = list(races(measured)) if measured else []
     if not measured or not run:
         yield "Not measured: `setwise report --measure` does that."
         return
-    by = {outcome: [race for race in run if race.outcome == outcome] for outcome in ("ahead", "level", "behind")}
     yield (
-        f"On {measured.machine}, {measured.date}: in {some(len(run), 'comparison')} with the fastest that either "
-        f"compiler makes of any source, setwise's kernel is ahead in {len(by['ahead'])}, level (within {NOISE:.0%}) "
-        f"in {len(by['level'])}, behind in {len(by['behind'])}. Speed is their cycles over ours: above 1 we are "
+        f"On {measured.machine}, {measured.date}, beside the fastest code that either compiler makes of any C after "
+        f"the literature, setwise's kernels are {outcomes(run)}. Speed is their cycles over ours: above 1 we are "
         f"faster. The slowest of ours come first. {_right(measured)}"
     )
+    yield _table(run)
+    own = list(races(measured, exported=True))
+    if own:
+        yield "### Beside setwise's own C export"
+        yield (
+            "Here the compilers are given the very operations of the kernel, so that only their order and the "
+            f"registers are the compilers'. setwise's kernels are {outcomes(own)}."
+        )
+        yield _table(own)
+
+
+def _table(run: Sequence[Race]) -> str:
     lines = [
         (
             code(race.key[0]),
@@ -194,12 +228,12 @@ def _cycles(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None
             f"{race.ours:.2f}",
             f"{race.theirs:.2f}",
             race.maker,
-            f"{race.theirs / race.ours:.2f}",
+            f"{race.speed:.2f}",
             race.outcome,
         )
-        for race in sorted(run, key=lambda race: race.theirs / race.ours)
+        for race in sorted(run, key=lambda race: race.speed)
     ]
-    yield table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
+    return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
 
 
 def _right(measured: Measured) -> str:
@@ -253,7 +287,7 @@ def _length(one: Made | None, ours: int) -> str:
     return f"**{written}**" if one.instructions < ours else written
 
 
-def _scale(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None) -> Iterator[str]:
+def _scale(found: Compilers, measured: Measured | None) -> Iterator[str]:
     """The look-up of one piece at a time, which is no set-wise kernel."""
     looked_up = [one for one in found.made if one.kind == FOR_SCALE]
     if not looked_up:
@@ -262,23 +296,22 @@ def _scale(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None)
     yield (
         "Where the attacks of each piece are wanted apart, or one or two sliders are on the board, a table for each "
         "square, indexed by `pext`, is the better tool: its cycles grow with the pieces, while a set-wise kernel takes "
-        "as many for one piece as for ten. The tables want room in the cache, which a timing loop does not show, and "
-        "`pext` is slow on AMD before Zen 3."
+        "as many for one piece as for ten. The tables want room in the cache, and `pext` is slow on AMD before Zen 3."
     )
     if measured:
-        keys = dict.fromkeys(one.key for one in looked_up)
         lines = []
-        for key in keys:
-            for mode in ("chained", "independent", "mixed"):
-                medians = measured.timings(key, mode)
-                for maker, cycles in medians.items():
-                    if FOR_SCALE in maker:
-                        ours = medians.get(OURS)
-                        lines.append(
-                            (code(key[0]), key[1], mode, maker, f"{cycles:.2f}", f"{ours:.2f}" if ours else "-")
-                        )
+        for key in dict.fromkeys(one.key for one in looked_up):
+            mixed, ours = measured.timings(key, "mixed"), measured.ours(key, "independent")
+            if ours is not None:
+                looked = ((maker, cycles) for maker, cycles in mixed.items() if FOR_SCALE in maker)
+                lines += [(code(key[0]), key[1], maker, f"{cycles:.1f}", f"{ours:.1f}") for maker, cycles in looked]
         if lines:
-            yield table(("Routine", "", "calls", "made by", "look-up", "setwise"), lines, left=4)
+            yield (
+                "Measured on sets of arguments that a loop repeats, with one to four pieces of a kind: the processor "
+                "learns how many they are, and touches a part of the tables only. In a search, where neither holds, a "
+                "look-up takes more; a set-wise kernel takes the same."
+            )
+            yield table(("Routine", "", "made by", "look-up, mixed", "setwise, independent"), lines, left=3)
 
 
 def _read(row: dict[str, Any]) -> Made:

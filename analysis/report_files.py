@@ -17,7 +17,8 @@ from analysis.report_readme import readme
 
 def files(data: Data) -> Files:
     """The contents of every file, by its path within the reports' folder."""
-    rows, estimates, measured = data.rows, data.estimates, data.measured
+    rows, estimates = data.rows, data.estimates
+    measured = data.measured.of({key: row.fingerprint for key, row in rows.items()}) if data.measured else None
     processors = {one.name: one.title.replace(", ", " / ") for one in PROCESSORS}
     made = {
         "README.md": readme(rows, estimates, processors, measured, data.compilers, titles(measured)),
@@ -29,6 +30,7 @@ def files(data: Data) -> Files:
         COMPILED: data.compilers.as_json(),
         **pictures(rows, estimates, processors, data.compilers, measured),
     }
-    if measured is not None:
-        made |= {"measurements.md": measurements(measured, processors), MEASURED: measured.as_json()}
+    if data.measured is not None and measured is not None:
+        stale = len(data.measured.timed) - len(measured.timed)
+        made |= {"measurements.md": measurements(measured, processors, stale), MEASURED: data.measured.as_json()}
     return made

@@ -17,7 +17,8 @@ from analysis.measure import Refusal, Timing
 from analysis.processors import Processor, processor
 from analysis.prove import Prover
 from analysis.report_measured import OURS, Measured, Timed
-from analysis.report_rows import Key
+from analysis.report_rows import Key, row_from
+from analysis.simulate import CORES, simulate
 from analysis.subjects import Subject, empty_routine, round_stream, subject
 from codegen import cpu
 from codegen.call import missing
@@ -57,7 +58,9 @@ def measure(progress: Progress, patience: float) -> Measured:
     ways = {one.signature: one for one in reversed(ours) if not one.boards}
     timings = bench([*ours, *theirs, *map(empty_routine, ways.values())], patience=patience, report=progress)
     here = processor_here()
-    bounds = _bounds(ours, here, progress) if here else {}
+    modelled = figures(ours, here, progress) if here else {}
+    rows = [row_from(kernel)[0] for kernel in kernels]
+    fingerprints = {row.key: row.fingerprint for row in rows}
     nothing = [one.median for one in timings if isinstance(one, Timing) and one.what.maker == _EMPTY]
     return Measured(
         machine=machine(),
@@ -65,7 +68,7 @@ def measure(progress: Progress, patience: float) -> Measured:
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         method=METHOD,
         empty=min(nothing, default=None),
-        timed=tuple(_timed(one, bounds, verdicts) for one in timings if one.what.maker != _EMPTY),
+        timed=tuple(_timed(one, modelled, verdicts, fingerprints) for one in timings if one.what.maker != _EMPTY),
         wrong=tuple(
             f"{one.label}, {one.routine}: {verdict.reason}" for _, one, verdict in judged if verdict.status == "failed"
         ),
@@ -123,29 +126,39 @@ def _judged(kernels: Sequence[Kernel], progress: Progress) -> Iterator[tuple[Ker
             yield kernel, one, judge(one, kernel, prover, _PROOF)
 
 
-Bounds = dict[tuple[Key, str], float]
+Figures = dict[tuple[Key, str], tuple[float, float | None]]
 
 
-def _bounds(subjects: Sequence[Subject], here: Processor, progress: Progress) -> Bounds:
-    """The model's cycles for what the timing loop executes, a call or a board each."""
-    found: Bounds = {}
+def figures(subjects: Sequence[Subject], here: Processor, progress: Progress) -> Figures:
+    """The model's bound for what the timing loop executes, and its forecast, in cycles of a call or a board."""
+    found: Figures = {}
     for one in subjects:
         if one.varies:
             continue
         progress(f"model of {one.name} for {one.isa}")
         short = replace(one, boards=_SHORT) if one.boards else one
+        units = short.boards or short.calls
         for mode in short.modes:
             stream = round_stream(short, mode)
-            found[(one.name, one.isa, one.lanes), mode] = round_cost(stream, here).bound / (short.boards or short.calls)
+            forecast = round(simulate(stream, here) / units, 3) if here.name in CORES else None
+            bound = round(round_cost(stream, here).bound / units, 3)
+            found[(one.name, one.isa, one.lanes), mode] = bound, forecast
     return found
 
 
-def _timed(one: Timing | Refusal, bounds: Bounds, verdicts: Mapping[tuple[Key, str], Verdict]) -> Timed:
+def _timed(
+    one: Timing | Refusal,
+    modelled: Figures,
+    verdicts: Mapping[tuple[Key, str], Verdict],
+    fingerprints: Mapping[Key, str],
+) -> Timed:
     what = one.what
     key = what.name, what.isa, what.lanes
     verdict = verdicts.get((key, what.maker))
-    made = partial(Timed, *key, what.maker, what.mode, what.unit, right=verdict.status if verdict else "")
+    fingerprint = fingerprints[key] if what.maker == OURS else ""
+    right = verdict.status if verdict else ""
+    made = partial(Timed, *key, what.maker, what.mode, what.unit, right=right, fingerprint=fingerprint)
     if isinstance(one, Refusal):
         return made(None, None, one.clean / max(1, one.trials), reason=one.reason)
-    bound = bounds.get((key, what.mode)) if what.maker == OURS else None
-    return made(one.median, one.p10, one.acceptance, bound=bound)
+    bound, forecast = modelled.get((key, what.mode), (None, None)) if what.maker == OURS else (None, None)
+    return made(one.median, one.p10, one.acceptance, bound=bound, model=forecast)

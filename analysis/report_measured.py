@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -23,8 +23,9 @@ class Timed:
     """A routine's figure in core cycles a unit (a call, or a board of an array), or why there is none.
 
     `maker` made the bytes: setwise, or a compiler with its flags, whose code is `right` as it was proved, or passed the
-    check's cases. `mode` is chained, independent or mixed. `bound` is the model's, on the processor that measured, for
-    the same stream of instructions, the call and all.
+    check's cases; of ours `fingerprint` is that of its row. `mode` is chained, independent or mixed. `bound` is the
+    model's least, `model` its forecast, both on the processor that measured, for the same stream of instructions, the
+    call and all.
     """
 
     name: str
@@ -38,19 +39,18 @@ class Timed:
     acceptance: float
     reason: str = ""
     bound: float | None = None
+    model: float | None = None
     right: str = ""
+    fingerprint: str = ""
 
     @property
     def key(self) -> Key:
         """Name, instruction set, lanes."""
         return self.name, self.isa, self.lanes
 
-    @property
-    def error(self) -> float | None:
-        """How far the measured median lies above the bound, as a part of the median; below 0 it lies under it."""
-        if self.median is None or self.bound is None:
-            return None
-        return (self.median - self.bound) / self.median
+    def error(self, figure: float | None) -> float | None:
+        """How far the measured median lies above a figure of the model, as a part of the median; below 0, under it."""
+        return None if self.median is None or figure is None else (self.median - figure) / self.median
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +78,23 @@ class Measured:
         """The median of our kernel, where there is one."""
         return self.timings(key, mode).get(OURS)
 
+    def of(self, fingerprints: Mapping[Key, str]) -> Measured:
+        """The same without what was measured of other kernels than these, ours and what stood beside them."""
+        held = {one.key: one.fingerprint for one in self.timed if one.maker == OURS}
+        fresh = tuple(one for one in self.timed if held.get(one.key) == fingerprints.get(one.key))
+        return replace(self, timed=fresh)
+
     @property
     def agreement(self) -> str | None:
         """How near the model comes to our kernels' figures, in words; None where nothing is known of that."""
-        held = [(one, error) for one in self.timed if one.maker == OURS and (error := one.error) is not None]
-        if not held:
+        ours = [one for one in self.timed if one.maker == OURS]
+        bounds = [error for one in ours if (error := one.error(one.bound)) is not None]
+        models = [error for one in ours if (error := one.error(one.model)) is not None]
+        if not bounds:
             return None
-        above = max(-error for _, error in held)
-        mean = fmean(abs(error) for _, error in held)
-        where = f"at most {above:.1%} above the measured median" if above > 0 else "nowhere above the measured median"
-        kernels = len({one.key for one, _ in held})
-        return (
-            f"over {some(len(held), 'figure')} of {some(kernels, 'kernel')} the bound lies {where}, and on average "
-            f"{mean:.1%} off"
-        )
+        kernels = len({one.key for one in ours if one.error(one.bound) is not None})
+        words = f"over {some(len(bounds), 'figure')} of {some(kernels, 'kernel')} the bound {_off(bounds)}"
+        return words + (f"; the forecast {_off(models)}" if models else "")
 
     def as_json(self) -> str:
         """The file that holds it."""
@@ -113,8 +116,8 @@ def recorded(folder: Path) -> Measured | None:
         raise ValueError(f"{path} is no measurement of ours ({error}): make it anew by {COMMAND}") from None
 
 
-def measurements(measured: Measured, processors: Mapping[str, str]) -> str:
-    """The page; `processors` are the titles of those that the model knows."""
+def measurements(measured: Measured, processors: Mapping[str, str], stale: int = 0) -> str:
+    """The page; `processors` are the titles of those that the model knows, `stale` the figures of earlier code."""
     ours = [one for one in measured.timed if one.maker == OURS]
     calls = [one for one in ours if one.unit == "call"]
     arrays = [one for one in ours if one.unit == "board"]
@@ -124,6 +127,7 @@ def measurements(measured: Measured, processors: Mapping[str, str]) -> str:
         f"{measured.date}. Core cycles, not ticks of the time stamp counter; figures of another machine differ.",
         measured.method,
         _empty(measured),
+        f"{some(stale, 'figure')} of kernels whose code has changed since are left out." if stale else "",
         "## Calls",
         "*Chained*: the result of each call is the first argument of the next, so that the latency counts. "
         "*Independent*: calls that wait for nothing, so that the throughput counts. *Mixed*: with arguments that "
@@ -167,20 +171,31 @@ def _cell(one: Timed | None) -> str:
     return "no figure" if one.median is None else f"{one.median:.2f} ({one.p10:.2f})"
 
 
+def _off(errors: Sequence[float]) -> str:
+    """How far figures of the model are from what was measured, in words."""
+    above = max(-error for error in errors)
+    where = f"at most {above:.1%} above the measured median" if above > 0 else "nowhere above the measured median"
+    return f"lies {where}, and is {fmean(map(abs, errors)):.1%} off on average"
+
+
 def _model(measured: Measured) -> list[str]:
     """The model beside what was measured, and how far apart they are."""
-    held = [(one, error) for one in measured.timed if one.maker == OURS and (error := one.error) is not None]
+    held = [(one, error) for one in measured.timed if one.maker == OURS and (error := one.error(one.bound)) is not None]
     if not held:
         return []
-    lines = [
-        (code(one.name), _isa(one.isa, one.lanes), one.mode, f"{one.bound:.2f}", f"{one.median:.2f}", f"{error:+.1%}")
-        for one, error in sorted(held, key=lambda pair: -abs(pair[1]))
-    ]
+    lines = []
+    for one, error in sorted(held, key=lambda pair: -abs(pair[1])):
+        forecast = one.error(one.model)
+        told = ("-", "-") if one.model is None or forecast is None else (f"{one.model:.2f}", f"{forecast:+.1%}")
+        cells = f"{one.bound:.2f}", f"{error:+.1%}", *told
+        lines.append((code(one.name), _isa(one.isa, one.lanes), one.mode, f"{one.median:.2f}", *cells))
     return [
         "## The model beside the measurement",
-        "The model's figure is a lower bound for the very instructions that the timing loop executes, calls and all: "
-        f"{measured.agreement}. The farthest off come first; + says that the measured figure is the larger one.",
-        table(("Routine", "", "mode", "bound", "measured", "difference"), lines, left=3),
+        "Both figures of the model are for the very instructions that the timing loop executes, calls and all. The "
+        "*bound* is what nothing can beat (`setwise cost`); the *forecast* lets operations queue at the ports that "
+        f"they are given, as Zen 4 does, and is no bound: {measured.agreement}. Bounds that are the farthest off come "
+        "first; + says that the measured figure is the larger one.",
+        table(("Routine", "", "mode", "measured", "bound", "difference", "forecast", "difference"), lines, left=3),
     ]
 
 

@@ -20,7 +20,7 @@ from analysis.pictures_graph import Node, dependencies
 from analysis.pictures_network import prefix_network
 from analysis.pictures_scatter import Point, latency_and_throughput
 from analysis.processors import Processor, processor
-from analysis.report_compilers import FOR_SCALE, Compilers
+from analysis.report_compilers import EXPORTED, FOR_SCALE, Compilers
 from analysis.report_costs import Estimates
 from analysis.report_measured import OURS, Measured
 from analysis.report_rows import Key, Row
@@ -149,33 +149,41 @@ def _one_direction(rows: Rows, estimates: Estimates, processors: Titles) -> str:
 
 
 def _measured(measured: Measured) -> str:
-    """A whole side, and south, as they were measured; of each compiler the best for each instruction set."""
-    panels = []
-    for heading, names in (
-        ("A whole side: sliders.union", ("sliders.union",)),
-        ("South, one direction", tuple(f"{family}.attacks.sout" for family in ("dumb7", "kogge-stone", "push"))),
-    ):
-        points: list[Point] = []
-        for key in dict.fromkeys(one.key for one in measured.timed if one.name in names):
-            chained, independent = (measured.timings(key, mode) for mode in ("chained", "independent"))
-            both = {maker: (chained[maker], independent[maker]) for maker in chained if maker in independent}
-            if OURS in both:
-                family = FAMILIES.get(find(key[0]).family)
-                lanes = f", {key[2]} lanes" if key[1] == "avx512" and not family else ""
-                words = f"{family}, {key[1]}" if family else key[1] + lanes
-                points.append(Point(*both[OURS], words, _BY_ISA[key[1]]))
-            if len(names) == 1:
-                points += _best(both, _BY_ISA[key[1]])
-        panels.append((heading, points))
-    used = [(colour, isa) for isa, colour in _BY_ISA.items()]
+    """A whole side, and south, as they were measured; of each compiler the best that it makes of C for a whole side."""
+    whole: list[Point] = []
+    shown: set[str] = set()
+    merged: dict[tuple[str, int, int], list[tuple[float, float, str]]] = {}
+    for key in dict.fromkeys(one.key for one in measured.timed):
+        chained, independent = (measured.timings(key, mode) for mode in ("chained", "independent"))
+        both = {maker: (chained[maker], independent[maker]) for maker in chained if maker in independent}
+        name, isa, lanes = key
+        if OURS in both and name == "sliders.union":
+            words = f"{isa}, {lanes} lanes" if isa == "avx512" else isa
+            whole.append(Point(*both[OURS], words, _BY_ISA[isa]))
+            # With fewer lanes the compilers' code is the same.
+            whole += [] if isa in shown else _best(both, _BY_ISA[isa])
+            shown.add(isa)
+        elif OURS in both and name in _SOUTH:
+            # What lies within about a third of a cycle is one point.
+            place = name, round(3 * both[OURS][0]), round(3 * both[OURS][1])
+            merged.setdefault(place, []).append((*both[OURS], isa))
+    south = [
+        Point(*near[0][:2], f"{FAMILIES[find(name).family]}: {', '.join(isa for *_, isa in near)}", _SOUTH[name])
+        for (name, _, _), near in merged.items()
+    ]
+    panels = [("A whole side: sliders.union", whole), ("South, one direction", south)]
+    used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa != "sse2"]
     below = f"{measured.machine}, {measured.date}: whole calls. A vector's call to the south does 2, 4 or 8 boards."
     return latency_and_throughput(panels, used, "Measured: latency against throughput", below)
+
+
+_SOUTH = {f"{family}.attacks.sout": COLOURS[family] for family in ("dumb7", "kogge-stone", "push")}
 
 
 def _best(both: Mapping[str, tuple[float, float]], colour: str) -> list[Point]:
     """The fastest code of each compiler."""
     points = []
-    makers = [maker for maker in both if maker != OURS and FOR_SCALE not in maker]
+    makers = [maker for maker in both if maker != OURS and FOR_SCALE not in maker and EXPORTED not in maker]
     for compiler in dict.fromkeys(maker.split()[0] for maker in makers):
         best = min((maker for maker in makers if maker.split()[0] == compiler), key=lambda maker: sum(both[maker]))
         kind = best.rpartition("(")[2].rstrip(")")

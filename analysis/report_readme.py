@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.report_compilers import NOISE, Compilers, best, races
+from analysis.report_compilers import Compilers, Race, best, outcomes, races
 from analysis.report_costs import Estimate, Estimates
 from analysis.report_measured import Measured
 from analysis.report_rows import Key, Row
@@ -93,7 +93,7 @@ def _which(rows: Rows, estimates: Estimates, processors: Titles, measured: Measu
             length = figure(row.per_board) if arrays else row.counts.instructions
             cells = [length, *([_measured(measured, row)] if measured else []), *bounds]
             lines.append(("" if at else need.words, _HAS[isa], _named(row), *cells))
-    here = [f"measured on {measured.machine}"] if measured else []
+    here = [f"measured, {processors.get(measured.processor, measured.machine)}"] if measured else []
     bounds_on = (f"{title}, bound" for title in processors.values())
     head = ("You need", "CPU with", "Kernel", "instructions", *here, *bounds_on)
     return (
@@ -259,15 +259,19 @@ def _of_compilers(rows: Rows, compilers: Compilers, measured: Measured | None) -
             f"{listed([*compilers.versions], 'or')} make of C or intrinsics: {listed(shorter)}."
         )
     run = list(races(measured)) if measured else []
-    if run:
-        counts = {outcome: sum(race.outcome == outcome for race in run) for outcome in ("ahead", "level", "behind")}
-        union = [race for race in run if race.key[0] == "sliders.union"]
-        speeds = listed([f"{race.theirs / race.ours:.2f} ({race.title}, {race.mode})" for race in union])
+    if measured and run:
+        union = [race for race in run if race.key[0] in ("sliders.union", "sliders.union.batch")]
+        speeds = listed([f"{race.speed:.2f} ({_briefly(race)})" for race in union])
+        own = list(races(measured, exported=True))
         yield (
-            f"**Beside the compilers**: ahead in {counts['ahead']}, level (within {NOISE:.0%}) in {counts['level']}, "
-            f"behind in {counts['behind']} of {len(run)} comparisons with the fastest code that they make; "
-            f"[each of them](compilers.md). Their cycles over ours for `sliders.union`: {speeds}."
+            f"**Beside the compilers**, the fastest that they make of C after the literature: {outcomes(run)}; of "
+            f"setwise's own C export: {outcomes(own)}; [each of them](compilers.md). Their cycles over ours for a "
+            f"whole side: {speeds}."
         )
+
+
+def _briefly(race: Race) -> str:
+    return f"{race.title}, " + ("arrays" if race.key[0].endswith(".batch") else race.mode)
 
 
 def _of_model(measured: Measured | None) -> Iterator[str]:

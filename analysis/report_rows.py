@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,6 +57,11 @@ class Row:
         """Instructions a board."""
         return self.counts.instructions / self.boards
 
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that change with any count and any size."""
+        return hashlib.sha256(json.dumps(self.as_dict()).encode()).hexdigest()[:16]
+
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
         head = ("name", "family", "form", "direction", "isa", "lanes", "shape", "boards")
@@ -80,7 +87,12 @@ def keys(routines: Sequence[Routine] | None = None) -> list[Key]:
 def row_of(key: Key) -> tuple[Row, tuple[Decoded, ...]]:
     """The row of one kernel, and what it executes: its code without the final ret, or a round of an array's loop."""
     name, isa, lanes = key
-    kernel = lower(find(name), isa, "sysv", lanes)
+    return row_from(lower(find(name), isa, "sysv", lanes))
+
+
+def row_from(kernel: Kernel) -> tuple[Row, tuple[Decoded, ...]]:
+    """The same of a kernel that is made already."""
+    name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
     routine, binary = kernel.routine, binary_of(kernel)
     whole = count(binary)
     shape = shape_of(kernel, whole)

@@ -53,9 +53,11 @@ def estimates(made: Mapping[Key, tuple[Row, dict[str, Estimate]]]) -> dict[tuple
     return {(key, name): one for key, (_, bounds) in made.items() for name, one in bounds.items()}
 
 
-def timed(name: str, maker: str, mode: str, median: float | None, bound: float | None = None) -> Timed:
+def timed(
+    name: str, maker: str, mode: str, median: float | None, bound: float | None = None, fingerprint: str = ""
+) -> Timed:
     reason = "" if median is not None else "too few"
-    return Timed(name, "x86-64", 1, maker, mode, "call", median, median, 0.9, reason, bound)
+    return Timed(name, "x86-64", 1, maker, mode, "call", median, median, 0.9, reason, bound, fingerprint=fingerprint)
 
 
 def measured(*figures: Timed) -> Measured:
@@ -243,7 +245,7 @@ def test_a_damaged_record_is_one_line_that_says_what_to_do(tmp_path: Path, room:
 def test_measurements_say_where_the_model_is_above_what_was_measured() -> None:
     figures = measured(timed("a", OURS, "chained", 10.0, 9.0), timed("b", OURS, "chained", 10.0, 10.2))
     assert figures.agreement == (
-        "over 2 figures of 2 kernels the bound lies at most 2.0% above the measured median, and on average 6.0% off"
+        "over 2 figures of 2 kernels the bound lies at most 2.0% above the measured median, and is 6.0% off on average"
     )
     text = measurements(figures, PROCESSORS)
     assert "2025-01-31" in text
@@ -252,6 +254,34 @@ def test_measurements_say_where_the_model_is_above_what_was_measured() -> None:
     assert "| -2.0% |" in text
     assert "nowhere above" in str(measured(timed("a", OURS, "chained", 10.0, 9.0)).agreement)
     assert measured(timed("a", OURS, "chained", 10.0)).agreement is None
+
+
+def test_the_forecast_stands_beside_the_bound() -> None:
+    figures = measured(replace(timed("a", OURS, "chained", 10.0, 8.0), model=9.5))
+    assert str(figures.agreement).endswith(
+        "20.0% off on average; the forecast lies nowhere above the measured median, and is 5.0% off on average"
+    )
+    assert "| 10.00 | 8.00 | +20.0% | 9.50 | +5.0% |" in measurements(figures, PROCESSORS)
+
+
+def test_figures_of_other_code_are_left_out() -> None:
+    figures = measured(
+        timed("a", OURS, "chained", 10.0, fingerprint="aa"),
+        timed("a", "gcc x (plain)", "chained", 12.0),
+        timed("b", OURS, "chained", 10.0, fingerprint="bb"),
+        timed("b", "gcc x (plain)", "chained", 12.0),
+    )
+    fresh = figures.of({("a", "x86-64", 1): "aa", ("b", "x86-64", 1): "changed"})
+    assert {one.name for one in fresh.timed} == {"a"}
+    assert len(fresh.timed) == 2
+    assert "2 figures of kernels whose code has changed since are left out." in measurements(fresh, PROCESSORS, 2)
+
+
+def test_a_fingerprint_changes_with_any_count(rows: Mapping[Key, Row]) -> None:
+    row = rows["kogge-stone.attacks.sout", "x86-64", 1]
+    others = [replace(row, code_bytes=row.code_bytes + 1), replace(row, counts=replace(row.counts, moves=0))]
+    assert len({one.fingerprint for one in (row, *others)}) == 3
+    assert row.fingerprint == row_of(row.key)[0].fingerprint
 
 
 def test_refused_figures_are_shown_with_their_reason() -> None:
@@ -265,6 +295,7 @@ def test_losses_are_told_as_plainly_as_wins() -> None:
         *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
         *(timed("loss", maker, "chained", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
         *(timed("level", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("clang x (plain)", 10.2))),
+        *(timed("own", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (exported)", 9))),
         *(timed("alone", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (look-up)", 5))),
     )
     assert {race.key[0]: race.outcome for race in races(figures)} == {
@@ -276,7 +307,9 @@ def test_losses_are_told_as_plainly_as_wins() -> None:
     lines = [line for line in text.splitlines() if line.startswith("| `")]
     assert lines[0].startswith("| `loss` | x86-64 | chained | 20.00 | 10.00 |")
     assert lines[0].endswith("| 0.50 | behind |")
-    assert "ahead in 1, level (within 3%) in 1, behind in 1" in text
+    assert "ahead in 1, level (within 3%) in 1, behind in 1 of 3 comparisons" in text
+    assert [race.key[0] for race in races(figures, exported=True)] == ["own"]
+    assert "ahead in 0, level (within 3%) in 0, behind in 1 of 1 comparison" in text
 
 
 @pytest.mark.parametrize(("theirs", "outcome"), [(10 * (1 + NOISE) * 1.01, "ahead"), (9.6, "behind"), (10.2, "level")])

@@ -46,6 +46,7 @@ SAMPLE = (
     ("exploding.direction", "x86-64", 1),  # switches in switches
     ("bytewise.carry-loop-32", "x86-64", 1),
     ("bytewise.subtract", "bmi2", 1),
+    ("push.attacks.east", "x86-64", 1),  # a scaled sum
 )
 """Kernels that have between them every operation and region that source must write."""
 

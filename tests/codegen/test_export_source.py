@@ -72,7 +72,7 @@ def test_every_operation_of_every_target_can_be_written(printer: c._C | rust._Ru
 @pytest.mark.slow
 def test_the_sample_has_every_operation_and_region_that_kernels_have() -> None:
     def found(kernels: Functions) -> set[tuple[str, str]]:
-        graphs = (postorder(each.selected.results) for each in kernels.values())
+        graphs = (postorder(source_of(each).graph.results) for each in kernels.values())
         return {(value.op, value.region.kind if value.region else "") for order in graphs for value in order}
 
     assert found(everything()) <= found(sample())
