@@ -25,6 +25,14 @@ class GapError(SemanticsError):
         self.allowed = allowed
 
 
+class DistanceError(GapError):
+    """It is not seen at once whether `index`, in bytes, is at the same distance from `origin` whatever the unknowns."""
+
+    def __init__(self, message: str, index: Value, origin: Value) -> None:
+        super().__init__(message)
+        self.index, self.origin = index, origin
+
+
 class ChoiceError(SemanticsError):
     """A table is looked up at too many places: the path has to be split by the value of `index`, of 64 bits.
 
@@ -104,6 +112,8 @@ class Space:
     arrays: Arrays | None = None
     known: Mapping[Value, int] = field(default_factory=dict)
     """Indices that this path has been split by."""
+    distances: Mapping[tuple[Value, Value], int] = field(default_factory=dict)
+    """What the solver has shown of indices and their origins on this path, as DistanceError asks."""
     must: list[tuple[Value, str]] = field(default_factory=list)
     """Conditions of one bit that have to hold so far, each with what the routine does where it does not."""
 
@@ -111,7 +121,7 @@ class Space:
         """A memory that may go another way."""
         kept = {base: Cells(one.name, one.low, one.high, dict(one.content)) for base, one in self.cells.items()}
         arrays = self.arrays and replace(self.arrays, round=self.arrays.round.copy())
-        return Space(self.domain, self.image, self.code, self.stack, kept, arrays, self.known, [*self.must])
+        return replace(self, cells=kept, arrays=arrays, must=[*self.must])
 
     def load(self, address: Value, bits: int) -> Value:
         """What lies there; BreachError outside, GapError where the prover cannot tell."""
@@ -170,10 +180,16 @@ class Space:
         if bits != 64:
             raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
         index: Value = 0 if pointer.index is None else pointer.index
-        place = self.domain.add(index, pointer.offset, 64)
-        distance = self.domain.distance(place, self.domain.shl(arrays.frontier, 3, 64))
-        if distance is None or distance % 8 or distance >> 16:
-            raise GapError(f"touches {arrays.names[pointer.base]} at a place that is not near the frontier")
+        origin = self.domain.shl(arrays.frontier, 3, 64)
+        distance = self.domain.distance(index, origin)
+        if distance is None:
+            distance = self.distances.get((index, origin))
+        far = f"touches {arrays.names[pointer.base]} at a place that is not near the frontier"
+        if distance is None:
+            raise DistanceError(far, index, origin)
+        distance = (distance + pointer.offset) % (1 << 64)
+        if distance % 8 or distance >> 16:
+            raise GapError(far)
         return distance // 8
 
     def grow(self, size: int) -> None:

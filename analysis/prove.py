@@ -18,7 +18,8 @@ from analysis.certificate import Certificate
 from analysis.claims import Case, Claim, Entry, claims, entry_state, results
 from analysis.decode import Binary, DecodeError
 from analysis.domains import Value
-from analysis.loops import Loops, boards, carry
+from analysis.invariants import MOST_BOARDS, Carries, Counters, Guesses
+from analysis.loops import Loops
 from analysis.memory import GapError, Round
 from analysis.pointers import Addresses, AlignmentUnknownError
 from analysis.refute import afresh, counterexample, never_returns, plain, samples
@@ -28,7 +29,6 @@ from analysis.task import Argument, Task, TaskError, assumptions, specified
 
 TIME_LIMIT = 60.0
 
-_MOST_BOARDS = 1 << 60  # more do not fit into the address space
 # So many boards have the arrays among which counterexamples are looked for: two and three rounds of up to 8 boards.
 _FEW = (*range(10), 16, 17, 24, 31)
 _SPLIT = ("square", "dir8")  # a proof for each value: tables and switches are then known
@@ -171,7 +171,7 @@ class Prover:
             if one.kind == "direction9" and not isinstance(words[0], int):
                 together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are cases of their own
         if task.each and not isinstance(case.count, int):
-            together.append(self.domain.ult(case.count, _MOST_BOARDS, 64))
+            together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
         explorer = Explorer(self.solver, code, together, self._entry.back, task.red_zone, self._unknown)
         loops = self._loops(explorer, task, case) if by_step else None
         if loops is not None:
@@ -268,15 +268,15 @@ class Prover:
         return self.solver.possible([self._any(one.conditions for one in wrong)])
 
     def _loops(self, explorer: Explorer, task: Task, case: Case) -> Loops | None:
-        """How loops are taken by the step, where there is a form of invariant for the specification."""
+        """How loops are taken by the step, where there are invariants for the specification."""
         bits = _carry_bits(task)
         if task.each:
-            form = boards(self.domain, case.count)
+            guesses: Guesses = Counters(self.domain, case.count)
         elif bits:
-            form = carry(self.domain, self._expected(task, case.lane(0))[0], bits)
+            guesses = Carries(self.domain, self._expected(task, case.lane(0))[0], bits)
         else:
             return None
-        return Loops(explorer, form, lambda path: self._settle(task, explorer, path))
+        return Loops(explorer, guesses, lambda path: self._settle(task, explorer, path))
 
     def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
         """Closes a round over arrays: what it wrote is right, and within the arrays; the frontier moves up to it."""

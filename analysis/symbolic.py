@@ -13,7 +13,7 @@ from typing import cast
 
 from analysis.decode import Binary, Decoded, DecodeError, Mem, decode
 from analysis.domains import Value
-from analysis.memory import ChoiceError, GapError, Space
+from analysis.memory import ChoiceError, DistanceError, GapError, Space
 from analysis.pointers import Addresses, Pointer
 from analysis.semantics import Goto, SemanticsError, State, UnknownInstructionError, execute
 from analysis.solve import Model, Solver
@@ -162,6 +162,10 @@ class Explorer:
                 after = self.step(path)
             except ChoiceError as error:
                 return self._split(path, error)
+            except DistanceError as error:
+                if not self._measure(path, error):
+                    return self._stopped(path, error)
+                continue
             except SemanticsError as error:
                 return self._stopped(path, error)
             if after is not None:
@@ -174,6 +178,13 @@ class Explorer:
     def possible(self, path: Path, *more: Value) -> bool:
         """Whether some choice of the unknowns leads this path, and on these conditions further."""
         return self.solver.possible((*self.assumptions, *path.conditions, *more), sums=True)
+
+    def sure(self, path: Path, condition: Value) -> bool:
+        """Whether the condition holds on this path, whatever the unknowns are."""
+        if isinstance(condition, int):
+            return bool(condition) or not self.possible(path)
+        known = any(one is condition or (not isinstance(one, int) and one == condition) for one in path.conditions)
+        return known or not self.possible(path, self.domain.not_(condition, 1))
 
     def model(self, path: Path, *more: Value) -> Model | None:
         """Such a choice, or None."""
@@ -258,6 +269,18 @@ class Explorer:
         except GapError as error:
             return Stop(str(error), path.offset, path)
         return forks
+
+    def _measure(self, path: Path, unseen: DistanceError) -> bool:
+        """Whether the distance is always the same on this path; if so the path knows it, and goes on as before."""
+        distance, model = self.domain.sub(unseen.index, unseen.origin, 64), self.model(path)
+        if model is None:
+            return False
+        found = model(distance, 64)
+        if not self.sure(path, self.domain.eq(distance, found, 64)):
+            return False
+        space = self.space(path)
+        space.distances = {**space.distances, (unseen.index, unseen.origin): found}
+        return True
 
     def _values(self, path: Path, index: Value) -> list[tuple[int, Value]]:
         """Every value that an index can have on this path, with the condition that it has it."""

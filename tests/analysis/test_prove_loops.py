@@ -59,7 +59,18 @@ def boards(made: Certificate) -> int:
         f"xor eax,eax; 1: test rcx,rcx; je 2f; {STEP} jmp 1b; 2: ret",
         f"xor eax,eax; test rcx,rcx; 1: je 2f; {STEP} jmp 1b; 2: ret",  # the flag is that of the round before
         f"xor eax,eax; jmp 2f; 1: {STEP} 2: test rcx,rcx; jne 1b; ret",
-        f"xor eax,eax; cmp rcx,0; je 2f; 1: {STEP} and r9,r8; test rcx,rcx; jne 1b; 2: ret",  # af is lost in a round
+        # One first, so that an even number is left.
+        f"xor eax,eax; test rcx,1; je 1f; {STEP} 1: test rcx,rcx; je 2f; {STEP} {STEP} jmp 1b; 2: ret",
+        # Pointers that walk, and an end.
+        "lea rcx,[rdi+rcx*8]; 1: cmp rdi,rcx; je 2f;"
+        "mov r8,[rdi]; shl r8,8; mov [rdx],r8; add rdi,8; add rdx,8; jmp 1b; 2: ret",
+        # Bytes are counted.
+        "mov r9,-8; 1: add r9,8; dec rcx; js 2f; mov r8,[rdi+r9]; shl r8,8; mov [rdx+r9],r8; jmp 1b; 2: ret",
+        # What is left over takes its index from n, not from the loop before.
+        f"mov r10,rcx; and r10,-2; mov r11,rcx; mov rcx,r10; xor eax,eax; test r10,r10; je 2f; 1: {STEP} {STEP} jne 1b;"
+        f"2: mov rax,r10; and r11,1; je 4f; mov rcx,r11; {STEP} 4: ret",
+        # af is lost in a round.
+        f"xor eax,eax; cmp rcx,0; je 2f; 1: {STEP} and r9,r8; test rcx,rcx; jne 1b; 2: ret",
     ],
 )
 def test_loops_of_every_shape_are_proved_for_all_n(source: str) -> None:
@@ -80,6 +91,14 @@ def test_a_flag_that_tells_of_the_rest_only_at_first_is_unknown() -> None:
     """Where a step is not empty it goes on, behind the end."""
     made = proof(f"xor eax,eax; test rcx,rcx; 1: je 2f; {STEP} test r8,r8; jmp 1b; 2: ret")
     assert boards(made) == 1
+
+
+def test_an_index_that_is_not_always_at_the_same_distance_is_not_taken_for_one() -> None:
+    """It is one board further where the board before it holds d1."""
+    read = "mov r9,[rdi+rax*8]; and r9,8; lea r9,[r9+rax*8]; mov r8,[rdi+r9]; shl r8,8; mov [rdx+rax*8],r8;"
+    made = proof(f"xor eax,eax; test rcx,rcx; je 2f; 1: {read} inc rax; dec rcx; jne 1b; 2: ret")
+    assert boards(made) == 1
+    assert "mov r8,[rdi+r9]" in made.reason
 
 
 def elsewhere(source: str) -> str:
@@ -103,6 +122,33 @@ def test_what_happens_elsewhere_before_the_ways_part_is_not_passed_over() -> Non
     loop = f"xor eax,eax; 1: lea r9,[rip+3f]; jmp r9; 4: test rcx,rcx; je 2f; {STEP} jmp 1b; 2: xor rbx,1; ret;"
     made = proof(f"{loop} 3: xor rbx,1; lea r9,[rip+4b]; jmp r9")
     assert (made.status, made.reason, boards(made)) == ("refuted", "rbx is not restored", 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        # Only the first round and the last write.
+        (
+            "1: test rax,rax; je 5f; cmp rcx,1; je 5f; inc rax; dec rcx; jmp 1b;"
+            f"5: {STEP} test rcx,rcx; jne 1b; 2: ret",
+            3,
+        ),
+        # The sixth board is passed over.
+        (f"1: {STEP} cmp rax,5; jne 3f; inc rax; 3: test rcx,rcx; jne 1b; 2: ret", 6),
+        # Behind two boards there may be one.
+        (f"cmp rcx,1; je 3f; 1: {STEP} {STEP} test rcx,rcx; jne 1b; 2: ret; 3: {STEP} ret", 3),
+    ],
+)
+def test_what_holds_of_the_first_round_must_hold_of_all(source: str, number: int) -> None:
+    made = proof(f"xor eax,eax; test rcx,rcx; je 2f; {source}")
+    assert boards(made) == number
+
+
+def test_a_carry_loop_that_stands_still_is_refuted() -> None:
+    kernel = lower(find("bytewise.carry-loop-64"), "x86-64", "sysv")
+    source = "mov rax,rdi; xor rax,rsi; and rdi,rsi; 1: mov rax,rax; mov rdi,rdi; test rdi,rdi; jne 1b; ret"
+    made = Prover().prove(Binary(assemble(source)), task_of(kernel))
+    assert (made.status, made.reason) == ("refuted", "has not returned after 20000 instructions")
 
 
 def test_a_loop_that_stands_still_is_refuted() -> None:

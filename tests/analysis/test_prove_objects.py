@@ -67,6 +67,37 @@ def test_what_compilers_make_of_the_seeds_is_proved(tmp_path: Path, compiler: st
         assert (routine, proof.status, proof.reason) == (routine, "proved", "")
 
 
+ARRAYS = """
+void batch(const U64 *gen, const U64 *pro, U64 *result, U64 n) {
+    for (U64 i = 0; i < n; i++) result[i] = kogge_stone_attacks_noEa(gen[i], pro[i]);
+}
+"""
+LOOPS = (
+    "gcc -O2",
+    "gcc -O2 -funroll-loops",
+    "gcc -O3",
+    "gcc -O3 -march=x86-64-v4",
+    "clang-19 -O1",
+    "clang-19 -O2",
+    "clang-19 -O3 -march=x86-64-v4",
+)
+
+
+@pytest.mark.parametrize("how", LOOPS)
+def test_what_compilers_make_of_loops_over_arrays_is_proved_for_all_n(tmp_path: Path, how: str) -> None:
+    """In vectors, with what is left over in loops of their own, and apart where arrays overlap."""
+    compiler, *flags = how.split()
+    name = "kogge-stone.attacks.noEa"
+    task = task_of(lower(find(f"{name}.batch"), "x86-64", "sysv"))
+    made = compiled(tmp_path, compiler, HEAD + "static inline " + function(name) + ARRAYS, *flags)
+    proof = Prover().prove(load(made, "batch"), task)
+    assert (proof.status, proof.reason) == ("proved", "")
+    assert proof.induction
+    text = HEAD + "static inline " + broken(name)["left out"] + ARRAYS
+    proof = Prover().prove(load(compiled(tmp_path, compiler, text, *flags), "batch"), task)
+    assert (proof.status, proof.reason) == ("refuted", "attacks is wrong")
+
+
 def test_another_convention_is_held_to_its_own_registers(tmp_path: Path) -> None:
     made = compiled(tmp_path, "gcc", source(), "-O2", "-DABI=__attribute__((ms_abi))")
     binary = load(made, symbol("kogge-stone.attacks.west"))
