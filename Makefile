@@ -18,10 +18,10 @@ demo: setup
 	$(BIN)/setwise run kogge-stone.attacks.sout --fen "$(KIWIPETE)"
 
 test: style types tools
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 check: style types tools
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 	$(BIN)/setwise report --check
 
 style: setup

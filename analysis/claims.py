@@ -160,6 +160,11 @@ def claims(
         for one, want, got in zip(task.results, wanted, results(task, case, state, lane), strict=True):
             what = f"{one.name} is wrong" + (f" for board {lane}" if case.lanes > 1 else "")
             yield Claim(what, domain.not_(domain.eq(got, want, 64), 1), lane)
+    if task.each and arrays is None:
+        for at, (name, given) in enumerate(zip(task.arrays, case.words, strict=False)):
+            kept = [state.memory.load(Pointer(Base(name, 1), 8 * board), 64) for board in range(len(given))]
+            for now, before in zip(kept, given, strict=True) if at != case.alias else ():
+                yield Claim(f"{name} is changed", domain.not_(domain.eq(now, before, 64), 1))
     rsp = cast(Value, state.registers["rsp"])
     there = domain.eq(rsp, Pointer(case.stack, case.offset + 8), 64)
     yield Claim("rsp is not restored", domain.not_(there, 1))

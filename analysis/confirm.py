@@ -71,10 +71,13 @@ def _run(kernel: Kernel, image: bytes, found: Counterexample) -> tuple[tuple[int
     # What no routine gives by chance, so that a result that is never written shows.
     junk = [word ^ (1 << 64) - 1 for word in found.expected] * lanes or [0]
     results = columns[found.alias] if found.alias is not None else (_U64 * len(junk))(*junk)
+    before = [list(column) for column in columns]
     with runner(kernel, image) as running:
         violation = running.run([ctypes.addressof(one) for one in columns], ctypes.addressof(results), lanes)
     got = tuple(results[found.lane * number + at] for at in range(number)) if lanes else ()
-    return got, violation.what if violation else ()
+    named = zip((name for name, _ in found.inputs), columns, before, strict=True)
+    others = (f"changes {name}" for name, now, was in named if now is not results and list(now) != was)
+    return got, (*(violation.what if violation else ()), *others)
 
 
 class Crash(Exception):

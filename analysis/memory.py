@@ -171,8 +171,6 @@ class Space:
         name, place = arrays.names[pointer.base], self._board(arrays, pointer, bits)
         if place in arrays.round.written:
             raise GapError(f"reads board {place} of {name} after it may have been overwritten")
-        if pointer.base == arrays.result:
-            raise GapError("reads the result")
         return arrays.board(name, place)
 
     def _board(self, arrays: Arrays, pointer: Pointer, bits: int) -> int:

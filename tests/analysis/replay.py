@@ -68,6 +68,11 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
     for name in task.saved_vectors:
         if after.vectors[int(name[3:])][:2] != given.vectors[int(name[3:])][:2]:
             return True
+    for name, inputs in found.inputs if task.each else ():
+        start = blocks[name] - cpu.buffer
+        kept = left[start : start + 8 * number] == b"".join(word.to_bytes(8, "little") for word in inputs)
+        if not kept and blocks[name] != blocks[task.arrays[-1]]:
+            return True
     return number > 0 and _results(task, cpu, general, after, left, blocks, found.lane) != found.expected
 
 

@@ -12,9 +12,9 @@ from analysis.cli import main
 from analysis.report_comparison import classic_listings
 from analysis.report_compilers import Compilers, Made
 from analysis.report_costs import estimates_of
-from analysis.report_data import Data, gather
+from analysis.report_data import Data
 from analysis.report_measured import OURS, Measured, Timed
-from analysis.report_rows import keys, row_of
+from analysis.report_rows import row_of
 from tests.analysis.test_cli import Capture, complaint
 
 KERNELS = (
@@ -93,12 +93,3 @@ def test_a_damaged_record_is_one_line(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "compilers.json").write_text("{", encoding="utf-8")
     assert "compilers.json" in complaint(capsys, "report", "--check", "-o", str(tmp_path))
-
-
-@pytest.mark.slow
-def test_all_kernels_are_gathered(tmp_path: Path) -> None:
-    found = gather(tmp_path, checking=True)
-    assert list(found.rows) == keys()
-    straight = [row for row in found.rows.values() if row.shape == "straight"]
-    assert all((row.key, "zen4") in found.estimates for row in straight)
-    assert len(straight) > 500
