@@ -162,9 +162,9 @@ def claims(
             yield Claim(what, domain.not_(domain.eq(got, want, 64), 1), lane)
     if task.each and arrays is None:
         for at, (name, given) in enumerate(zip(task.arrays, case.words, strict=False)):
-            kept = [state.memory.load(Pointer(Base(name, 1), 8 * board), 64) for board in range(len(given))]
-            for now, before in zip(kept, given, strict=True) if at != case.alias else ():
-                yield Claim(f"{name} is changed", domain.not_(domain.eq(now, before, 64), 1))
+            for board, word in enumerate(given if at != case.alias else ()):
+                left = state.memory.load(Pointer(Base(name, 1), 8 * board), 64)
+                yield Claim(f"{name} is changed", domain.not_(domain.eq(left, word, 64), 1))
     rsp = cast(Value, state.registers["rsp"])
     there = domain.eq(rsp, Pointer(case.stack, case.offset + 8), 64)
     yield Claim("rsp is not restored", domain.not_(there, 1))

@@ -65,11 +65,23 @@ class Loops:
         first = self._claims(path, guess.at(guess.first))
         if not all(model(one, 1) for one in first) or not self._sure(path, first):
             return ""
+        why = ""
+        telling = self._sure(path, [self._tells(path, guess.at(guess.first))])
+        for tells in (True, False) if telling else (False,):
+            found = self._keeps(path, places, guess, tells)
+            if not isinstance(found, str):
+                return found
+            why = found
+        return why
+
+    def _keeps(
+        self, path: Path, places: Sequence[Place], guess: Invariant, tells: bool
+    ) -> list[Exit | Stop | Path] | str:
+        """As `_try`, of what holds at first; with `tells` the zero flag is part of it."""
         number = len(path.inside)
         words = tuple(self.explorer.unknown(f"word {at} of loop {number}", 64) for at in range(len(guess.first)))
         before = guess.at(words)
         start = self._anew(path, places, before)
-        tells = self._sure(path, [self._tells(path, guess.at(guess.first))])
         if tells:
             start.conditions = (*start.conditions, self._tells(start, before))
         backs, rest = self._round(start.fork(start.offset, 1))

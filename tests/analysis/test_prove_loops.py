@@ -144,6 +144,52 @@ def test_what_holds_of_the_first_round_must_hold_of_all(source: str, number: int
     assert boards(made) == number
 
 
+LOOP = "xor eax,eax; test rcx,rcx; je 2f; 1: {} inc rax; dec rcx; jne 1b; 2: ret"
+READ, WRITE = "mov r8,[rdi+rax*8]; shl r8,8;", "mov [rdx+rax*8],r8;"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason", "number"),
+    [
+        (LOOP.format("mov r9,[rdi+rax*8+8];" + READ + WRITE), "reads 8 bytes at byte 8 of 'sliders'", 1),
+        (LOOP.format("mov r9,[rdi+rax*8-8];" + READ + WRITE), "reads 8 bytes at byte -8 of 'sliders'", 1),
+        (LOOP.format("mov r9,[rdi+rax*8+4];" + READ + WRITE), "reads 8 bytes at byte 4 of 'sliders'", 1),
+        (LOOP.format(READ + WRITE + "mov [rdx+rax*8+8],r8;"), "writes 8 bytes at byte 8 of 'result'", 1),
+        (LOOP.format(READ + WRITE + "mov [rdi+rax*8],r8;"), "sliders is changed", 1),
+        (LOOP.format(READ + WRITE).replace("je 2f;", "je 2f; dec rcx; je 2f;"), "attacks is wrong", 1),
+        # The second of three boards is left out.
+        (
+            f"xor eax,eax; 1: cmp rcx,3; jb 3f; {READ + WRITE} mov r8,[rdi+rax*8+16]; shl r8,8; mov [rdx+rax*8+16],r8;"
+            f"add rax,2; sub rcx,2; jmp 1b; 3: test rcx,rcx; je 2f; {STEP} jmp 3b; 2: ret",
+            "attacks is wrong for board 1",
+            3,
+        ),
+    ],
+)
+def test_what_a_loop_must_not_do_to_arrays_is_refuted(source: str, reason: str, number: int) -> None:
+    made = proof(source)
+    assert boards(made) == number
+    assert reason in made.reason
+
+
+def test_what_the_result_held_may_be_read_and_is_unknown() -> None:
+    assert proof(LOOP.format("mov r9,[rdx+rax*8];" + READ + WRITE)).status == "proved"
+    assert proof(LOOP.format("mov r9,[rdx+rax*8];" + READ + "or r8,r9;" + WRITE)).status == "refuted"
+
+
+@pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+def test_the_processor_sees_that_an_input_is_changed() -> None:
+    """The results are right all the same."""
+    cycles = "shl r8,8; and r8,r9; or r10,r8;" * 6
+    fill = f"mov r8,[rdi+rax*8]; mov r9,[rsi+rax*8]; mov r10,r8; {cycles} shl r10,8; mov [rdx+rax*8],r10;"
+    kernel = lower(find("kogge-stone.attacks.nort.batch"), "x86-64", "sysv")
+    for more, status in (("", "proved"), ("mov [rsi+rax*8],r10;", "refuted")):
+        made = Prover().prove(Binary(assemble(LOOP.format(fill + more))), task_of(kernel))
+        assert made.status == status
+    said = confirm(kernel, made)
+    assert (said.status, said.what) == ("confirmed", "confirmed by running it: changes empty")
+
+
 def test_a_carry_loop_that_stands_still_is_refuted() -> None:
     kernel = lower(find("bytewise.carry-loop-64"), "x86-64", "sysv")
     source = "mov rax,rdi; xor rax,rsi; and rdi,rsi; 1: mov rax,rax; mov rdi,rdi; test rdi,rdi; jne 1b; ret"
@@ -184,6 +230,13 @@ def test_an_error_of_the_second_round_of_eight_boards_is_found() -> None:
     made = Prover().prove(replace(binary, text=bytes(changed)), task_of(kernel))
     assert boards(made) == 16
     assert made.reason.startswith("attacks is wrong for board ")
+
+
+def test_loops_that_go_through_each_other_are_not_followed_for_ever() -> None:
+    """It is right, and has two heads."""
+    loops = f"1: {STEP} je 2f; 3: {STEP} je 2f; test al,4; jne 1b; jmp 3b; 2: ret"
+    made = proof(f"xor eax,eax; test rcx,rcx; je 2f; {loops}")
+    assert (made.status, made.reason) == ("not proved", "comes back to a loop from another one")
 
 
 def test_a_loop_without_end_is_not_followed_for_ever() -> None:
