@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,8 @@ def test_several_give_a_table_and_a_sum(capsys: Capture) -> None:
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64")
     assert "3 kernels: 3 proved, 0 refuted, 0 not proved; bitwuzla 0." in shown
     assert shown.count(" proved\n") == 3
+    assert shown.splitlines()[0].split() == ["name", "isa", "lanes", "abi", "ms"]
+    assert re.search(r"\n\d+\.\d s, in which processors spent \d+\.\d s on proofs and \d+\.\d s on lowering\n$", shown)
 
 
 def test_json_has_what_the_table_has_and_more(capsys: Capture) -> None:
