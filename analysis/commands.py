@@ -1,6 +1,6 @@
 """What each subcommand of `setwise` does: a function NAME_command from its arguments to the exit status.
 
-With cli.py the only part of `analysis` that knows `codegen`: it hands bytes and plain data from there to here.
+Commands know `codegen`, and hand bytes and plain data from there to the judges, which do not.
 Imports that take time stand inside the functions that need them, so that `setwise list` is quick.
 """
 

@@ -1,4 +1,4 @@
-"""Contracts of codegen's routines as plain data for the prover. With the commands the only room that sees codegen."""
+"""Contracts of codegen's routines as plain data for the prover."""
 
 from __future__ import annotations
 

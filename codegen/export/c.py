@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from codegen.export.intrinsics import LOAD, STORE, features, intrinsic, named
 from codegen.export.prototypes import VECTORS, prototype
-from codegen.export.source import body, folded, indented, numeral, table_rows, unused
-from codegen.expr import Condition, Value
+from codegen.export.source import Language, body, folded, indented, numeral, table_rows, unused
+from codegen.expr import Value
 from codegen.lower import Kernel
 from codegen.targets.table import Target
 
@@ -46,7 +46,7 @@ _BESIDE = {2: "_mm_set_epi64x", 4: "_mm256_set_epi64x", 8: "_mm512_set_epi64"}
 
 
 @dataclass(frozen=True, slots=True)
-class _C:
+class _C(Language):
     """How C writes what a kernel is made of."""
 
     def number(self, value: int) -> str:
@@ -79,14 +79,6 @@ class _C:
 
     def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
         return f"{'' if carried else 'const '}{VECTORS.get(lanes, 'uint64_t')} {name} = {text};"
-
-    def assignment(self, name: str, text: str) -> str:
-        return f"{name} = {text};"
-
-    def condition(self, asked: Condition, text: str, *, holds: bool) -> str:
-        if asked.kind == "nonzero":
-            return f"{text} {'!=' if holds else '=='} 0"
-        return f"{text} {'<' if (asked.kind == 'below') == holds else '>='} {asked.bound}"
 
     def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
         yield "for (;;) {"

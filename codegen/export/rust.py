@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from codegen.export.intrinsics import LOAD, STORE, features, intrinsic, named
 from codegen.export.names import symbol
 from codegen.export.prototypes import VECTORS, boards_a_call, returns
-from codegen.export.source import body, folded, indented, numeral, table_rows, unused
-from codegen.expr import Condition, Value
+from codegen.export.source import Language, body, folded, indented, numeral, table_rows, unused
+from codegen.expr import Value
 from codegen.lower import Kernel
 from codegen.routine import Parameter
 
@@ -20,7 +20,7 @@ ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy
 
 
 @dataclass(frozen=True, slots=True)
-class _Rust:
+class _Rust(Language):
     """How Rust writes what a kernel is made of."""
 
     def number(self, value: int) -> str:
@@ -60,14 +60,6 @@ class _Rust:
 
     def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
         return f"let {'mut ' if carried else ''}{name}: {VECTORS.get(lanes, 'u64')} = {text};"
-
-    def assignment(self, name: str, text: str) -> str:
-        return f"{name} = {text};"
-
-    def condition(self, asked: Condition, text: str, *, holds: bool) -> str:
-        if asked.kind == "nonzero":
-            return f"{text} {'!=' if holds else '=='} 0"
-        return f"{text} {'<' if (asked.kind == 'below') == holds else '>='} {asked.bound}"
 
     def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
         yield from ("loop {", *indented([*body, f"if {leave} {{", "    break;", "}"]), "}")

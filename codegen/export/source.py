@@ -42,10 +42,14 @@ class Language(Protocol):
         """A name for a value; one that is carried changes later."""
 
     def assignment(self, name: str, text: str) -> str:
-        """A carried value gets its next one."""
+        """A carried value gets its next one; alike in all languages."""
+        return f"{name} = {text};"
 
     def condition(self, asked: Condition, text: str, *, holds: bool) -> str:
-        """The condition on a value, or its opposite."""
+        """The condition on a value, or its opposite; alike in all languages."""
+        if asked.kind == "nonzero":
+            return f"{text} {'!=' if holds else '=='} 0"
+        return f"{text} {'<' if (asked.kind == 'below') == holds else '>='} {asked.bound}"
 
     def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
         """The body again and again, until the condition `leave` holds at its end."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from codegen.export.logic import expression
 from codegen.export.names import symbol
 from codegen.export.prototypes import boards_a_call, returns
-from codegen.export.source import body, folded, indented, numeral, table_rows, unused
-from codegen.expr import Condition, Value
+from codegen.export.source import Language, body, folded, indented, numeral, table_rows, unused
+from codegen.expr import Value
 from codegen.lower import Kernel
 from codegen.routine import Parameter
 
@@ -22,7 +22,7 @@ _BINARY = {"and": "&", "or": "|", "xor": "^", "add": "+%", "sub": "-%", "mul": "
 
 
 @dataclass(frozen=True, slots=True)
-class _Zig:
+class _Zig(Language):
     """How Zig writes what a kernel is made of."""
 
     def number(self, value: int) -> str:
@@ -60,14 +60,6 @@ class _Zig:
         return f"{'var' if carried else 'const'} {name}: {_type(lanes)} = {text};" + (
             f" _ = &{name};" if carried else ""
         )
-
-    def assignment(self, name: str, text: str) -> str:
-        return f"{name} = {text};"
-
-    def condition(self, asked: Condition, text: str, *, holds: bool) -> str:
-        if asked.kind == "nonzero":
-            return f"{text} {'!=' if holds else '=='} 0"
-        return f"{text} {'<' if (asked.kind == 'below') == holds else '>='} {asked.bound}"
 
     def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
         yield from ("while (true) {", *indented([*body, f"if ({leave}) break;"]), "}")
