@@ -41,7 +41,7 @@ from codegen.machine import Code, Datum, Label, Memory, Register
 from codegen.operands import in_short_order
 from codegen.place import Block, place
 from codegen.routine import Description, Routine
-from codegen.schedule import estimate, schedule
+from codegen.schedule import estimate, schedule, sooner
 from codegen.select import Refused, select
 from codegen.shallow import shallow
 from codegen.simplify import simplify
@@ -219,11 +219,11 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("checked", _checked),
 )
 
-RAYS, FRONT, CHOICE = 2, 3, 4
-"""After so many passes masks have done their work; a target is asked; the ways to describe and mask are compared."""
+RAYS, FRONT, CHOICE, ORDER = 2, 3, 4, 7
+"""After so many passes masks have done their work; a target is asked; ways are compared; values have their order."""
 
 
-MOST_ENDS = 4
+MOST_ENDS = 6
 """How many ways go on at most."""
 
 
@@ -232,7 +232,9 @@ def lower(routine: Routine, isa: str = "x86-64", abi: str = "sysv", lanes: int |
     target, convention = _target(routine, isa), _convention(routine, abi)
     layout = _layout(routine, target, lanes)
     ways = (replace(unit, convention=convention) for unit in _shortest(routine, target, layout))
-    best = min((_through(PASSES[CHOICE:], unit) for unit in ways), key=_size)
+    ordered = [_through(PASSES[CHOICE:ORDER], unit) for unit in ways]
+    way, best = min(((unit, _through(PASSES[ORDER:], unit)) for unit in ordered), key=lambda pair: _size(pair[1]))
+    best = _sooner(way, best)
     return Kernel(routine, target, convention, layout, best.selected, best.code, best.allocated.exact)
 
 
@@ -261,6 +263,18 @@ def _told(routine: Routine, layout: Layout, ranks: bool) -> tuple[Unit, ...]:
     expanded = _different([_through(PASSES[:RAYS], unit) for unit in ways])
     told = [_through(PASSES[RAYS:FRONT], unit) for unit in expanded]
     return (*told, *(replace(unit, graph=shallow(unit.graph)) for unit in told))
+
+
+def _sooner(way: Unit, best: Unit) -> Unit:
+    """The best code of a way, or that of an order which ends sooner, where registers can be found at no more moves."""
+    block = sooner(way.block, way.graph.results, way.target, len(way.convention.scratch))
+    if block is way.block:
+        return best
+    try:
+        found = _through(PASSES[ORDER:], replace(way, block=block))
+    except OutOfRegisters:
+        return best
+    return min(found, best, key=_size)
 
 
 def _through(passes: Sequence[tuple[str, Pass]], unit: Unit) -> Unit:

@@ -1,33 +1,51 @@
-"""The order inside a block: the description's own, except where another spares moves.
+"""The order inside a block: the description's own, except where another spares moves, or ends sooner at no more.
 
 A two-operand instruction needs a move when each argument that it could overwrite is still needed. An argument is
 overwritten for nothing by its last user, so the pass makes a user last wherever that saves moves in all, one such wish
 at a time, and keeps the description's order otherwise.
+
+Rays one after another need fewest registers, but a processor reaches the last of them late, and then waits for each of
+its steps. So the last part may come by height: first what has the longest way to go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from codegen.expr import WRITES, Value, in_register, overwritable
 from codegen.place import Block, PlacedRegion
 from codegen.targets.table import Target
 
+WIDTH = 4
+"""How many instructions begin in a cycle, about: so many units for general registers, or for vectors, there are."""
+
 
 def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with its straight runs of values in an order that needs fewest moves, as far as wishes go."""
+    return _ordered(block, results, lambda run, after: _Run(run, after, target, room).best())
+
+
+def sooner(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
+    """The block with the last parts of its straight runs in an order that ends sooner, at no more moves."""
+    return _ordered(block, results, lambda run, after: _Run(run, after, target, room).soonest())
+
+
+def _ordered(
+    block: Block, results: tuple[Value, ...], order: Callable[[list[Value], set[Value]], list[Value]]
+) -> Block:
+    """The block with each straight run, of which so much is needed after it, in that order; itself where that is so."""
     items: list[Value | PlacedRegion] = []
     run: list[Value] = []
     for position, item in enumerate(block.items):
         if isinstance(item, PlacedRegion):
-            items += _Run(run, _read(block.items[position:], results), target, room).best()
-            bodies = tuple(schedule(b, _carried(item, n), target, room) for n, b in enumerate(item.bodies))
-            items.append(PlacedRegion(item.region, bodies, item.results))
+            items += order(run, _read(block.items[position:], results))
+            bodies = tuple(_ordered(b, _carried(item, n), order) for n, b in enumerate(item.bodies))
+            items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
             run = []
         else:
             run.append(item)
-    items += _Run(run, set(results), target, room).best()
-    return Block(tuple(items))
+    items += order(run, set(results))
+    return block if tuple(items) == block.items else Block(tuple(items))
 
 
 def estimate(block: Block, results: tuple[Value, ...], target: Target, room: int) -> int:
@@ -154,21 +172,84 @@ class _Run:
 
     def _thrifty(self) -> list[int]:
         """An order that at each step takes what frees most registers."""
+        return self._listed(self.before, lambda i, left, _: (-sum(left[arg] == 1 for arg in self.args[i]), i))
+
+    def _listed(
+        self, before: Sequence[tuple[int, ...]], turn: Callable[[int, list[int], list[int]], tuple[int, ...]]
+    ) -> list[int]:
+        """The order in which each value waits for those `before` it, and of those that may come the least `turn` does.
+
+        It is asked with how many still take each value, and how many registers of each file are left.
+        """
+        after: list[list[int]] = [[] for _ in before]
+        for i, firsts in enumerate(before):
+            for first in firsts:
+                after[first].append(i)
         left = self._uses()
-        waiting = {i: len(before) for i, before in enumerate(self.before)}
-        ready = [i for i, count in waiting.items() if not count]
+        spare = list(self.spare)
+        waiting = [len(firsts) for firsts in before]
+        ready = [i for i, count in enumerate(waiting) if not count]
         order: list[int] = []
         while ready:
-            chosen = min(ready, key=lambda i: (-sum(left[arg] == 1 for arg in self.args[i]), i))
+            chosen = min(ready, key=lambda i: turn(i, left, spare))
             ready.remove(chosen)
             order.append(chosen)
+            spare[self.vector[chosen]] -= self.values[chosen].op not in WRITES
             for arg in self.args[chosen]:
                 left[arg] -= 1
-            for user in self.users[chosen]:
+                spare[self.vector[arg]] += not left[arg]
+            for user in after[chosen]:
                 waiting[user] -= 1
                 if not waiting[user]:
                     ready.append(user)
         return order
+
+    def soonest(self) -> list[Value]:
+        """Of the orders that take some last part of this one by height the first that ends soonest at no more moves."""
+        order = list(range(len(self.values)))
+        begins = [len(order) * eighths // 8 for eighths in range(8)]
+        found = min((order, *(self._by_height(order, begin) for begin in begins)), key=self._cost_and_end)
+        return [self.values[i] for i in found]
+
+    def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
+        """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
+        ends = [0.0] * len(self.vector)
+        for at, i in enumerate(order):
+            ends[i] = 1 + max((ends[arg] for arg in self.args[i]), default=0.0)
+            ends[i] = max(ends[i], 1 + at / WIDTH)
+        return self._cost(order)[0], max(ends, default=0)
+
+    def _by_height(self, order: list[int], begin: int) -> list[int]:
+        """The order, but from `begin` on what most waits for comes first, as long as there are registers.
+
+        Whoever overwrites an argument in `order` still does, so that no move is added.
+        """
+        height = [0] * len(order)
+        for i in reversed(order):
+            height[i] = 1 + max((height[user] for user in self.users[i]), default=0)
+        rank = {i: at for at, i in enumerate(order)}
+
+        def turn(i: int, left: list[int], spare: list[int]) -> tuple[int, ...]:
+            if rank[i] < begin:
+                return 0, rank[i]
+            file = self.vector[i]
+            freed = sum(left[arg] == 1 and self.vector[arg] == file for arg in self.args[i])
+            missing = max(0, (self.values[i].op not in WRITES) - freed - spare[file])
+            return 1, missing, -height[i], rank[i]
+
+        return self._listed(self._with_last_users(order), turn)
+
+    def _with_last_users(self, order: list[int]) -> list[tuple[int, ...]]:
+        """What comes before each value: what it is made of, and the other users of an argument that it overwrites."""
+        left = self._uses()
+        before = [*self.before]
+        for i in order:
+            for arg in self.args[i]:
+                left[arg] -= 1
+            eaten = next((arg for arg in self.prey[i] if not left[arg]), None)
+            if eaten is not None:
+                before[i] = tuple(dict.fromkeys((*before[i], *(user for user in self.users[eaten] if user != i))))
+        return before
 
     def _by_kinship(self) -> list[int]:
         """An order by the parts of a union: next comes the part that shares most with what is already there."""
