@@ -55,7 +55,8 @@ def test_the_last_rays_are_interleaved_so_that_a_set_ends_sooner(name: str, isa:
 def test_every_value_still_comes_after_what_it_is_made_of(name: str, isa: str) -> None:
     _, before, after = ordered(name, isa)
     order = values(after)
-    assert set(order) == set(values(before)) and len(order) == len(set(order))
+    assert set(order) == set(values(before))
+    assert len(order) == len(set(order))
     place_of = {value: at for at, value in enumerate(order)}
     assert all(place_of[arg] < at for value, at in place_of.items() for arg in value.args if arg in place_of)
 
@@ -85,4 +86,5 @@ def test_what_is_ready_last_is_what_a_ternary_overwrites(turned: bool) -> None:
     later = Value("rotl", (flood,), (9,) * 8, 8)
     step = empty & later if turned else later & empty
     made = to_ternary(Graph((flood, empty), (flood | step,)), frozenset({8})).results[0]
-    assert made.op == "ternary" and made.args[0].op == "rotl"
+    assert made.op == "ternary"
+    assert made.args[0].op == "rotl"
