@@ -94,7 +94,8 @@ class Processor:
     taken jump to cycles that fetching takes for it, however little else there is to do. `fused` matches those that form
     one operation with the branch behind them. While anything of 512 bits runs, `closed` ports take no vector operation.
     With `splits`, some operands in memory take an issue slot of their own (see `slots`). CPU features that begin with
-    `lacks` are missing. Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known).
+    `lacks` are missing. Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows`
+    the first that fits counts.
     """
 
     name: str
