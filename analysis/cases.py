@@ -41,28 +41,44 @@ class Parameter(Protocol):
     """A parameter: its name, its kind, and the bound of a number (0: none)."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str:
+        """The name."""
+
     @property
-    def kind(self) -> str: ...  # noqa: D102
+    def kind(self) -> str:
+        """The kind."""
+
     @property
-    def below(self) -> int: ...  # noqa: D102
+    def below(self) -> int:
+        """The bound of a number; 0 is none."""
 
 
 class Contract(Protocol):
     """What a routine takes, requires and gives."""
 
     @property
-    def parameters(self) -> Sequence[Parameter]: ...  # noqa: D102
+    def parameters(self) -> Sequence[Parameter]:
+        """What it takes, in order."""
+
     @property
-    def specification(self) -> str: ...  # noqa: D102
+    def specification(self) -> str:
+        """The name of a function of the ray-walk."""
+
     @property
-    def direction(self) -> str: ...  # noqa: D102
+    def direction(self) -> str:
+        """The direction or set of directions; empty without one."""
+
     @property
-    def results(self) -> Sequence[str]: ...  # noqa: D102
+    def results(self) -> Sequence[str]:
+        """The names of what it gives."""
+
     @property
-    def requires(self) -> Sequence[str]: ...  # noqa: D102
+    def requires(self) -> Sequence[str]:
+        """What is required of the arguments, in words."""
+
     @property
-    def each(self) -> Sequence[Parameter]: ...  # noqa: D102
+    def each(self) -> Sequence[Parameter]:
+        """For arrays, what a board of each stands for; else empty."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from analysis.decode import Binary, Decoded
+from analysis.decode import Binary, Decoded, DecodeError, decode
 from analysis.task import Task
 
 Status = Literal["proved", "refuted", "not proved"]
@@ -54,7 +54,6 @@ class Certificate:
     status: Status
     binary: Binary
     task: Task
-    instructions: tuple[Decoded, ...]
     reason: str = ""
     counterexample: Counterexample | None = None
     cases: int = 0
@@ -64,6 +63,14 @@ class Certificate:
     solver: str = ""
     questions: int = 0
     seconds: float = 0.0
+
+    @property
+    def instructions(self) -> tuple[Decoded, ...]:
+        """The code as it was read; nothing where that is no code."""
+        try:
+            return decode(self.binary.text)
+        except DecodeError:
+            return ()
 
     @property
     def changed(self) -> tuple[str, ...]:

@@ -19,9 +19,12 @@ class Violation(Protocol):
     """What a kernel broke of its calling convention, and in which case."""
 
     @property
-    def case(self) -> int: ...  # noqa: D102
+    def case(self) -> int:
+        """The number of the case."""
+
     @property
-    def what(self) -> Sequence[str]: ...  # noqa: D102
+    def what(self) -> Sequence[str]:
+        """What is broken, in words."""
 
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]

@@ -194,7 +194,11 @@ def _parser() -> _Parser:
     one.add_argument(
         "--time-limit", type=float, default=60.0, metavar="S", help="seconds a kernel; then it is not proved"
     )
-    _add_json(one)
+    _add_json(
+        one,
+        "; sha256 is that of listings and metadata.json, of code with distances to data zero, image_sha256 of code and "
+        "data",
+    )
 
     one = add(
         "bench",
@@ -270,8 +274,8 @@ def _add_target(parser: argparse.ArgumentParser, *, lanes: bool = False, default
     parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
 
 
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+def _add_json(parser: argparse.ArgumentParser, more: str = "") -> None:
+    parser.add_argument("--json", action="store_true", help=f"print JSON instead of a table{more}")
 
 
 if __name__ == "__main__":

@@ -132,16 +132,12 @@ def run_command(arguments: Namespace) -> int:
         raise CannotRunHere(str(error)) from None
     result = function(*words)
     results = result if isinstance(result, tuple) else (result,)
-    print(f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}")
-    drawn: list[tuple[str, int]] = []
-    for parameter, word in zip(parameters, words, strict=True):
-        text = told(parameter, word)
-        if text is None:
-            drawn.append((parameter.name, word))
-        else:
-            print(f"{parameter.name}: {text}")
-    print()
-    print(boards([*drawn, *zip(routine.contract.results, results, strict=True)]))
+    head = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
+    lines, drawn = told(
+        (parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True)
+    )
+    shown = boards([*drawn, *zip(routine.contract.results, results, strict=True)])
+    print(head, *lines, "", shown, sep="\n")
     return 0
 
 
@@ -287,7 +283,7 @@ def words_of(routine: Routine, arguments: Namespace) -> list[int]:
     if len(given) != len(wanted):
         names = " ".join(parameter.name for parameter in wanted) or "none"
         beside = " beside --fen" if from_position else " (or --fen)"
-        raise ValueError(f"{routine.name} takes {_some(len(wanted), 'argument')}{beside}, not {len(given)}: {names}")
+        raise ValueError(f"{routine.name} takes {some(len(wanted), 'argument')}{beside}, not {len(given)}: {names}")
     texts = dict(zip((parameter.name for parameter in wanted), given, strict=True))
     return [
         from_position[parameter.name] if parameter.name in from_position else _parsed(parameter, texts[parameter.name])
@@ -347,16 +343,21 @@ def _parsed(parameter: Parameter, text: str) -> int:
     return number
 
 
-def told(parameter: Parameter, word: int) -> str | None:
-    """What a number that selects something means; None for boards and words, which are drawn."""
-    if parameter.kind in _BOARDS:
-        return None
-    if parameter.kind == "square":
-        return f"{board.square_name(word)} ({word})"
-    return f"{board.DIR8[word].name} ({word})" if parameter.kind == "dir8" else str(word)
+def told(inputs: Iterable[tuple[str, str, int]]) -> tuple[list[str], list[tuple[str, int]]]:
+    """Of inputs, each a name, a kind and a word: a line on each number that selects something, and what is drawn."""
+    lines, drawn = [], []
+    for name, kind, word in inputs:
+        if kind in _BOARDS:
+            drawn.append((name, word))
+        elif kind == "square":
+            lines.append(f"{name}: {board.square_name(word)} ({word})")
+        else:
+            lines.append(f"{name}: {board.DIR8[word].name} ({word})" if kind == "dir8" else f"{name}: {word}")
+    return lines, drawn
 
 
-def _some(number: int, name: str) -> str:
+def some(number: int, name: str) -> str:
+    """A number of things: `no kernels`, `1 kernel`."""
     return f"{number or 'no'} {name}{'' if number == 1 else 's'}"
 
 

@@ -15,6 +15,7 @@ from tabulate import tabulate
 from analysis.bench import bench
 from analysis.commands import CannotRunHere, chosen
 from analysis.measure import PROCESSES, Refusal, Timing
+from analysis.progress import Progress
 from analysis.subjects import OURS, Subject, empty_routine, subject
 from codegen import cpu
 from codegen.call import missing
@@ -47,7 +48,7 @@ def run_bench(arguments: Namespace) -> int:
     modes = _modes(arguments.mode)
     if arguments.boards < 1:
         raise ValueError(f"arrays of {arguments.boards} boards: give 1 or more")
-    progress = _Progress(sys.stderr.isatty())
+    progress = Progress()
     try:
         kernels, not_run = _that_run(list(_kernels(arguments, progress)))
         subjects = [subject(kernel, boards=arguments.boards) for kernel in kernels]
@@ -100,7 +101,7 @@ def _modes(given: str | None) -> Sequence[Any]:
     return modes
 
 
-def _kernels(arguments: Namespace, progress: _Progress) -> Iterator[Kernel]:
+def _kernels(arguments: Namespace, progress: Progress) -> Iterator[Kernel]:
     """The kernels that were asked for; Refused if there is none of them."""
     refused: Refused | None = None
     made = 0
@@ -146,7 +147,7 @@ def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
 
 
 def _with_compiled(
-    kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], progress: _Progress
+    kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], progress: Progress
 ) -> list[Subject]:
     """The subjects, each followed by what compilers make of C for the same routine, instruction set and lanes."""
     from analysis.compilers import CompilerError, compile_all, found
@@ -213,19 +214,3 @@ def _complain(timings: Sequence[Timing | Refusal]) -> int:
         remedy = "end other programs, or wait longer with --patience SECONDS"
         print(f"setwise bench: {some}: {remedy}", file=sys.stderr)
     return int(bool(refused))
-
-
-class _Progress:
-    """One line on a terminal that says what is at work; nothing elsewhere."""
-
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
-
-    def show(self, text: str) -> None:
-        """Say so."""
-        if self._shown:
-            print(f"\r\x1b[K{text}"[:120], end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Take the line away."""
-        self.show("")

@@ -13,11 +13,11 @@ from pathlib import Path
 from analysis import metadata as record
 from analysis import verify
 from analysis.certificate import Certificate
-from analysis.commands import CannotRunHere, binary_of, chosen, print_json, print_table
-from analysis.commands_check import Progress
+from analysis.commands import CannotRunHere, binary_of, chosen, print_json, print_table, some
 from analysis.contracts import task_of
 from analysis.facts import facts_of
 from analysis.metadata import Metadata, Recorded, Request
+from analysis.progress import Progress
 from analysis.prove import Prover
 from analysis.task import Task
 from codegen.catalogue import find
@@ -51,7 +51,8 @@ def run_export(arguments: Namespace) -> int:
             raise CannotRunHere(str(error)) from None
         raise
     proved = "not proved" if arguments.unproved else "proved"
-    print(f"{len(files)} files and {record.NAME} in {arguments.output}: {_some(len(kernels), 'kernel')}, {proved}")
+    made = f"{some(len(files), 'file')} and {record.NAME}"
+    print(f"{made} in {arguments.output}: {some(len(kernels), 'kernel')}, {proved}")
     return 0
 
 
@@ -63,7 +64,7 @@ def run_verify(arguments: Namespace) -> int:
     kernels = _kernels_again(found)
     findings.append(_made_again(found, kernels))
     prover = _prover()
-    progress = Progress(len(found.kernels), sys.stderr.isatty())
+    progress = Progress(len(found.kernels))
     try:
         for kernel in found.kernels:
             progress.show(kernel.symbol)
@@ -82,7 +83,7 @@ def run_verify(arguments: Namespace) -> int:
     else:
         print_table(("of", "check", "", ""), [(one.subject, one.what, one.status, one.reason) for one in findings])
         failed = sum(one.status == "failed" for one in findings)
-        print(f"\n{_some(len(findings), 'check')}: {f'{failed} failed' if failed else 'all fine'}")
+        print(f"\n{some(len(findings), 'check')}: {f'{failed} failed' if failed else 'all fine'}")
     return int(any(one.status == "failed" for one in findings))
 
 
@@ -213,7 +214,7 @@ def _prover() -> Prover:
 
 def _proofs(kernels: Sequence[Kernel], time_limit: float) -> list[Certificate | None]:
     prover = _prover()
-    progress = Progress(len(kernels), sys.stderr.isatty())
+    progress = Progress(len(kernels))
     made: list[Certificate | None] = []
     try:
         for kernel in kernels:
@@ -222,7 +223,3 @@ def _proofs(kernels: Sequence[Kernel], time_limit: float) -> list[Certificate | 
     finally:
         progress.end()
     return made
-
-
-def _some(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"

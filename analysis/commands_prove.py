@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import multiprocessing
-import os
-import sys
 import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import partial
 from math import prod
 from typing import Any
 
 from tabulate import tabulate
 
 from analysis.certificate import Certificate
-from analysis.commands import binary_of, boards, told
-from analysis.commands_check import Job, Progress, jobs_of
+from analysis.commands import binary_of, boards, some, told
 from analysis.confirm import Confirmation, confirm
 from analysis.contracts import task_of
 from analysis.decode import Binary
-from analysis.prove import Prover
+from analysis.jobs import Job, jobs_of, lowered, side_by_side
+from analysis.progress import Progress
+from analysis.prove import TIME_LIMIT, Prover
 from analysis.raywalk import directions
 from analysis.task import Argument, Place
 from codegen.catalogue import find
-from codegen.lower import Kernel, OutOfRegisters, Refused, lower
-from codegen.routine import Parameter, Routine
-
-_WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
+from codegen.lower import Kernel, lower
+from codegen.routine import Routine
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +64,11 @@ def run_proofs(routines: Sequence[Routine], arguments: Namespace) -> int:
     jobs = [job for job in jobs_of(routines, arguments.isa, arguments.abi) if arguments.lanes in (None, job.lanes)]
     if not jobs:
         raise ValueError(f"no kernel has {arguments.lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    progress = Progress(len(jobs), sys.stderr.isatty())
+    progress = Progress(len(jobs))
     start = time.monotonic()
+    work = partial(prove_all, time_limit=arguments.time_limit)
     try:
-        proofs = sorted(_side_by_side(jobs, arguments.time_limit, progress), key=lambda one: one.key)
+        proofs = sorted(side_by_side(work, jobs, progress, _effort), key=lambda one: one.key)
     finally:
         progress.end()
     if arguments.json:
@@ -100,31 +95,27 @@ def prove_object(arguments: Namespace) -> int:
     return int(not proof.fine)
 
 
-def prove_all(jobs: Sequence[Job], time_limit: float, progress: Progress | None = None) -> Iterator[Proof]:
+def prove_all(
+    jobs: Sequence[Job], progress: Progress | None = None, *, time_limit: float = TIME_LIMIT
+) -> Iterator[Proof]:
     """Each kernel's proof, one after the other; what a convention or an instruction set refuses is passed over.
 
     Raises Refused if that is all.
     """
     prover = Prover()
-    refused: Refused | None = None
-    passed_over = 0
-    for job in jobs:
-        if progress:
-            progress.show(job.title)
-        start = time.process_time()
-        try:
-            kernel = lower(job.routine, job.isa, job.abi, job.lanes)
-            binary = binary_of(kernel)
-        except Refused as error:
-            refused, passed_over = error, passed_over + 1
+    start = time.process_time()
+    for job, kernel in lowered(jobs, progress):
+        if isinstance(kernel, str):
+            yield Proof(job.key, None, reason=kernel)
             continue
-        except (ValueError, OutOfRegisters) as error:
-            yield Proof(job.key, None, reason=f"cannot be made: {error!r}")
+        try:
+            binary = binary_of(kernel)
+        except ValueError as error:
+            yield Proof(job.key, None, reason=f"cannot be assembled: {error}")
             continue
         spent = time.process_time() - start
         yield replace(_proved(prover, kernel, binary, job.key, time_limit), lowering=spent)
-    if refused and passed_over == len(jobs):
-        raise refused
+        start = time.process_time()
 
 
 def _proved(
@@ -132,36 +123,6 @@ def _proved(
 ) -> Proof:
     made = prover.prove(binary, task_of(kernel), time_limit)
     return Proof(key, made, confirm(kernel, made) if made.status == "refuted" else None)
-
-
-def _side_by_side(jobs: Sequence[Job], time_limit: float, progress: Progress) -> Iterator[Proof]:
-    """As `prove_all`, in a process a core, the kernels of one contract together: they have questions in common."""
-    groups = [list(group) for _, group in groupby(jobs, lambda job: job.routine.contract)]
-    workers = min(os.cpu_count() or 1, len(groups))
-    if workers < 2 or len(jobs) < _WORTH_PROCESSES:
-        yield from prove_all(jobs, time_limit, progress)
-        return
-    refused: Refused | None = None
-    any_made = False
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        # The largest groups first, so that no core is left with one at the end.
-        groups.sort(key=_effort, reverse=True)
-        running = {pool.submit(_prove_group, [job.key for job in group], time_limit): group for group in groups}
-        try:
-            for done in as_completed(running):
-                proofs = done.result()
-                for job in running[done]:
-                    progress.show(job.title)
-                if isinstance(proofs, Refused):
-                    refused = proofs
-                    continue
-                any_made = any_made or bool(proofs)
-                yield from proofs
-        finally:
-            pool.shutdown(cancel_futures=True)
-    if refused and not any_made:
-        raise refused
 
 
 def _effort(group: Sequence[Job]) -> int:
@@ -172,18 +133,6 @@ def _effort(group: Sequence[Job]) -> int:
     return len(group) * max(cases, together**2)
 
 
-def _prove_group(keys: Sequence[tuple[str, str, int, str]], time_limit: float) -> list[Proof] | Refused:
-    """In another process, which takes only what can be written down: the proofs, or why there is none.
-
-    They come without the listings, which no table shows and which take long to write down.
-    """
-    try:
-        proofs = list(prove_all([Job(find(name), isa, lanes, abi) for name, isa, lanes, abi in keys], time_limit))
-    except Refused as error:
-        return error
-    return [replace(one, certificate=one.certificate and replace(one.certificate, instructions=())) for one in proofs]
-
-
 def _row(one: Proof) -> dict[str, Any]:
     name, isa, lanes, abi = one.key
     made = one.certificate
@@ -192,7 +141,7 @@ def _row(one: Proof) -> dict[str, Any]:
     if made is None:
         return row
     row |= {"solver": made.solver, "questions": made.questions, "cases": made.cases, "paths": made.paths}
-    row |= {"sha256": hashlib.sha256(made.binary.text).hexdigest()}
+    row |= {"sha256": made.binary.sha256, "image_sha256": made.binary.image_sha256}
     found = made.counterexample
     if found is not None and one.confirmation is not None:
         row["counterexample"] = {
@@ -237,19 +186,18 @@ def certificate_text(one: Proof, title: str) -> str:
     lines = [f"{title}, {', '.join(shape)}: {made.status}", ""]
     instructions = [(f"{i.offset:x}", i.raw.hex(), i.text()) for i in made.instructions]
     lines += tabulate(instructions, tablefmt="plain", disable_numparse=True, colalign=("right",)).split("\n")
-    data = f" and {len(made.binary.data)} bytes of data" if made.binary.data else ""
     told_direction = f" {task.direction}" if task.direction else ""
     takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
     given = f", {' and '.join(task.requires)}" if task.requires else ""
     notes = [
-        ("bytes", f"{len(made.binary.text)} of code{data}, SHA-256 {hashlib.sha256(made.binary.text).hexdigest()}"),
+        *_digests(made.binary),
         ("specification", f"{task.specification}{told_direction}, square by square"),
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
         ("changes", ", ".join(made.changed) or "nothing"),
         ("restores", ", ".join(made.restored) if made.status == "proved" else ""),
         ("how", _how(made)),
-        ("solver", f"{made.solver}, {_some(made.questions, 'question')}, {made.seconds:.2f} s"),
+        ("solver", f"{made.solver}, {some(made.questions, 'question')}, {made.seconds:.2f} s"),
     ]
     lines += ["", *(f"{name:13}  {text}" for name, text in notes if text)]
     if made.status == "refuted":
@@ -259,10 +207,21 @@ def certificate_text(one: Proof, title: str) -> str:
     return "\n".join(lines)
 
 
+def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
+    """Of the code, as exports have it; and of code and data as one where there is data: the proof is about both."""
+    if not binary.data:
+        yield "bytes", f"{len(binary.text)} of code"
+        yield "SHA-256", f"{binary.sha256} of the code"
+    else:
+        yield "bytes", f"{len(binary.text)} of code and {len(binary.data)} of data"
+        yield "SHA-256", f"{binary.sha256} of the code, data distances zero"
+        yield "", f"{binary.image_sha256} of code and data as they were proved"
+
+
 def _how(made: Certificate) -> str:
-    parts = [_some(made.cases, "case"), _some(made.paths, "path")]
+    parts = [some(made.cases, "case"), some(made.paths, "path")]
     if made.rounds:
-        parts.append(f"loops of at most {_some(made.rounds, 'round')}")
+        parts.append(f"loops of at most {some(made.rounds, 'round')}")
     if made.induction:
         parts.append(f"loops by induction ({made.induction})")
     return ", ".join(parts)
@@ -288,19 +247,14 @@ def _refutation(one: Proof) -> str:
     found = made.counterexample
     lines = [f"refuted: {found.what}; {said.what}"]
     kinds = {argument.name: argument for argument in made.task.words}
-    drawn = []
     number = len(found.inputs[0][1])
     if made.task.each:
         where = f", the result in the place of {found.inputs[found.alias][0]}" if found.alias is not None else ""
-        lines.append(f"arrays of {_some(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
+        lines.append(f"arrays of {some(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {found.lane} of {number}:")
-    for name, word in found.words:
-        text = told(Parameter(name, kinds[name].kind, kinds[name].below), word)  # type: ignore[arg-type]
-        if text is None:
-            drawn.append((name, word))
-        else:
-            lines.append(f"{name}: {text}")
+    selected, drawn = told((name, kinds[name].kind, word) for name, word in found.words)
+    lines += selected
     got = said.got or found.got or ()
     for at, result in enumerate(made.task.results):
         if found.expected:
@@ -308,7 +262,3 @@ def _refutation(one: Proof) -> str:
         if len(got) > at:
             drawn.append((f"{result.name}, got", got[at]))
     return "\n".join(lines) + ("\n\n" + boards(drawn) if drawn else "")
-
-
-def _some(number: int, name: str) -> str:
-    return f"{number or 'no'} {name}{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from analysis.commands import CannotRunHere
 from analysis.compilers import CompilerError
+from analysis.progress import Progress
 from analysis.report import differences, write
 from analysis.report_data import gather
 from analysis.report_files import files
@@ -21,7 +22,7 @@ def run_report(arguments: Namespace) -> int:
     folder = Path(arguments.output)
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
-    progress = _Line(sys.stderr.isatty())
+    progress = Progress()
     try:
         data = gather(folder, arguments.check, progress.show)
         if arguments.measure:
@@ -44,19 +45,3 @@ def run_report(arguments: Namespace) -> int:
     changed = sum(one.wanted is not None for one in found)
     print(f"{folder}: {len(made)} files, {changed} of them new or changed")
     return 0
-
-
-class _Line:
-    """One line on a terminal that says what is at work; nothing elsewhere."""
-
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
-
-    def show(self, words: str) -> None:
-        """Say so."""
-        if self._shown:
-            print(f"\r\x1b[K{words}"[:120], end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Take the line away."""
-        self.show("")

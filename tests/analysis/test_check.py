@@ -12,7 +12,8 @@ import pytest
 from analysis import raywalk
 from analysis.cases import RANDOM_BOARDS, Cases, make_cases
 from analysis.check import check
-from analysis.commands_check import Job, jobs_of, judge, judge_side_by_side
+from analysis.commands_check import judge
+from analysis.jobs import Job, jobs_of, side_by_side
 from codegen import cpu
 from codegen.call import runner
 from codegen.catalogue import catalogue, find
@@ -320,7 +321,7 @@ def test_the_kernels_of_the_comparison_pass(specification: str) -> None:
 def test_the_whole_catalogue_passes_at_full_length() -> None:
     failed = [
         one
-        for one in judge_side_by_side(jobs_of(list(catalogue().values()), None, None), quick=False)
+        for one in side_by_side(judge, jobs_of(list(catalogue().values()), None, None))
         if one.outcome.status == "failed"
     ]
     assert failed == []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from analysis import raywalk
 from analysis.cases import Cases, make_cases
-from analysis.commands_check import jobs_of, judge, judge_side_by_side
+from analysis.commands_check import judge
+from analysis.jobs import jobs_of, side_by_side
 from codegen.catalogue import catalogue, find
 from codegen.lower import Refused
 from codegen.native import runnable
@@ -80,7 +83,7 @@ def test_processes_judge_as_one_does() -> None:
     jobs = [job for job in jobs_of([find(name) for name in names], None, None) if job.isa in ("x86-64", "bmi2")]
     assert len(jobs) >= 24
     alone = {one.job.key: one.outcome for one in judge(jobs, quick=True)}
-    together = {one.job.key: one.outcome for one in judge_side_by_side(jobs, quick=True)}
+    together = {one.job.key: one.outcome for one in side_by_side(partial(judge, quick=True), jobs)}
     assert together == alone
     assert {outcome.status for outcome in alone.values()} == {"passed"}
 
@@ -92,4 +95,4 @@ def test_processes_refuse_as_one_does() -> None:
     jobs = [job for job in jobs if len(job.routine.contract.parameters) > 2]
     assert len(jobs) >= 12
     with pytest.raises(Refused):
-        list(judge_side_by_side(jobs, quick=True))
+        list(side_by_side(partial(judge, quick=True), jobs))

@@ -15,6 +15,7 @@ import pytest
 from analysis import cli, commands, commands_check
 from analysis.check import Mismatch, Outcome
 from analysis.cli import main
+from analysis.progress import Progress
 from codegen import board, cpu
 from codegen.call import missing
 from codegen.catalogue import catalogue, find
@@ -365,12 +366,12 @@ def test_a_failed_check_draws_the_boards(capsys: Capture, monkeypatch: pytest.Mo
 
 @runs
 def test_progress_shows_on_a_terminal_only(capsys: Capture) -> None:
-    progress = commands_check.Progress(2, shown=True)
+    progress = Progress(2, shown=True)
     progress.show("one")
     progress.show("two")
     progress.end()
     assert capsys.readouterr().err == "\r\x1b[K1/2 one\r\x1b[K2/2 two\r\x1b[K"
-    silent = commands_check.Progress(2, shown=False)
+    silent = Progress(2, shown=False)
     silent.show("one")
     silent.end()
     assert capsys.readouterr().err == ""
