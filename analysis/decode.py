@@ -5,6 +5,7 @@ Everything else in `analysis` sees only the small frozen types of this file.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -43,6 +44,19 @@ class Binary:
         if self.data_offset < len(self.text):
             raise ValueError(f"data at offset {self.data_offset} overlaps {len(self.text)} bytes of text")
         return self.text.ljust(self.data_offset, b"\xcc") + self.data
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the text, its distances to the data taken as zeros, as in an object file."""
+        text = bytearray(self.text)
+        for at in distances(self.text):
+            text[at : at + 4] = bytes(4)
+        return hashlib.sha256(text).hexdigest()
+
+    @property
+    def image_sha256(self) -> str:
+        """SHA-256 of the image: of text and data, and where they lie."""
+        return hashlib.sha256(self.image).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +180,20 @@ def decode(text: bytes) -> tuple[Decoded, ...]:
             raise DecodeError(f"no instruction at offset {offset:#x}: {few}")
         found.append(_decoded(instruction, factory, text))
     return tuple(found)
+
+
+def distances(text: bytes) -> tuple[int, ...]:
+    """Where the 4-byte distances lie by which rip-relative operands point out of `text`.
+
+    >>> distances(bytes.fromhex("48233d00010000c3"))  # and rdi,[rip+0x100]; ret
+    (3,)
+    """
+    decoder = iced.Decoder(64, text, ip=0)
+    return tuple(
+        instruction.ip + decoder.get_constant_offsets(instruction).displacement_offset
+        for instruction in decoder
+        if instruction.is_ip_rel_memory_operand and not 0 <= _signed(instruction.ip_rel_memory_address) < len(text)
+    )
 
 
 def features(decoded: Iterable[Decoded]) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -10,7 +9,6 @@ from itertools import groupby
 from analysis.commands import binary_of
 from analysis.count import count
 from analysis.decode import Decoded, decode, features
-from codegen.assemble import assemble
 from codegen.convention import Convention
 from codegen.export.facts import Facts
 from codegen.lower import Kernel
@@ -31,7 +29,7 @@ def facts_of(kernel: Kernel) -> Facts:
         counts=count(binary).as_dict(),
         features=tuple(sorted(features(decoded) - {"x86-64"})),
         changed=changed(decoded, kernel.convention),
-        sha256=hashlib.sha256(assemble(kernel.code).text).hexdigest(),
+        sha256=binary.sha256,
     )
 
 

@@ -38,17 +38,28 @@ class Record(Protocol):
     """A trial's sections in ticks, as codegen.stopwatch gives them."""
 
     @property
-    def chain_before(self) -> int: ...  # noqa: D102
+    def chain_before(self) -> int:
+        """The chain of additions before the calls."""
+
     @property
-    def wide_before(self) -> int: ...  # noqa: D102
+    def wide_before(self) -> int:
+        """The rows of four additions before the calls."""
+
     @property
-    def calls(self) -> int: ...  # noqa: D102
+    def calls(self) -> int:
+        """The calls."""
+
     @property
-    def wide_behind(self) -> int: ...  # noqa: D102
+    def wide_behind(self) -> int:
+        """The rows behind the calls."""
+
     @property
-    def chain_behind(self) -> int: ...  # noqa: D102
+    def chain_behind(self) -> int:
+        """The chain behind the calls."""
+
     @property
-    def nothing(self) -> int: ...  # noqa: D102
+    def nothing(self) -> int:
+        """An empty section: what a stamp costs."""
 
 
 @dataclass(frozen=True, slots=True)

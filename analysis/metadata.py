@@ -85,8 +85,9 @@ def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> dict[str
         "features": list(facts.features),
         "counts": dict(facts.counts),
         "changed": list(facts.changed),
+        # Of the code as in files of objects, its distances to data left open, zeros. They are set in the image: code,
+        # padding and data as one block.
         "sha256": facts.sha256,
-        # Code, padding and data as one block; in files of objects the distances are left open, here they are set.
         "image": made.image.hex(),
         "code_bytes": len(made.text),
         "data_offset": made.data_offset if made.data else None,
@@ -109,7 +110,7 @@ def _proof(proof: Certificate | None) -> dict[str, Any] | None:
     if proof is None:
         return None
     kept = ("status", "reason", "solver", "cases", "paths", "rounds", "induction")
-    return {**{name: getattr(proof, name) for name in kept}, "image_sha256": _digest(proof.binary.image)}
+    return {**{name: getattr(proof, name) for name in kept}, "image_sha256": proof.binary.image_sha256}
 
 
 def _digest(content: bytes) -> str:
@@ -130,14 +131,8 @@ class Recorded:
     features: tuple[str, ...]
     binary: Binary
     distances: tuple[int, ...]
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the code as it is recorded, distances to the data being zeros."""
-        text = bytearray(self.binary.text)
-        for at in self.distances:
-            text[at : at + 4] = bytes(4)
-        return _digest(bytes(text))
+    image_sha256: str | None
+    """Of code and data, which the recorded proof is about; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,4 +197,5 @@ def _recorded(one: Mapping[str, Any]) -> Recorded:
         features=tuple(map(str, one["features"])),
         binary=binary,
         distances=tuple(map(int, one["distances"])),
+        image_sha256=None if one["proof"] is None else str(one["proof"]["image_sha256"]),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -37,10 +37,10 @@ def busiest(uops: Iterable[Uops]) -> Pressure:
     >>> busiest([parse_ports("p06"), parse_ports("p06"), parse_ports("p0156"), parse_ports("p6")])
     Pressure(cycles=1.5, ports=('p0', 'p6'))
     """
-    counts: Counter[frozenset[str]] = Counter()
+    counts: defaultdict[frozenset[str], float] = defaultdict(float)
     for one in uops:
         for ports, number in one:
-            counts[ports] += number  # type: ignore[assignment]
+            counts[ports] += number
     unions: set[frozenset[str]] = set()
     for ports in counts:
         unions |= {ports} | {ports | union for union in unions}

@@ -70,7 +70,7 @@ class Prover:
         try:
             made = self._certificate(Code(binary), task)
         except DecodeError as error:
-            made = Certificate("not proved", binary, task, (), str(error))
+            made = Certificate("not proved", binary, task, str(error))
         spent, questions = time.process_time() - start, self.solver.asked - asked
         made = replace(made, solver=self.solver.name, questions=questions, seconds=spent)
         if made.status != "not proved":
@@ -78,7 +78,7 @@ class Prover:
         return made
 
     def _certificate(self, code: Code, task: Task) -> Certificate:
-        made = Certificate("proved", code.binary, task, code.instructions)
+        made = Certificate("proved", code.binary, task)
         try:
             found = self._all_cases(code, task, self._cases(task), made, by_step=True)
             if found.status == "not proved":

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from analysis.report_text import COMMAND
 
+T = TypeVar("T")
 Files = Mapping[str, str]
 """Contents by path, which is relative to the reports' folder and has / between its parts."""
 
@@ -85,6 +86,16 @@ def as_json(rows: Sequence[Mapping[str, Any]], command: str = COMMAND, **head: A
     lines += [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
     body = ",\n".join(f"    {json.dumps(row)}" for row in rows)
     return "\n".join([*lines, '  "rows": [', *([body] if body else []), "  ]", "}"]) + "\n"
+
+
+def from_json(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> T | None:
+    """What `read` makes of such a file; None if there is none. ValueError with the remedy where it is damaged."""
+    if not path.exists():
+        return None
+    try:
+        return read(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read ({error}): {remedy}") from None
 
 
 def _first_difference(path: str, there: str, wanted: str) -> Difference:

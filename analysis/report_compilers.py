@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -14,7 +13,7 @@ from analysis.cost import cost
 from analysis.count import count
 from analysis.decode import decode
 from analysis.processors import PROCESSORS, UnknownCost
-from analysis.report import as_json
+from analysis.report import as_json, from_json
 from analysis.report_costs import LACKS
 from analysis.report_measured import OURS, Measured
 from analysis.report_rows import Key, Row
@@ -82,15 +81,12 @@ def made_by(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[Made]
 
 def recorded(folder: Path) -> Compilers | None:
     """What is recorded in that reports' folder; None if nothing is. ValueError where it is damaged."""
-    path = folder / PATH
-    if not path.exists():
-        return None
-    try:
-        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        empty = {"instructions": None, "moves": None, "bytes": None}
-        return Compilers(held["versions"], tuple(_read({**empty, **row}) for row in held["rows"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be read ({error}): remove it, and setwise report makes it anew") from None
+    return from_json(folder / PATH, _compilers, "remove it, and setwise report makes it anew")
+
+
+def _compilers(held: dict[str, Any]) -> Compilers:
+    empty = {"instructions": None, "moves": None, "bytes": None}
+    return Compilers(held["versions"], tuple(_read({**empty, **row}) for row in held["rows"]))
 
 
 def to_run(here: Sequence[Compiler], before: Compilers | None, checking: bool) -> list[Compiler]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from analysis.report import as_json
+from analysis.report import as_json, from_json
 from analysis.report_rows import Key
 from analysis.report_text import code, page, some, table
 
@@ -104,16 +103,12 @@ class Measured:
 
 def recorded(folder: Path) -> Measured | None:
     """The measurement recorded in that reports' folder; None if there is none. ValueError where it is damaged."""
-    path = folder / PATH
-    if not path.exists():
-        return None
-    try:
-        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        head = {key: held[key] for key in ("machine", "processor", "date", "method", "empty")}
-        timed = tuple(Timed(**row) for row in held["rows"])
-        return Measured(**head, timed=timed, wrong=tuple(held["wrong"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no measurement of ours ({error}): make it anew by {COMMAND}") from None
+    return from_json(folder / PATH, _measured, f"make it anew by {COMMAND}")
+
+
+def _measured(held: dict[str, Any]) -> Measured:
+    head = {key: held[key] for key in ("machine", "processor", "date", "method", "empty")}
+    return Measured(**head, timed=tuple(Timed(**row) for row in held["rows"]), wrong=tuple(held["wrong"]))
 
 
 def measurements(measured: Measured, processors: Mapping[str, str], stale: int = 0) -> str:

@@ -16,7 +16,7 @@ from analysis.decode import Binary, Decoded, Mem, decode
 from analysis.measure import Sections, What
 from analysis.step import Machine, Start
 from codegen.convention import SYSV, Convention
-from codegen.harness import GENERAL, Passed
+from codegen.harness import GENERAL, passing
 from codegen.lower import Kernel
 from codegen.routine import Contract, Parameter
 from codegen.stopwatch import Given
@@ -25,7 +25,7 @@ from codegen.timing import CALLS, CHAIN_ADDS, CONTEXT_WORDS, ROUNDS, WIDE_ROWS, 
 OURS = "setwise"
 BOARDS = 512
 """Boards of an array: four such arrays lie in half of a first-level cache."""
-_SETS = 4096  # of arguments for mixed calls: far more than a branch predictor learns by heart
+_SETS = 1 << 16  # of arguments for mixed calls: more than branch predictors learn by heart, which 4,096 are not
 _SEED = 20050522
 _PIECES = range(8, 29)  # on a board; of them at most so many are sliders of one kind:
 _SLIDERS = 4
@@ -108,15 +108,8 @@ def signature_of(contract: Contract, convention: Convention = SYSV, lanes: int =
     """How a routine of that contract is called, with so many boards in a vector register (1: general registers)."""
     if contract.each:
         return Signature(convention, (GENERAL,) * len(contract.parameters), None, vex)
-    writes = contract.parameters[-1].kind == "results"
-    if writes and lanes > 1:
-        raise ValueError("several results of several boards each are not timed")
-    one_board = Passed("vector", lanes) if lanes > 1 else GENERAL
-    arguments = tuple(
-        Passed("results", len(contract.results)) if p.kind == "results" else GENERAL if p.scalar else one_board
-        for p in contract.parameters
-    )
-    return Signature(convention, arguments, None if writes else one_board, vex)
+    arguments, result = passing(contract, lanes)
+    return Signature(convention, arguments, result, vex)
 
 
 def empty_routine(like: Subject) -> Subject:
@@ -131,15 +124,15 @@ def loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
     return timer(subject.binary.image, subject.signature, calls, host)
 
 
-def given(subject: Subject, mode: Mode) -> Given:
-    """Its arguments: one case within the contract, or for mixed calls many."""
+def given(subject: Subject, mode: Mode, sets: int = _SETS) -> Given:
+    """Its arguments: one case within the contract, or for mixed calls so many."""
     draw = random.Random(_SEED)
     if subject.boards:
         cases = [_case(subject.contract, subject.contract.each, draw) for _ in range(subject.boards)]
         return Given(arrays=tuple(zip(*cases, strict=True)))
     vectors = [one.words for one in subject.signature.arguments if one.file == "vector"]
     lanes, room = max(vectors, default=1), []
-    for _ in range(_SETS if mode == "mixed" else 1):
+    for _ in range(sets if mode == "mixed" else 1):
         cases = [_case(subject.contract, subject.contract.parameters, draw) for _ in range(lanes)]
         room += list(_set(subject.signature, cases, lanes))
     return Given(tuple(room))
@@ -156,9 +149,7 @@ def _case(contract: Contract, parameters: Sequence[Parameter], draw: random.Rand
 
     No piece stands on two boards of sliders, and each slider stands on an occupied square.
     """
-    squares = list(range(64))
-    draw.shuffle(squares)
-    pieces = squares[: draw.choice(_PIECES)]
+    pieces = draw.sample(range(64), draw.choice(_PIECES))
     occupied = _board(pieces)
     sliders = iter(pieces)
     most = max(1, len(pieces) // (2 * max(1, sum(p.kind == "board" for p in parameters))))

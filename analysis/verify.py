@@ -10,7 +10,7 @@ from typing import Literal
 
 from analysis.certificate import Certificate
 from analysis.count import UnclassifiedError, count
-from analysis.decode import DecodeError, decode, features
+from analysis.decode import DecodeError, decode, distances, features
 from analysis.metadata import NAME, Metadata, Recorded, setwise_version
 from analysis.objects import ObjectError, load
 from analysis.prove import TIME_LIMIT, Prover
@@ -55,7 +55,7 @@ def made_again(found: Metadata, files: Mapping[str, bytes], metadata: bytes) -> 
 
 
 def figures(recorded: Recorded) -> Finding:
-    """Whether digest, counts and features are those of the recorded bytes."""
+    """Whether digests, distances, counts and features are those of the recorded bytes."""
     try:
         decoded = decode(recorded.binary.text)
         counts = count(recorded.binary).as_dict()
@@ -64,7 +64,9 @@ def figures(recorded: Recorded) -> Finding:
     wrong = [
         what
         for what, same in (
-            ("SHA-256", recorded.digest == recorded.sha256),
+            ("SHA-256", recorded.binary.sha256 == recorded.sha256),
+            ("proof's SHA-256", recorded.image_sha256 in (None, recorded.binary.image_sha256)),
+            ("distances", distances(recorded.binary.text) == recorded.distances),
             ("counts", counts == recorded.counts),
             ("features", tuple(sorted(features(decoded) - {"x86-64"})) == recorded.features),
         )

@@ -14,7 +14,7 @@ from codegen.arrays import is_array, prepared
 from codegen.assemble import assemble
 from codegen.catalogue import find
 from codegen.convention import SYSV, WIN64, Convention
-from codegen.harness import CASE_WORD, CONTEXT_WORDS, GENERAL, Passed, changed, context, driver
+from codegen.harness import CASE_WORD, CONTEXT_WORDS, GENERAL, Passed, changed, context, driver, passing
 from codegen.lower import TARGETS, Kernel, lower
 from codegen.machine import Code
 from codegen.native import Executable, NotRunnable, runnable
@@ -141,15 +141,7 @@ def runner(kernel: Kernel, image: bytes | None = None) -> Runner:
         *inputs, _, _ = contract.parameters
         arrays = [*(Passed("address") for _ in inputs), Passed("results"), GENERAL]
         return Runner(kernel.code, convention, arrays, None, target, whole=True, image=image)
-    arguments = []
-    for parameter in contract.parameters:
-        if parameter.kind == "results":
-            arguments.append(Passed("results", len(contract.results) * lanes))
-        else:
-            arguments.append(GENERAL if lanes == 1 or parameter.scalar else Passed("vector", lanes))
-    result = None if contract.parameters[-1].kind == "results" else GENERAL if lanes == 1 else Passed("vector", lanes)
-    if lanes > 1 and result is None:
-        raise ValueError(f"{kernel.name} gives several results of {lanes} boards, which no runner takes apart")
+    arguments, result = passing(contract, lanes)
     return Runner(kernel.code, convention, arguments, result, target, lanes, image=image)
 
 

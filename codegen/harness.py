@@ -18,6 +18,7 @@ from typing import Literal
 
 from codegen.convention import Convention
 from codegen.machine import Code, Instruction, Label, Memory, Operand, Register, general, vector
+from codegen.routine import Contract
 
 Item = Instruction | Label
 
@@ -55,6 +56,23 @@ _RAX, _RSP, _R10, _R11 = map(general, ("rax", "rsp", "r10", "r11"))
 _RETURNED = "returned"
 _WAYS_BACK = 8  # words above the arguments, and as many below the kernel's return address
 _JUNK = 0x5A5A_A5A5_3C3C_C3C3
+
+
+def passing(contract: Contract, lanes: int = 1) -> tuple[tuple[Passed, ...], Passed | None]:
+    """How a routine's arguments and its result are passed, with so many boards in a vector register (1: general ones).
+
+    The result is None where it is written through an address. Raises ValueError for several results of several boards
+    each, which nothing here takes apart.
+    """
+    writes = contract.parameters[-1].kind == "results"
+    if writes and lanes > 1:
+        raise ValueError(f"{len(contract.results)} results of {lanes} boards each are not taken apart")
+    board = Passed("vector", lanes) if lanes > 1 else GENERAL
+    arguments = (
+        Passed("results", len(contract.results)) if p.kind == "results" else GENERAL if p.scalar else board
+        for p in contract.parameters
+    )
+    return tuple(arguments), None if writes else board
 
 
 def context() -> list[int]:

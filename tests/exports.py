@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from codegen.catalogue import find
+from analysis.jobs import Job, jobs_of
+from codegen.catalogue import catalogue, find
 from codegen.convention import CONVENTIONS
 from codegen.export.dialects import DIALECTS, Flavour
 from codegen.export.listings import source
@@ -42,6 +44,24 @@ def kernel(name: str, isa: str = "x86-64", abi: str = "sysv", lanes: int | None 
 def sample(*abis: str) -> list[Kernel]:
     """The sample in these conventions."""
     return [kernel(name, isa, abi) for name, isas in SAMPLE for isa in isas.split() for abi in abis]
+
+
+def spread(abi: str = "sysv", which: Callable[[Job], bool] = lambda job: True) -> list[Kernel]:
+    """Of the catalogue's kernels all but the other directions: they take turns from one instruction set to the next.
+
+    Every family and form, every shape of arguments and results, every instruction set and number of lanes is there.
+    """
+    groups: dict[Hashable, list[Job]] = defaultdict(list)
+    for job in filter(which, jobs_of(list(catalogue().values()), None, abi)):
+        family, form, contract = job.routine.family, job.routine.form, job.routine.contract
+        shape = tuple(parameter.kind for parameter in contract.parameters), len(contract.results)
+        groups[family, form, shape, job.isa, job.lanes].append(job)
+    found = []
+    for turn, jobs in enumerate(groups.values()):
+        job = jobs[turn % len(jobs)]
+        with suppress(Refused):
+            found.append(kernel(job.routine.name, job.isa, abi, job.lanes))
+    return found
 
 
 def every_kernel(routines: Iterable[Routine]) -> Iterator[Kernel]:

@@ -23,13 +23,6 @@ _REGISTERS = {
 }
 
 
-class _Place(RIPRelativeOffset):  # type: ignore[misc]
-    """A rip-relative address that PeachPy's tests for an index register can look at."""
-
-    base = None
-    index = None
-
-
 @cache
 def _register(register: Register) -> Any:
     if register.file == "mask":
@@ -81,7 +74,8 @@ def _operand(operand: Operand, instruction: Instruction, distance: int) -> Any:
     if isinstance(operand, int):
         return operand
     if operand.symbol is not None:
-        address = _Place(distance)
+        address = RIPRelativeOffset(distance)
+        address.base = address.index = None  # PeachPy's tests for an index register look at them
     else:
         address = MemoryAddress(
             None if operand.base is None else _register(operand.base),

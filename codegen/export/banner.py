@@ -15,6 +15,7 @@ from codegen.lower import Kernel
 
 _TITLES = {"sysv": "System V", "win64": "Win64", "wiki": "the literature's registers"}
 _WIDTH = 12
+_NO_ALIGNMENT = "none is asked for"
 
 
 def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
@@ -39,13 +40,17 @@ def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
     return _lines(kernel, f", {_TITLES[kernel.convention.name]}", said)
 
 
-def about(kernel: Kernel, facts: Facts, *more: tuple[str, str]) -> tuple[str, ...]:
+def about(
+    kernel: Kernel, facts: Facts, *more: tuple[str, str], word: str = "", returned: bool = False
+) -> tuple[str, ...]:
     """The lines over source that another compiler or assembler encodes: what does not hang on registers.
 
-    Counts and digest are of our own code; `more` are titles and texts that stand behind.
+    Counts and digest are of our own code; `more` are titles and texts that stand behind. `word` is the language's type
+    of a board, whose alignment it asks of pointers, though our own code asks for none; `returned` says that several
+    results come back by value.
     """
     said = (
-        *_contract(kernel),
+        *_contract(kernel, f"that of {word}, as the language wants it" if word else _NO_ALIGNMENT, returned=returned),
         ("features", _features(facts)),
         ("our code", _counts(facts)),
         ("SHA-256", f"{facts.sha256} of our code{_distances(facts)}"),
@@ -79,9 +84,16 @@ def _lines(kernel: Kernel, convention: str, said: Iterable[tuple[str, str]]) -> 
     )
 
 
-def _contract(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    yield "requires", " and ".join(kernel.routine.contract.requires) or "nothing of the boards"
-    yield from _memory(kernel)
+def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool = False) -> Iterator[tuple[str, str]]:
+    """What is required of the boards; aliasing and alignment, where there are pointers."""
+    contract = kernel.routine.contract
+    yield "requires", " and ".join(contract.requires) or "nothing of the boards"
+    if contract.each:
+        yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"
+        yield "alignment", f"{alignment}; with n = 0 nothing is read or written"
+    elif not returned and any(parameter.kind == "results" for parameter in contract.parameters):
+        yield "aliasing", "results are only written; no input is read from memory that they could overlap"
+        yield "alignment", alignment
 
 
 def _features(facts: Facts) -> str:
@@ -123,17 +135,6 @@ def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
             text += " (__vectorcall)"
         other = "" if convention == kernel.convention else f" (with --abi {convention.name})"
         yield "registers" if not other else "", f"{_TITLES[convention.name]}: {text}{other}"
-
-
-def _memory(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    """Aliasing and alignment, where there are pointers."""
-    contract = kernel.routine.contract
-    if contract.each:
-        yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"
-        yield "alignment", "none is asked for; with n = 0 nothing is read or written"
-    elif any(parameter.kind == "results" for parameter in contract.parameters):
-        yield "aliasing", "results are only written; no input is read from memory that they could overlap"
-        yield "alignment", "none is asked for"
 
 
 def _counts(facts: Facts) -> str:

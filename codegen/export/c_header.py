@@ -124,7 +124,8 @@ def _introduction(order: Order, found: Sequence[Choice]) -> str:
 
 
 def _remarked(kernel: Kernel, order: Order) -> str:
-    return f"{_comment(about(kernel, order.facts(kernel), *results_told(kernel)))}\n{function(kernel, symbol(kernel))}"
+    remark = _comment(about(kernel, order.facts(kernel), *results_told(kernel), word="uint64_t"))
+    return f"{remark}\n{function(kernel, symbol(kernel))}"
 
 
 def _guarded(kernel: Kernel, text: str) -> str:

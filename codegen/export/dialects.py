@@ -54,8 +54,6 @@ class Dialect:
     """What stands before a datum's first values: {name}."""
     data: Mapping[int, str]
     """What defines data, by the bytes of a value."""
-    distance: str
-    """A jump table's entry: {place} minus {datum}."""
     number: Callable[[int, int], str]
     """A value of so many digits as data."""
     mnemonic: Callable[[Instruction], str]
@@ -105,24 +103,41 @@ def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
     return address
 
 
+def _broadcast(instruction: Instruction, memory: Memory) -> str:
+    """What stands behind an element that fills all lanes."""
+    return f"{{1to{_lanes(instruction, memory)}}}" if memory.broadcast else ""
+
+
+@dataclass(frozen=True)
+class _Intel:
+    """Operands in Intel's syntax, and what its assemblers differ in."""
+
+    sizes: Mapping[int, str]
+    datum: str = "{name}"
+    """A datum in an address."""
+    label: Callable[[str, Names], str] = lambda label, full: full(label)
+    """Where a branch goes."""
+    number: Callable[[int], str] = small
+    says_size: Callable[[Instruction, Memory], bool] = _says_size
+
+    def __call__(self, instruction: Instruction, operand: Operand, full: Names) -> str:
+        """The operand as it is written."""
+        if isinstance(operand, Memory):
+            name = self.datum.format(name=full(operand.symbol)) if operand.symbol else ""
+            size = f"{self.sizes[operand.bits]} " if self.says_size(instruction, operand) else ""
+            return f"{size}[{_address(operand, name, self.number)}]{_broadcast(instruction, operand)}"
+        if isinstance(operand, Label):
+            return self.label(operand.name, full)
+        return self.number(operand) if isinstance(operand, int) else operand.name
+
+
+_DEFINE = MappingProxyType({1: "db", 2: "dw", 4: "dd", 8: "dq"})
+
 # ---- NASM
 
 _NASM_SIZES = MappingProxyType(
     {8: "byte", 16: "word", 32: "dword", 64: "qword", 128: "oword", 256: "yword", 512: "zword"}
 )
-
-
-def _nasm_operand(instruction: Instruction, operand: Operand, full: Names) -> str:
-    if isinstance(operand, Memory):
-        text = f"[{_address(operand, full(operand.symbol) if operand.symbol else '', small)}]"
-        if _says_size(instruction, operand):
-            text = f"{_NASM_SIZES[operand.bits]} {text}"
-        return text + (f"{{1to{_lanes(instruction, operand)}}}" if operand.broadcast else "")
-    if isinstance(operand, Label):
-        return f".{operand.name}"
-    return small(operand) if isinstance(operand, int) else operand.name
-
-
 _NASM_HEAD = ("default rel", "global {symbol}", "section .text", "align 16", "{symbol}:")
 _NASM_UNWIND = (
     ".end:",
@@ -155,11 +170,10 @@ NASM = Dialect(
     named="{symbol}.{label}",
     align="align {alignment}, db 0",
     datum="{name}:\n    ",
-    data=MappingProxyType({1: "db", 2: "dw", 4: "dd", 8: "dq"}),
-    distance="{place} - {datum}",
+    data=_DEFINE,
     number=_hexadecimal,
     mnemonic=_same,
-    operand=_nasm_operand,
+    operand=_Intel(_NASM_SIZES, label=lambda label, _: f".{label}"),
     near="short {place}",
     turned=frozenset({"xchg"}),
 )
@@ -167,26 +181,13 @@ NASM = Dialect(
 
 # ---- GNU as, in Intel's syntax and in AT&T's
 
-_INTEL_SIZES = MappingProxyType(
-    {8: "byte", 16: "word", 32: "dword", 64: "qword", 128: "xmmword", 256: "ymmword", 512: "zmmword"}
-)
-
-
-def _gas_operand(instruction: Instruction, operand: Operand, full: Names) -> str:
-    if isinstance(operand, Memory):
-        text = f"[{_address(operand, 'rip+' + full(operand.symbol) if operand.symbol else '', small)}]"
-        if _says_size(instruction, operand):
-            text = f"{_INTEL_SIZES[operand.bits]} ptr {text}"
-        return text + (f"{{1to{_lanes(instruction, operand)}}}" if operand.broadcast else "")
-    if isinstance(operand, Label):
-        return full(operand.name)
-    return small(operand) if isinstance(operand, int) else operand.name
+_WORDS = {**_NASM_SIZES, 128: "xmmword", 256: "ymmword", 512: "zmmword"}
+_INTEL_SIZES = MappingProxyType({bits: f"{word} ptr" for bits, word in _WORDS.items()})
 
 
 def _att_operand(instruction: Instruction, operand: Operand, full: Names) -> str:
     if isinstance(operand, Memory):
-        text = _att_address(operand, full)
-        return text + (f"{{1to{_lanes(instruction, operand)}}}" if operand.broadcast else "")
+        return _att_address(operand, full) + _broadcast(instruction, operand)
     if isinstance(operand, Label):
         return full(operand.name)
     if isinstance(operand, int):
@@ -257,10 +258,9 @@ def _gas(att: bool) -> Dialect:
         align=".balign {alignment}",
         datum="{name}:\n    ",
         data=MappingProxyType({1: ".byte", 2: ".short", 4: ".long", 8: ".quad"}),
-        distance="{place} - {datum}",
         number=_hexadecimal,
         mnemonic=_att_mnemonic if att else _same,
-        operand=_att_operand if att else _gas_operand,
+        operand=_att_operand if att else _Intel(_INTEL_SIZES, datum="rip+{name}"),
         results_last=att,
     )
 
@@ -282,15 +282,9 @@ def _masm_small(value: int) -> str:
     return ("-" if value < 0 else "") + _masm_hexadecimal(abs(value), 1)
 
 
-def _masm_operand(instruction: Instruction, operand: Operand, full: Names) -> str:
-    if isinstance(operand, Memory):
-        text = f"[{_address(operand, full(operand.symbol) if operand.symbol else '', _masm_small)}]"
-        if instruction.mnemonic != "lea" or operand.symbol:  # without a size LLVM takes a name for an absolute address
-            text = f"{_INTEL_SIZES[operand.bits]} ptr {text}"
-        return text + (f"{{1to{_lanes(instruction, operand)}}}" if operand.broadcast else "")
-    if isinstance(operand, Label):
-        return full(operand.name)
-    return _masm_small(operand) if isinstance(operand, int) else operand.name
+def _masm_says_size(instruction: Instruction, memory: Memory) -> bool:
+    """Without a size LLVM takes a name for an absolute address."""
+    return instruction.mnemonic != "lea" or bool(memory.symbol)
 
 
 _MASM_HEAD = ("public {symbol}", "_TEXT segment align(16) 'CODE'", "align 16", "{symbol} proc")
@@ -325,11 +319,10 @@ MASM = Dialect(
     named="{symbol}_{label}",
     align="align {alignment}",
     datum="{name} ",
-    data=MappingProxyType({1: "db", 2: "dw", 4: "dd", 8: "dq"}),
-    distance="{place} - {datum}",
+    data=_DEFINE,
     number=_masm_hexadecimal,
     mnemonic=_same,
-    operand=_masm_operand,
+    operand=_Intel(_INTEL_SIZES, number=_masm_small, says_size=_masm_says_size),
     turned=frozenset({"xchg"}),
 )
 """Microsoft's macro assembler, `ml64 /c`, and LLVM's, `llvm-ml -m64`; either makes COFF files."""

@@ -13,7 +13,7 @@ class Facts:
     counts     instructions, each class by name, memory_operands, bytes (of code) and data_bytes
     features   the CPU features that the bytes need beyond x86-64
     changed    what it leaves changed for its caller: registers, halves of registers, flags
-    sha256     of the code bytes, the distances to its data being zeros
+    sha256     of the code bytes, the distances to its data taken as zeros: as they are in an object file
     """
 
     counts: Mapping[str, int]

@@ -75,9 +75,7 @@ def _data(datum: Datum, dialect: Dialect, full: Callable[[str], str]) -> Iterato
     yield dialect.align.format(alignment=datum.alignment)
     mask = (1 << 8 * datum.size) - 1
     values = [
-        dialect.distance.format(place=full(value.name), datum=name)
-        if isinstance(value, Label)
-        else dialect.number(value & mask, 2 * datum.size)
+        f"{full(value.name)} - {name}" if isinstance(value, Label) else dialect.number(value & mask, 2 * datum.size)
         for value in datum.values
     ]
     in_line = max(1, 32 // datum.size)

@@ -99,7 +99,8 @@ def _introduction(order: Order) -> str:
 
 
 def _remarked(kernel: Kernel, order: Order) -> str:
-    lines = ["```text", *about(kernel, order.facts(kernel), *results_told(kernel)), "```", "# Safety", *_safety(kernel)]
+    told = about(kernel, order.facts(kernel), *results_told(kernel), word="u64", returned=True)
+    lines = ["```text", *told, "```", "# Safety", *_safety(kernel)]
     return "\n".join((*(f"/// {line}".rstrip() for line in lines), function(kernel)))
 
 
@@ -109,7 +110,8 @@ def _safety(kernel: Kernel) -> list[str]:
     wants = [f"- The processor has {', '.join(needed)}."] if needed else []
     wants += [f"- {p.name} is below {p.below}." for p in contract.parameters if p.below]
     if contract.each:
-        wants += ["- Every pointer holds n boards.", "- result is one of the inputs, or lies apart from all of them."]
+        wants += ["- Every pointer holds n boards, aligned as u64 is."]
+        wants += ["- result is one of the inputs, or lies apart from all of them."]
     return wants or ["There is nothing that it needs."]
 
 

@@ -53,7 +53,7 @@ def _introduction(order: Order) -> str:
 
 
 def _remarked(kernel: Kernel, order: Order) -> str:
-    lines = about(kernel, order.facts(kernel), *results_told(kernel))
+    lines = about(kernel, order.facts(kernel), *results_told(kernel), word="u64", returned=True)
     return "\n".join((*(f"/// {line}".rstrip() for line in lines), function(kernel)))
 
 

@@ -6,7 +6,7 @@ import json
 import pickle
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -43,8 +43,8 @@ class Core:
         self.closed = False
         Core.made.append(self)
 
-    made: list[Core] = []  # noqa: RUF012
-    busy: Iterator[bool] = iter(())
+    made: ClassVar[list[Core]] = []
+    busy: ClassVar[Iterator[bool]] = iter(())
 
     def run(self, rounds: int, trials: int) -> list[Record]:
         self.asked.append((rounds, trials))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -50,7 +51,7 @@ def complaint(capsys: Capture, *arguments: str, status: int = 2) -> str:
     return done.err
 
 
-@pytest.mark.parametrize("form", [name for name, one in FORMATS.items() if not one.fallback])
+@pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys: Capture) -> None:
     found = export(tmp_path, SOUTH, "shift.one.any", "--isa", "bmi2", "--format", form)
     files = {path.name: path for path in tmp_path.iterdir() if path.name != "metadata.json"}
@@ -61,6 +62,11 @@ def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys:
     assert "2 kernels, proved" in capsys.readouterr().out
     assert main(["verify", str(tmp_path)]) == 0
     assert "all fine" in capsys.readouterr().out
+    for path in files.values():
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    assert {subject for subject, what in findings(capsys, tmp_path) if what == "as written"} == set(files)
 
 
 def test_metadata_says_what_a_kernel_is(tmp_path: Path) -> None:
@@ -163,6 +169,30 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: Capture)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} != before
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_there_whole_or_not_at_all(
+    form: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An existing file, a place where nobody may write, and a disk that fills behind the first file."""
+    command = ("export", SOUTH, "--format", form, "--unproved", "-o")
+    (tmp_path / "metadata.json").write_text("mine")
+    assert "is there already: give --force" in complaint(capsys, *command, str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["metadata.json"]
+    assert "nothing was written" in complaint(capsys, *command, "/proc/self/fdinfo", status=1)
+
+    synced: list[int] = []
+
+    def full(descriptor: int) -> None:
+        synced.append(descriptor)
+        if len(synced) > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    line = complaint(capsys, *command, str(tmp_path / "new"), status=1)
+    assert "no space left on device: nothing was written" in line
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_directory_that_nobody_may_write(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for directory in (tmp_path / "file" / "deeper", Path("/proc/self/fdinfo")):
@@ -244,7 +274,8 @@ def test_changed_code_in_the_metadata_is_found_and_refuted(tmp_path: Path, capsy
         (one,) = record["kernels"]
         image = bytearray.fromhex(one["image"])
         image[image.index(b"\x08")] = 0x10  # a shift by two steps
-        one["image"], one["sha256"] = image.hex(), hashlib.sha256(image).hexdigest()
+        one["image"], digest = image.hex(), hashlib.sha256(image).hexdigest()
+        one["sha256"] = one["proof"]["image_sha256"] = digest
 
     tampered(tmp_path, change)
     symbol = "setwise_kogge_stone_attacks_sout_x86_64"
@@ -257,6 +288,8 @@ def test_changed_code_in_the_metadata_is_found_and_refuted(tmp_path: Path, capsy
         lambda one: one["counts"].update(moves=0),
         lambda one: one.update(features=["avx2"]),
         lambda one: one.update(sha256="0" * 64),
+        lambda one: one["proof"].update(image_sha256="0" * 64),
+        lambda one: one.update(distances=[0]),
     ],
 )
 def test_figures_that_are_not_true_are_found(

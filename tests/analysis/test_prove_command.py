@@ -10,9 +10,9 @@ import pytest
 
 from analysis import commands_prove
 from analysis.cli import main
-from analysis.commands_check import jobs_of
 from analysis.commands_prove import Proof, certificate_text, prove_all
 from analysis.confirm import Confirmation
+from analysis.jobs import jobs_of
 from codegen.catalogue import find
 from codegen.lower import Kernel, lower
 from tests.conftest import require_module
@@ -101,10 +101,10 @@ def test_a_proof_that_the_processor_does_not_share_fails(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Whatever a refutation says: where the processor is of another mind the command says so and ends in 1."""
-    found = next(iter(prove_all(jobs_of([find(NAME)], "x86-64", "sysv"), 60)))
+    found = next(iter(prove_all(jobs_of([find(NAME)], "x86-64", "sysv"))))
     assert found.certificate is not None
     proofs = _refuted(lower(find(NAME), "x86-64", "sysv"))
-    monkeypatch.setattr(commands_prove, "_side_by_side", lambda *_: iter([proofs]))
+    monkeypatch.setattr(commands_prove, "side_by_side", lambda *_: iter([proofs]))
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", status=1)
     assert "the proof is wrong" in shown
 

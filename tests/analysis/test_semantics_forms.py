@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from analysis.commands import binary_of
-from analysis.commands_check import jobs_of
 from analysis.decode import Decoded, Mem, Operand, Reg, decode
+from analysis.jobs import jobs_of
 from codegen.catalogue import catalogue, find
 from codegen.lower import Refused, lower
 from tests.analysis.forms import forms

@@ -36,7 +36,7 @@ def shell(routine: Routine, boards: int = 0) -> Subject:
 def cases(routine: Routine) -> Iterator[dict[str, int]]:
     """The words that each parameter is given, a case each."""
     arrays = bool(routine.contract.each)
-    made = given(shell(routine, 64 if arrays else 0), "independent" if arrays else "mixed")
+    made = given(shell(routine, 64 if arrays else 0), "independent" if arrays else "mixed", 1000)
     parameters = [p.name for p in routine.contract.each or routine.contract.parameters if p.kind != "results"]
     rows = zip(*made.arrays, strict=True) if arrays else zip(*[iter(made.words)] * len(parameters), strict=True)
     for row in rows:
@@ -75,9 +75,10 @@ def test_fixed_arguments_are_one_set_and_mixed_ones_are_many() -> None:
     union = shell(find("sliders.union"))
     assert len(given(union, "independent").words) == 3
     assert len(given(union, "chained").words) == 3
-    assert len(given(union, "mixed").words) > 3 * 1000
-    assert len(given(union, "mixed").words) % (3 * CALLS) == 0
-    assert given(union, "mixed") == given(union, "mixed")
+    words = len(given(union, "mixed").words)
+    assert words > 3 * 10_000
+    assert words % (3 * CALLS) == 0
+    assert given(union, "mixed", 64) == given(union, "mixed", 64)
 
 
 def test_a_vector_holds_a_case_a_lane() -> None:

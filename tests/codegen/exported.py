@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analysis.cases import Cases, make_cases
 from analysis.check import check
-from analysis.commands_check import jobs_of
+from analysis.jobs import jobs_of
 from codegen.call import NotRunnable, runner
 from codegen.catalogue import catalogue
 from codegen.export import c, rust, zig
@@ -20,7 +20,7 @@ from codegen.export.names import symbol
 from codegen.lower import Kernel
 from codegen.routine import Contract
 from tests.conftest import require_module, require_rust, require_tool
-from tests.exports import kernel
+from tests.exports import kernel, spread
 
 Functions = Mapping[str, Kernel]
 
@@ -98,6 +98,12 @@ def everything() -> Functions:
     jobs = jobs_of(list(catalogue().values()), None, "sysv")
     kernels = [kernel(job.routine.name, job.isa, "sysv", job.lanes) for job in jobs]
     return {symbol(each): each for each in kernels}
+
+
+@cache
+def every_form() -> Functions:
+    """Of everything all but the other directions, which take turns."""
+    return {symbol(each): each for each in spread()}
 
 
 def made(folder: Path, compiler: Compiler, functions: Functions, *flags: str) -> Path:
