@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.commands import binary_of
+from analysis.count import count
+from codegen.catalogue import find
+from codegen.lower import lower
 from tests.conftest import require_tool
 
 README = Path(__file__).parents[1] / "README.md"
@@ -93,3 +97,48 @@ def test_session(session: list[Example], tmp_path: Path) -> None:
             assert_printed(output, done)
         else:
             assert done.returncode == 0, done.stderr
+
+
+def claims() -> list[tuple[str, str]]:
+    """The table of claims: each, and the cell of the commands that check it."""
+    section = README.read_text(encoding="utf-8").partition("\n## What checks it\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.*) \| (`.*`) \|$", section, re.MULTILINE)
+    assert len(rows) == section.count("\n|") - 2, "a row without a command"
+    return rows
+
+
+def assert_there(command: str) -> None:
+    """The target, the test or the subcommand exists."""
+    program, *words = command.split()
+    if program == "make":
+        targets = re.findall(r"^(\w+):", (README.parent / "Makefile").read_text(), re.MULTILINE)
+        assert set(words) <= set(targets)
+    elif program == "setwise":
+        assert words[0] in {
+            example.split()[0] for example in re.findall(r"^    setwise (.*)", README.read_text(), re.M)
+        }
+        done = subprocess.run([*PROGRAM, words[0], "--help"], capture_output=True, text=True)
+        assert done.returncode == 0
+        assert all(word in done.stdout for word in words[1:])
+    else:
+        assert program == "pytest"
+        for word in words:
+            path, _, name = word.partition("::")
+            text = (README.parent / path).read_text()
+            assert re.search(rf"^def {name or 'test_'}", text, re.MULTILINE), word
+
+
+def test_each_claim_names_commands_that_there_are() -> None:
+    assert len(claims()) > 20
+    for _, commands in claims():
+        for command in re.findall(r"`([^`]*)`", commands):
+            assert_there(command)
+
+
+def test_the_instructions_of_a_whole_side() -> None:
+    """What the first table of `sliders.union` says of our own code."""
+    text = README.read_text(encoding="utf-8").partition("| instruction set | instructions | best known elsewhere |")[2]
+    kernels = ("x86-64", None), ("bmi2", None), ("avx2", 4), ("avx512", 4), ("avx512", 8)
+    rows = re.findall(r"^\| ([a-z0-9-]+)[^|]* \| (\d+) \|", text, re.MULTILINE)[: len(kernels)]
+    made = [binary_of(lower(find("sliders.union"), isa, lanes=lanes)) for isa, lanes in kernels]
+    assert rows == [(isa, str(count(one).instructions)) for (isa, _), one in zip(kernels, made, strict=True)]

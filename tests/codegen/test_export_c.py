@@ -279,6 +279,13 @@ def test_what_it_says_of_itself() -> None:
     assert max(map(len, text.splitlines())) <= 120
 
 
+def test_it_says_what_c_wants_of_pointers() -> None:
+    assert "alignment   that of uint64_t, as the language wants it\n" in header(name="sliders.pair", isas=("x86-64",))
+    arrays = header(name="kogge-stone.attacks.nort.batch", isas=("avx2",))
+    assert "alignment   that of uint64_t, as the language wants it; with n = 0 nothing is read or written\n" in arrays
+    assert "alignment" not in header(isas=("avx2",))
+
+
 def test_without_the_fallback_there_is_no_choice() -> None:
     text = header(isas=("avx2",))
     assert "setwise_kogge_stone_attacks_queen_avx2(" in text

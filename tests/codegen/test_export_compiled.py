@@ -13,7 +13,7 @@ from codegen.export.names import symbol
 from codegen.export.prototypes import boards_a_call
 from codegen.lower import TARGETS, lower
 from codegen.native import runnable
-from tests.codegen.exported import RUST, ZIG, C, Compiler, Functions, everything, judged, made, sample
+from tests.codegen.exported import RUST, ZIG, C, Compiler, Functions, every_form, judged, made, sample
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
@@ -24,13 +24,13 @@ FAST = {"rustc": ("-Copt-level=3",), "zig": ("-OReleaseFast", "-fno-compiler-rt"
 
 
 def matrix() -> Iterator[Any]:
-    """A sample by the compilers that differ most; everything by all of them, optimised and not."""
+    """A sample by the compilers that differ most; every form by all of them, optimised and not."""
     for compiler in (C[0], RUST):
         yield pytest.param(compiler, True, sample, id=f"{compiler.name}-optimised-sample")
     for compiler in (*C, RUST):
         for fast in (False, True):
             how = "optimised" if fast else "plain"
-            yield pytest.param(compiler, fast, everything, id=f"{compiler.name}-{how}", marks=pytest.mark.slow)
+            yield pytest.param(compiler, fast, every_form, id=f"{compiler.name}-{how}", marks=pytest.mark.slow)
 
 
 def shared(compiler: Compiler, *, fast: bool) -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def test_compiled_functions_give_what_the_ray_walk_gives(
     ("fast", "which"),
     [
         pytest.param(True, sample, id="optimised-sample"),
-        pytest.param(True, everything, id="optimised", marks=pytest.mark.slow),
-        pytest.param(False, everything, id="plain", marks=pytest.mark.slow),
+        pytest.param(True, every_form, id="optimised", marks=pytest.mark.slow),
+        pytest.param(False, every_form, id="plain", marks=pytest.mark.slow),
     ],
 )
 def test_zig_builds_each_instruction_set_for_a_cpu_that_has_it(
@@ -91,7 +91,7 @@ def test_zig_builds_each_instruction_set_for_a_cpu_that_has_it(
 @runs
 @pytest.mark.parametrize("compiler", [C[0], RUST, ZIG], ids=lambda compiler: compiler.name)
 def test_a_wrong_operation_is_found(tmp_path: Path, compiler: Compiler) -> None:
-    """The judge would mean nothing if it passed everything: one shift is one too far."""
+    """The judge would mean nothing if it passed every_form: one shift is one too far."""
     kernel = lower(find("kogge-stone.attacks.sout"))
     name = symbol(kernel)
     text = compiler.unit({name: kernel})

@@ -159,6 +159,8 @@ def test_they_say_what_they_are() -> None:
     for text in (rust_module.module(order()), zig_module.module(order())):
         assert "made by a test" in text
         assert "results     orthogonal, diagonal, in this order" in text
+        assert "alignment   that of u64, as the language wants it; with n = 0 nothing is read or written" in text
+        assert "results are only written" not in text  # they come by value
         assert facts_of(kernel(*KERNELS[0])).sha256 in text
         assert text.isascii()
         assert max(map(len, text.splitlines())) <= 120

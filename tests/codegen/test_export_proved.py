@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,15 @@ from analysis.count import Counts, count
 from analysis.decode import Binary
 from analysis.objects import load_all
 from analysis.prove import Prover
-from codegen.export.names import symbol
+from codegen.export.names import symbol, symbol_of
 from codegen.export.prototypes import boards_a_call
-from tests.codegen.exported import RUST, C, Compiler, Functions, everything, made, sample
+from tests.codegen.exported import RUST, C, Compiler, Functions, everything, made, run, sample
 from tests.conftest import require_module
 from tests.exports import kernel
 
 require_module("bitwuzla")
+
+README = Path(__file__).parents[2] / "README.md"
 
 FLAGS = {
     "gcc": ("-O3", "-c", "-fcf-protection=none"),
@@ -39,14 +42,23 @@ def objects(folder: Path, compiler: Compiler, functions: Functions) -> dict[str,
     return {name: one for name, one in found.items() if isinstance(one, Binary)}
 
 
-def straight(functions: Functions) -> Functions:
-    """Those whose compiled code the prover follows: not the loops over arrays, which compilers count otherwise.
+def followed(functions: Functions) -> Functions:
+    """Those that a contract of words says all about: where vectors by value come depends on more than the function."""
+    return {name: each for name, each in functions.items() if boards_a_call(each) == 1}
 
-    Nor, for Clang's convention, vectors by value: where they come depends on more than the function.
-    """
-    return {
-        name: each for name, each in functions.items() if not each.routine.contract.each and boards_a_call(each) == 1
-    }
+
+_REST = {
+    f"setwise_kogge_stone_attacks_{end}" for end in ("bishop_batch_x86_64", "bishop_batch_bmi2", "queen_batch_avx2")
+}
+UNPROVED = {
+    "gcc": {"setwise_sliders_union_batch_avx2", "setwise_sliders_union_empty_batch_avx2"},
+    "clang-19": _REST,
+    "rustc": _REST,
+}
+"""8 of 384 functions on arrays, which are run but not proved: the prover finds no invariant for their last loop.
+
+GCC keeps its end on the stack; LLVM counts it anew from where a loop over two boards a round left off.
+"""
 
 
 @pytest.mark.parametrize(
@@ -57,17 +69,20 @@ def straight(functions: Functions) -> Functions:
     ],
 )
 def test_compiled_functions_are_proved(tmp_path: Path, compiler: Compiler, which: Callable[[], Functions]) -> None:
-    functions = straight(which())
+    """For all inputs; those on arrays, whose loops compilers make anew, for every n."""
+    functions = followed(which())
     if which is sample:
         # Each square is a proof of its own: all 64 take their time.
         functions = {name: each for name, each in functions.items() if each.routine.family != "exploding"}
+    assert any(each.routine.contract.each for each in functions.values())
     prover = Prover()
     unproved = {}
     for name, one in objects(tmp_path, compiler, functions).items():
         proof = prover.prove(one, task_of(functions[name]))
         if proof.status != "proved":
             unproved[name] = (proof.status, proof.reason)
-    assert not unproved
+    assert unproved.keys() <= UNPROVED.get(compiler.name, set()), unproved
+    assert all(status == "not proved" for status, _ in unproved.values()), unproved
 
 
 def test_the_command_proves_an_object(tmp_path: Path) -> None:
@@ -110,10 +125,31 @@ def test_the_instruction_choice_stays_ours(tmp_path: Path) -> None:
 
     Clang and Rust, whose back ends are one, write two vector operations of AVX2 as three others.
     """
-    for (name, compiler), (ours, theirs) in compiled_union(tmp_path).items():
+    counted = compiled_union(tmp_path)
+    for (name, compiler), (ours, theirs) in counted.items():
         work = theirs.operations + theirs.transfers - ours.operations - ours.transfers
         most = 0 if "avx512" in name or "x86_64" in name else 1 if compiler == "gcc" else 3
         assert 0 <= work <= most, (name, compiler)
         overhead = theirs.instructions - ours.instructions - work
         allowed = 26 if "x86_64" in name or "bmi2" in name else 5
         assert overhead <= allowed, (name, compiler, theirs)
+    assert_readme_says({key: (ours.instructions, theirs.instructions) for key, (ours, theirs) in counted.items()})
+
+
+def assert_readme_says(lengths: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+    """The README's table has these lengths, where the compilers are those that it names."""
+    (table,) = re.findall(r"^\| `sliders\.union` \| ours \|.*\n(?:\|.*\n)+", README.read_text("utf-8"), re.MULTILINE)
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+    assert head[2:4] == ["gcc 12", "clang 19, rustc 1.95"]
+    titles = {"setwise_sliders_union_" + symbol_of(isa): isa for isa in ("x86-64", "bmi2", "avx2")}
+    titles |= {
+        f"setwise_sliders_union_avx512{end}": f"avx512, {n} lanes" for end, n in (("_x4", "four"), ("", "eight"))
+    }
+    told = {row[0]: row[1:4] for row in rows}
+    assert told.keys() == set(titles.values())
+    named = {"gcc": (1, "gcc", " 12."), "clang-19": (2, "clang-19", " 19."), "rustc": (2, "rustc", " 1.95.")}
+    for (name, compiler), (ours, theirs) in lengths.items():
+        column, program, version = named[compiler]
+        assert told[titles[name]][0] == str(ours)
+        if version in run([program, "--version"], README.parent).splitlines()[0]:
+            assert told[titles[name]][column] == str(theirs), (name, compiler)

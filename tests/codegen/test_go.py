@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,20 +12,19 @@ import pytest
 from analysis.contracts import task_of
 from analysis.decode import Binary, Decoded, Imm, Mem, Operand, Reg, decode
 from analysis.facts import facts_of
-from analysis.objects import load
+from analysis.jobs import Job
+from analysis.objects import load_all
 from analysis.prove import Prover
 from analysis.task import Place, Task
 from codegen.assemble import assemble
-from codegen.catalogue import catalogue
 from codegen.export import go
 from codegen.export.names import go_name
 from codegen.export.object_file import with_endbr64
 from codegen.export.order import Options, Order
-from codegen.lower import Kernel
+from codegen.lower import TARGETS, Kernel
 from codegen.machine import Code
-from codegen.routine import Routine
 from tests.conftest import require_tool
-from tests.exports import every_kernel, kernel
+from tests.exports import kernel, spread
 
 SAMPLE = (
     ("kogge-stone.attacks.sout", "x86-64"),
@@ -88,9 +87,12 @@ def go_task(one: Kernel) -> Task:
     )
 
 
-def function(program: Path, one: Kernel) -> Binary:
-    """The function's bytes as Go linked them."""
-    return load(program, f"example/setwise.{go_name(one)}.abi0")
+def linked(program: Path, kernels: Sequence[Kernel]) -> list[tuple[Kernel, Binary]]:
+    """The kernels with their functions' bytes as Go linked them."""
+    names = {f"example/setwise.{go_name(one)}.abi0": one for one in kernels}
+    found = load_all(program, names)
+    assert found.keys() == names.keys()
+    return [(names[name], one) for name, one in found.items() if isinstance(one, Binary)]
 
 
 def said(instructions: Sequence[Decoded]) -> list[tuple[object, ...]]:
@@ -112,20 +114,25 @@ def _operand(operand: Operand) -> object:
     return operand.name if isinstance(operand, Reg) else operand.value if isinstance(operand, Imm) else ""
 
 
-def assert_same_instructions(program: Path, one: Kernel) -> None:
+def assert_same_instructions(program: Path, kernels: Sequence[Kernel]) -> None:
     """Ours stand between what loads the arguments and what stores the result; Go's frame is around both."""
-    ours = said(decode(assemble(Code("body", go.body(one), one.code.data)).text))[:-1]
-    theirs = said(decode(function(program, one).text))
-    place = next((at for at in range(len(theirs)) if theirs[at : at + len(ours)] == ours), None)
-    assert place is not None, f"{one.name} {one.target.name}"
-    around = {word[0] for word in [*theirs[:place], *theirs[place + len(ours) :]]}
-    assert around <= {"mov", "sub", "add", "lea", "ret"}
+    functions = linked(program, kernels)
+    assert len(functions) == len(kernels)
+    for one, binary in functions:
+        ours = said(decode(assemble(Code("body", go.body(one), one.code.data)).text))[:-1]
+        theirs = said(decode(binary.text))
+        place = next((at for at in range(len(theirs)) if theirs[at : at + len(ours)] == ours), None)
+        assert place is not None, f"{one.name} {one.target.name}"
+        around = {word[0] for word in [*theirs[:place], *theirs[place + len(ours) :]]}
+        assert around <= {"mov", "sub", "add", "lea", "ret"}
 
 
 def assert_proved(program: Path, kernels: Sequence[Kernel]) -> None:
     prover = Prover()
-    for one in kernels:
-        made = prover.prove(function(program, one), go_task(one))
+    functions = linked(program, kernels)
+    assert len(functions) == len(kernels)
+    for one, binary in functions:
+        made = prover.prove(binary, go_task(one))
         assert made.status == "proved", f"{one.name} {one.target.name}: {made.reason}"
 
 
@@ -146,33 +153,32 @@ def test_the_bytes_that_go_makes_are_proved(program: Path) -> None:
 
 def test_a_wrong_result_on_the_stack_would_be_refuted(program: Path) -> None:
     one = kernel("kogge-stone.attacks.sout")
-    binary = function(program, one)
+    ((_, binary),) = linked(program, [one])
     other = replace(go_task(one), direction="nort")
     assert Prover().prove(binary, other).status == "refuted"
 
 
 def test_go_makes_the_same_instructions(program: Path) -> None:
-    for names in SAMPLE:
-        assert_same_instructions(program, kernel(*names))
+    assert_same_instructions(program, [kernel(*names) for names in SAMPLE])
 
 
-def callable_from_go(routines: Sequence[Routine]) -> Iterator[Kernel]:
-    for one in every_kernel(routines):
-        if one.convention.name == "sysv":
-            try:
-                go.assembly(one, facts_of(one))
-            except ValueError:
-                continue
-            yield one
+def callable_from_go(job: Job) -> bool:
+    """Whether Go has words for its arguments and for its jumps; arrays in the widest registers alone."""
+    if job.routine.contract.each:
+        return job.lanes == TARGETS[job.isa].widths[0]
+    vectors = job.lanes > 1 and job.routine.boards
+    return not vectors and job.routine.family != "exploding"
 
 
 @pytest.mark.slow
-def test_all_that_go_can_call_is_proved(tmp_path: Path) -> None:
-    kernels = list(callable_from_go(list(catalogue().values())))
-    assert len(kernels) > 300
+def test_what_go_can_call_is_proved(tmp_path: Path) -> None:
+    """Every family, form and kind of argument with every instruction set; directions take turns."""
+    kernels = [kernel(*names) for names in SAMPLE]  # which the program calls
+    names = {go_name(one) for one in kernels}
+    kernels += [one for one in spread(which=callable_from_go) if go_name(one) not in names]
+    assert len(kernels) > 100
     program = package(tmp_path, kernels)
-    for one in kernels:
-        assert_same_instructions(program, one)
+    assert_same_instructions(program, kernels)
     assert_proved(program, kernels)
 
 
