@@ -37,7 +37,7 @@ from codegen.frame import Frame, with_frame, without_needless_tests
 from codegen.graph import Graph, rewrite
 from codegen.layout import Layout
 from codegen.live import live_events
-from codegen.machine import Code, Datum, Label, Memory, Register
+from codegen.machine import Code, Datum, Instruction, Label, Memory, Register
 from codegen.operands import in_short_order
 from codegen.place import Block, place
 from codegen.routine import Description, Routine
@@ -180,7 +180,10 @@ def _frame(unit: Unit) -> Unit:
     frame = Frame(unit.allocated.saved, unit.slots)
     wide_result = any(result.lanes > 2 for result in unit.graph.results if result.op not in WRITES)
     items = with_frame(unit.allocated.items, frame, unit.convention, "avx" in unit.target.features, wide_result)
-    return replace(unit, code=Code(unit.routine.name, items, unit.data))
+    read = {o.symbol for item in items if isinstance(item, Instruction) for o in item.operands if isinstance(o, Memory)}
+    # A constant whose instructions all took it as an immediate lies nowhere.
+    data = tuple(datum for datum in unit.data if datum.label in read)
+    return replace(unit, code=Code(unit.routine.name, items, data))
 
 
 def _checked(unit: Unit) -> Unit:

@@ -91,7 +91,7 @@ def test_zig_builds_each_instruction_set_for_a_cpu_that_has_it(
 @runs
 @pytest.mark.parametrize("compiler", [C[0], RUST, ZIG], ids=lambda compiler: compiler.name)
 def test_a_wrong_operation_is_found(tmp_path: Path, compiler: Compiler) -> None:
-    """The judge would mean nothing if it passed every_form: one shift is one too far."""
+    """The judge would mean nothing if it passed everything: one shift is one too far."""
     kernel = lower(find("kogge-stone.attacks.sout"))
     name = symbol(kernel)
     text = compiler.unit({name: kernel})

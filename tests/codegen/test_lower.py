@@ -384,3 +384,12 @@ def test_a_kernel_that_forgets_a_saved_register_is_caught(abi: str) -> None:
     with pytest.raises(Broken):
         called(code, CONVENTION[abi], 2)(1, 2)
     assert called(code[3:], CONVENTION[abi], 2)(1, 2) == 42
+
+
+@pytest.mark.parametrize("name", ["exploding.rook", "exploding.bishop", "shift.one.any", "kogge-stone.attacks.noEa"])
+def test_no_constant_lies_there_that_nobody_reads(name: str) -> None:
+    """A factor that is an immediate in the end needs no place in memory."""
+    code = lower(find(name), "bmi2").code
+    operands = [operand for instruction in code.instructions for operand in instruction.operands]
+    read = {operand.symbol for operand in operands if isinstance(operand, Memory)}
+    assert [datum.label for datum in code.data if datum.label not in read] == []
