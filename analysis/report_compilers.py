@@ -15,7 +15,8 @@ from analysis.decode import decode
 from analysis.processors import PROCESSORS, UnknownCost
 from analysis.report import as_json, from_json
 from analysis.report_costs import LACKS
-from analysis.report_measured import OURS, Measured
+from analysis.report_measured import Measured
+from analysis.report_races import FOR_SCALE, cycles
 from analysis.report_rows import Key, Row
 from analysis.report_text import ISAS, code, listed, page, some, table
 
@@ -24,12 +25,6 @@ BOUNDED = frozenset(
     {"sliders.union", *(f"{family}.attacks.{way}" for family in ("dumb7", "kogge-stone") for way in ("sout", "queen"))}
 )
 """The routines whose code by compilers is given bounds, as ours is."""
-NOISE = 0.03
-"""Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
-EXPORTED = "(exported"
-"""What the makers of setwise's own C export are told by."""
-FOR_SCALE = "look-up"
-"""The kind of source that is no set-wise fill and stands beside them for scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +116,7 @@ def compilers(found: Compilers, rows: Mapping[Key, Row], measured: Measured | No
         "direction after the other), *vectors* (GCC's vectors of boards), *rays* (intrinsics, a ray a lane), *arrays* "
         "(a plain loop, which they make vectors of), *exported* (setwise's own C export of that kernel).",
         "## Cycles",
-        *_cycles(measured),
+        *cycles(measured),
         "## Instructions",
         "All instructions of the code but the final `ret`; of each compiler the shortest that it makes of any of its "
         f"sources, in bold where it is shorter than ours. {_lengths(found, rows)} Shorter is not faster: above are the "
@@ -136,110 +131,6 @@ def best(found: Compilers, key: Key, compiler: str) -> Made | None:
     mine = [one for one in found.made if one.key == key and one.compiler == compiler and one.kind != FOR_SCALE]
     return min(
         (one for one in mine if one.instructions is not None), key=lambda one: one.instructions or 0, default=None
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Race:
-    """Our cycles and those of the fastest code of compilers, for one kernel and way to call it.
-
-    `exported` says whether they were given setwise's own C export of that kernel, or C after the literature.
-    """
-
-    key: Key
-    mode: str
-    ours: float
-    theirs: float
-    maker: str
-    exported: bool = False
-
-    @property
-    def title(self) -> str:
-        """The instruction set, and the lanes where there are several."""
-        return self.key[1] + (f" x{self.key[2]}" if self.key[2] > 1 else "")
-
-    @property
-    def speed(self) -> float:
-        """Their cycles over ours: above 1 we are faster."""
-        return self.theirs / self.ours
-
-    @property
-    def outcome(self) -> str:
-        """ahead, level or behind, as we are."""
-        if abs(self.ours - self.theirs) <= NOISE * self.theirs:
-            return "level"
-        return "ahead" if self.ours < self.theirs else "behind"
-
-
-def races(measured: Measured, exported: bool = False) -> Iterator[Race]:
-    """Every kernel of ours that was timed beside compilers' code for the same routine and instruction set."""
-    for key, mode in dict.fromkeys((one.key, one.mode) for one in measured.timed):
-        medians = measured.timings(key, mode)
-        others = {
-            maker: cycles
-            for maker, cycles in medians.items()
-            if maker != OURS and FOR_SCALE not in maker and (EXPORTED in maker) == exported
-        }
-        if OURS in medians and others:
-            fastest = min(others, key=lambda maker: others[maker])
-            yield Race(key, mode, medians[OURS], others[fastest], fastest, exported)
-
-
-def outcomes(run: Sequence[Race]) -> str:
-    """How often we are ahead, level and behind, in words."""
-    counts = {outcome: sum(race.outcome == outcome for race in run) for outcome in ("ahead", "level", "behind")}
-    return (
-        f"ahead in {counts['ahead']}, level (within {NOISE:.0%}) in {counts['level']}, behind in {counts['behind']} of "
-        f"{some(len(run), 'comparison')}"
-    )
-
-
-def _cycles(measured: Measured | None) -> Iterator[str]:
-    run = list(races(measured)) if measured else []
-    if not measured or not run:
-        yield "Not measured: `setwise report --measure` does that."
-        return
-    yield (
-        f"On {measured.machine}, {measured.date}, beside the fastest code that either compiler makes of any C after "
-        f"the literature, setwise's kernels are {outcomes(run)}. Speed is their cycles over ours: above 1 we are "
-        f"faster. The slowest of ours come first. {_right(measured)}"
-    )
-    yield _table(run)
-    own = list(races(measured, exported=True))
-    if own:
-        yield "### Beside setwise's own C export"
-        yield (
-            "Here the compilers are given the very operations of the kernel, so that only their order and the "
-            f"registers are the compilers'. setwise's kernels are {outcomes(own)}."
-        )
-        yield _table(own)
-
-
-def _table(run: Sequence[Race]) -> str:
-    lines = [
-        (
-            code(race.key[0]),
-            race.title,
-            race.mode,
-            f"{race.ours:.2f}",
-            f"{race.theirs:.2f}",
-            race.maker,
-            f"{race.speed:.2f}",
-            race.outcome,
-        )
-        for race in sorted(run, key=lambda race: race.speed)
-    ]
-    return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
-
-
-def _right(measured: Measured) -> str:
-    """How many of the compilers' functions that were timed are proved."""
-    functions = {(one.key, one.maker): one.right for one in measured.timed if one.maker != OURS}
-    proved = sum(right == "proved" for right in functions.values())
-    wrong = f" Not timed, for they are wrong: {listed(measured.wrong)}." if measured.wrong else ""
-    return (
-        f"Of the {some(len(functions), 'function')} of the compilers' that were timed, {proved} are proved right for "
-        f"all inputs; the other {len(functions) - proved} passed the cases of `setwise check`.{wrong}"
     )
 
 

@@ -20,9 +20,10 @@ from analysis.pictures_graph import Node, dependencies
 from analysis.pictures_network import prefix_network
 from analysis.pictures_scatter import Point, latency_and_throughput
 from analysis.processors import Processor, processor
-from analysis.report_compilers import EXPORTED, FOR_SCALE, Compilers
+from analysis.report_compilers import Compilers
 from analysis.report_costs import Estimates
 from analysis.report_measured import OURS, Measured
+from analysis.report_races import EXPORTED, FOR_SCALE
 from analysis.report_rows import Key, Row
 from analysis.report_text import FAMILIES, ISAS, LONG, figure, some
 from analysis.trace import fill

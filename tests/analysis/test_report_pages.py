@@ -16,9 +16,10 @@ from analysis.cost import round_cost
 from analysis.count import count
 from analysis.processors import processor
 from analysis.report_comparison import comparison, split, whole
-from analysis.report_compilers import NOISE, Compilers, Made, Race, compilers, joined, races, to_run
+from analysis.report_compilers import Compilers, Made, compilers, joined, to_run
 from analysis.report_costs import Estimate, costs, estimates_of, rows_of
 from analysis.report_measured import OURS, Measured, Timed, measurements
+from analysis.report_races import NOISE, Race, races
 from analysis.report_readme import NEEDS, chosen, readme
 from analysis.report_rows import Key, Row, keys, row_of
 from analysis.report_verdict import Duel, duels, sentence, tally, verdict_table
@@ -310,6 +311,16 @@ def test_losses_are_told_as_plainly_as_wins() -> None:
     assert "ahead in 1, level (within 3%) in 1, behind in 1 of 3 comparisons" in text
     assert [race.key[0] for race in races(figures, exported=True)] == ["own"]
     assert "ahead in 0, level (within 3%) in 0, behind in 1 of 1 comparison" in text
+
+
+def test_rays_stand_beside_rays_that_are_laid_out_alike() -> None:
+    makers = {OURS: 10, "gcc x (rays)": 12, "gcc x (rays apart)": 8, "gcc x (look-up)": 1, "gcc x (exported plain)": 2}
+    for lanes, theirs in ((8, 12), (4, 8)):
+        timings = [
+            replace(timed("a", maker, "chained", cycles), isa="avx512", lanes=lanes) for maker, cycles in makers.items()
+        ]
+        assert [race.theirs for race in races(measured(*timings))] == [theirs]
+        assert list(races(measured(*timings), exported=True)) == []
 
 
 @pytest.mark.parametrize(("theirs", "outcome"), [(10 * (1 + NOISE) * 1.01, "ahead"), (9.6, "behind"), (10.2, "level")])
