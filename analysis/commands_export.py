@@ -165,8 +165,8 @@ def _request(arguments: Namespace, given: Format) -> Request:
         raise ValueError(f"unknown instruction set '{unknown[0]}': use one of {', '.join(TARGETS)}")
     if arguments.endbr64 and not given.endbr64:
         raise ValueError(f"{arguments.format} has no endbr64 of its own: leave --endbr64 out")
-    if arguments.dispatch and not given.fallback:
-        choosing = [name for name, one in FORMATS.items() if one.fallback]
+    if arguments.dispatch and not given.dispatch:
+        choosing = [name for name, one in FORMATS.items() if one.dispatch]
         raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
     if given.fallback and (arguments.dispatch or len(isas) > 1):
         isas = list(dict.fromkeys(("x86-64", *isas)))

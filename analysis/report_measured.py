@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -24,7 +24,7 @@ class Timed:
     `maker` made the bytes: setwise, or a compiler with its flags, whose code is `right` as it was proved, or passed the
     check's cases; of ours `fingerprint` is that of its row. `mode` is chained, independent or mixed. `bound` is the
     model's least, `model` its forecast, both on the processor that measured, for the same stream of instructions, the
-    call and all.
+    call and all. `again` is the median of a second run, of ours alone.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Timed:
     model: float | None = None
     right: str = ""
     fingerprint: str = ""
+    again: float | None = None
 
     @property
     def key(self) -> Key:
@@ -131,6 +132,7 @@ def measurements(measured: Measured, processors: Mapping[str, str], stale: int =
         "## Arrays" if arrays else "",
         "Cycles a board." if arrays else "",
         _table(arrays, ("independent",)) if arrays else "",
+        *_twice(ours),
         *_model(measured),
         *_refused(measured.timed),
         made=f"Made by `{COMMAND}`, which records the figures in [{PATH}]({PATH}); `setwise report` writes this page "
@@ -192,6 +194,20 @@ def _model(measured: Measured) -> list[str]:
         "first; + says that the measured figure is the larger one.",
         table(("Routine", "", "mode", "measured", "bound", "difference", "forecast", "difference"), lines, left=3),
     ]
+
+
+def _twice(ours: Sequence[Timed]) -> Iterator[str]:
+    """How near two runs come to each other."""
+    apart = {one: abs(one.again - one.median) / one.median for one in ours if one.again and one.median}
+    if apart:
+        most = max(apart, key=lambda one: apart[one])
+        yield "## Two runs"
+        yield (
+            f"All kernels were timed again, in processes of their own, when all else had been. The medians of the two "
+            f"runs lie {fmean(apart.values()):.1%} apart on average over {some(len(apart), 'figure')}, at most "
+            f"{apart[most]:.1%} ({code(most.name)}, {_isa(most.isa, most.lanes)}, {most.mode}); "
+            f"{sum(each <= 0.03 for each in apart.values())} of them within 3%."
+        )
 
 
 def _refused(timed: Sequence[Timed]) -> list[str]:

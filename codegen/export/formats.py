@@ -26,6 +26,7 @@ class Format:
     """One format: `files` gives the content of each file by its name, or ValueError for what it cannot hold.
 
     fallback   whether kernels for plain x86-64 go with those of other sets where there is a choice among several
+    dispatch   whether it can choose among them when the program runs
     endbr64    whether its functions may begin with endbr64
     abi        the calling convention where none is asked for
     """
@@ -33,6 +34,7 @@ class Format:
     what: str
     files: Files
     fallback: bool = False
+    dispatch: bool = False
     endbr64: bool = True
     abi: str = "sysv"
 
@@ -75,8 +77,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "a listing a routine, for Microsoft's ml64 and LLVM's llvm-ml", _listings("masm", ".asm"), abi="win64"
         ),
         "go": Format("a Go package: assembly and declarations", go.files, endbr64=False),
-        "c": Format("a C header of inline functions, C++ too", c_header.files, fallback=True, endbr64=False),
-        "rust": Format("a Rust module of inline functions", rust_module.files, fallback=True, endbr64=False),
+        "c": Format(
+            "a C header of inline functions, C++ too", c_header.files, fallback=True, dispatch=True, endbr64=False
+        ),
+        "rust": Format(
+            "a Rust module of inline functions", rust_module.files, fallback=True, dispatch=True, endbr64=False
+        ),
         "zig": Format("a Zig file of inline functions", zig_module.files, fallback=True, endbr64=False),
         "elf": Format("an ELF object a routine, and a C header", _objects(elf, ".o")),
         "coff": Format("a COFF object a routine, and a C header", _objects(coff, ".obj"), abi="win64"),

@@ -146,7 +146,11 @@ def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capt
         ((SOUTH, "--format", "elf", "--isa", "x86-64,mmx"), "unknown instruction set 'mmx'"),
         ((SOUTH, "--format", "elf", "--abi", "arm"), "unknown convention 'arm'"),
         ((SOUTH, "--format", "elf", "--lanes", "2"), "has one lane: leave --lanes out"),
-        ((SOUTH, "--format", "elf", "--dispatch"), "--dispatch is for source"),
+        (
+            (SOUTH, "--format", "elf", "--dispatch"),
+            "--dispatch is for source that chooses when it runs: use one of c, rust",
+        ),
+        ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
         (("exploding.rook", "--format", "go"), "table of jumps"),
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "does not come for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go has no endbr64"),

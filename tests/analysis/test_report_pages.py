@@ -291,6 +291,13 @@ def test_refused_figures_are_shown_with_their_reason() -> None:
     assert "too few" in text
 
 
+def test_two_runs_are_set_against_each_other() -> None:
+    first, second = timed("near", OURS, "chained", 100.0), timed("far", OURS, "chained", 100.0)
+    text = measurements(measured(replace(first, again=101.0), replace(second, again=95.0)), PROCESSORS)
+    assert "3.0% apart on average over 2 figures, at most 5.0% (`far`, x86-64, chained); 1 of them within 3%" in text
+    assert "Two runs" not in measurements(measured(first, second), PROCESSORS)
+
+
 def test_losses_are_told_as_plainly_as_wins() -> None:
     figures = measured(
         *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
