@@ -6,6 +6,7 @@ Exit status: 0 fine; 1 a check failed, or this processor cannot run what was ask
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -28,12 +29,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _run(parsed)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough; nothing is left for the interpreter to flush at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has seen enough.
+        _print_no_more()
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        _print_no_more()
+        print(f"setwise: the output cannot be written: {os.strerror(error.errno).lower()}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _print_no_more() -> None:
+    """Nothing is left for the interpreter to flush at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(parsed: Arguments) -> int:

@@ -31,6 +31,8 @@ from codegen.lower import TARGETS, Kernel, Refused, lower
 def run_export(arguments: Namespace) -> int:
     """Write the files; nothing where one of them cannot be, or where a kernel is not proved."""
     given = _format(arguments.format)
+    if not arguments.output:
+        raise ValueError("-o has no name of a directory: give one, such as out")
     request = _request(arguments, given)
     kernels = kernels_of(request)
     _tell_left_out(request, kernels)

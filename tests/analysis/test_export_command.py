@@ -155,10 +155,11 @@ def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capt
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "does not come for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go has no endbr64"),
         ((SOUTH,), "--format"),
+        ((SOUTH, "--format", "elf", "-o", ""), "-o has no name of a directory"),
     ],
 )
 def test_bad_usage_is_one_line(arguments: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture) -> None:
-    assert said in complaint(capsys, "export", *arguments, "-o", str(tmp_path / "new"))
+    assert said in complaint(capsys, "export", "-o", str(tmp_path / "new"), *arguments)
     assert not (tmp_path / "new").exists()
 
 
@@ -215,6 +216,18 @@ def test_a_disk_that_fills_leaves_nothing(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert re.fullmatch(r"setwise export: .*file too large: nothing was written[^\n]*\n", done.stderr)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("command", [("listing", SOUTH), ("list",), ("listing", "sliders.rays", "--syntax", "masm")])
+def test_an_output_that_fills_is_told_in_one_line(command: tuple[str, ...]) -> None:
+    """What was written before stays in the shell's file; the exit status says that it is not all."""
+    if not Path("/dev/full").exists():
+        pytest.skip("not run: no /dev/full")
+    program = "import sys; from analysis.cli import main; sys.exit(main())"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", program, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "setwise: the output cannot be written: no space left on device\n"
 
 
 def test_what_is_not_proved_is_not_exported(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
