@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any
 
@@ -140,31 +140,48 @@ def group_masks(graph: Graph) -> Graph:
 
 
 def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
-    """A constant mask vanishes where nobody looks at the bits that it clears.
+    """What changes only bits at which nobody looks vanishes: a constant mask, or a part of a union.
 
     One goes at a time, for two may lean on each other. `loose` keeps the masks that a rotate in place of a shift needs.
     """
-    if not any(map(masked_of, graph.order)):
+    if not any(value.op == "or" or masked_of(value) for value in graph.order):
         return graph
     known: dict[Value, Lanes] = {}
 
-    def unseen(value: Value, bits: Lanes) -> bool:
+    def rest(value: Value, bits: Lanes) -> Value | None:
+        """The argument that does as well where only those bits are looked at."""
         found = masked_of(value)
-        if found is None:
-            return False
-        zero = known_zero(found[0], known, loose=loose)
-        return not any(want & ~mask & ~z & ALL for want, mask, z in zip(bits, found[1], zero, strict=True))
+        if found is not None:
+            zeros = known_zero(found[0], known, loose=loose)
+            changes = (~(mask | zero) for mask, zero in zip(found[1], zeros, strict=True))
+            return None if _meet(changes, bits) else found[0]
+        if value.op == "or":
+            for at in (0, 1):
+                if not _meet((~zero for zero in known_zero(value.args[at], known, loose=loose)), bits):
+                    return value.args[1 - at]
+        return None
 
-    def truly(value: Value) -> bool:
+    def truly(value: Value, left: Value) -> bool:
         """What others know of the value they must know without its mask too, else the mask would vouch for itself."""
-        bare = known_zero(_bare(value), known, loose=loose)
-        return unseen(value, demanded(graph, loose=loose, known={value: bare})[value])
+        bare = known_zero(left, known, loose=loose)
+        return rest(value, demanded(graph, loose=loose, known={value: bare})[value]) is left
 
     seen = demanded(graph, loose=loose)
-    doomed = next((value for value, bits in seen.items() if unseen(value, bits) and truly(value)), None)
-    if doomed is None:
-        return graph
-    return drop_unseen(rewrite(graph, lambda new, old: _bare(new) if old is doomed else new), loose)
+    for value, bits in seen.items():
+        left = rest(value, bits)
+        if left is not None and truly(value, left):
+            return drop_unseen(_replaced(graph, value, value.args.index(left)), loose)
+    return graph
+
+
+def _replaced(graph: Graph, doomed: Value, at: int) -> Graph:
+    """The graph with one of its arguments in a value's place."""
+    return rewrite(graph, lambda new, old: new.args[at] if old is doomed else new)
+
+
+def _meet(changes: Iterable[int], bits: Lanes) -> bool:
+    """Whether some bit that changes is looked at."""
+    return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
 
 
 def _bare(value: Value) -> Value:

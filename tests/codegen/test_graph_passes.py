@@ -175,6 +175,18 @@ def test_selection_keeps_the_function(program: Program, arguments: list[int], lo
         assert result(selected, arguments, rotates=True) == expected
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_part_of_a_union_that_nobody_sees_vanishes(turned: bool) -> None:
+    """As the seventh cycle of a fill does, whose last rank the step into the attacks throws out of the board."""
+    one, other = parameter(0), parameter(1)
+    last_rank = other << 56
+    union = last_rank | one if turned else one | last_rank
+    made = simplify(Graph((one, other), (union << 8,)))
+    assert "or" not in [value.op for value in made.order]
+    seen = simplify(Graph((one, other), (union << 7,)))
+    assert "or" in [value.op for value in seen.order]
+
+
 def test_shifts_do_become_rotates() -> None:
     """Else the tests of them would test nothing."""
     a, b = parameter(0), parameter(1)
