@@ -203,19 +203,18 @@ def _command(arguments: Namespace) -> str:
     return " ".join([*words, "--dispatch"] if arguments.dispatch else words)
 
 
-def _prover() -> Prover:
+def _prover(instead: str = "") -> Prover:
+    """A prover; where the solver is missing CannotRunHere, which names what could be done instead."""
     try:
         return Prover()
     except ModuleNotFoundError as error:
         if error.name != "bitwuzla":
             raise
-        raise CannotRunHere(
-            "proofs need bitwuzla: pip install 'setwise[prove]' (export also takes --unproved)"
-        ) from None
+        raise CannotRunHere(f"proofs need bitwuzla: pip install 'setwise[prove]'{instead}") from None
 
 
 def _proofs(kernels: Sequence[Kernel], time_limit: float) -> list[Certificate | None]:
-    prover = _prover()
+    prover = _prover(" (or export with --unproved)")
     progress = Progress(len(kernels))
     made: list[Certificate | None] = []
     try:

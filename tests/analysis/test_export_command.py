@@ -247,6 +247,20 @@ def test_what_is_not_proved_is_not_exported(tmp_path: Path, capsys: Capture, mon
     assert json.loads((tmp_path / "new" / "metadata.json").read_text())["kernels"][0]["proof"] is None
 
 
+def test_without_the_solver_it_is_named(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    export(tmp_path / "old", SOUTH, "--format", "elf")
+
+    def missing() -> None:
+        raise ModuleNotFoundError("No module named 'bitwuzla'", name="bitwuzla")
+
+    monkeypatch.setattr(commands_export, "Prover", missing)
+    line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new"), status=1)
+    assert line.endswith("pip install 'setwise[prove]' (or export with --unproved)\n")
+    assert not (tmp_path / "new").exists()
+    line = complaint(capsys, "verify", str(tmp_path / "old"), status=1)
+    assert line.endswith("pip install 'setwise[prove]'\n")
+
+
 # what verify finds
 
 
