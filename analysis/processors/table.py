@@ -39,9 +39,7 @@ class Row:
     `mnemonics` is a regular expression, `forms` a list of forms. `ports` spells execution units: "p015 + 2*p5" is an
     operation for one of p0, p1, p5 and two for p5; "" is none at all. `latency` counts cycles from operands to result;
     where they differ it maps their kinds, r, x (any vector), k and f (a flag), to cycles. `issue` counts slots of the
-    processor's width. The result of a row that `breaks` does not depend on its operands. On the ports
-    of `late` it comes a cycle later where the first operand has come to rest in the register file (for `simulate`).
-    `source` says who found it.
+    processor's width. The result of a row that `breaks` does not depend on its operands. `source` says who found it.
     """
 
     mnemonics: str
@@ -51,7 +49,6 @@ class Row:
     source: str
     issue: float = 1
     breaks: bool = False
-    late: str = ""
 
     @cached_property
     def uops(self) -> Uops:

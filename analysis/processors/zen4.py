@@ -1,50 +1,29 @@
 """Zen 4. Nearly all rows are measured on the processor that this project was made on: no manual gives the ports.
 
-Ports: I0 to I3 the integer units, B0 the unit that only branches, A0 to A2 addresses, S0 and S1 data to be stored,
-V0 and V1 loads into vector registers, F0 to F3 the vector units, F4 and F5 vector stores and moves to the general ones.
-Which vector units share what was found by timing pairs; their numbers among F0 to F3 are ours where AMD gives none. 512
-bits go through a unit of 256 bits twice. Moves between the files: only their sum there and back can be timed, 6 cycles;
-it is parted so that a load into a vector register takes the 7 cycles of AMD's guide.
+`zen` names the ports. Which vector units share what was found by timing pairs; their numbers among F0 to F3 are ours
+where AMD gives none. 512 bits go through a unit of 256 bits twice. Moves between the files: only their sum there and
+back can be timed, 6 cycles; it is parted so that a load into a vector register takes the 7 cycles of AMD's guide.
 """
 
 from __future__ import annotations
 
 from analysis.processors.table import Access, Processor, Row
+from analysis.processors.zen import FUSED, integer
 
 _TIMED = "measured, EPYC of family 25, model 17 (2025)"
 _GUIDE = "AMD, Software Optimization Guide for Zen 4 (57647)"
 _RENAME = f"{_TIMED}; {_GUIDE}, moves and zeroes at renaming"
+_TERNARY = f"{_TIMED}: at times 2 from the second or third operand, as in nanoBench's issue 29; when, is not known"
 _FOG = "Fog, Instruction tables (2022), Zen 4"
 
 _GENERAL = (
     Row("mov", "r", "", 0, _RENAME),
     Row("xchg", "r", "", 0, _RENAME, issue=2),
     Row("xor|sub", "r=", "", 0, _RENAME, breaks=True),
-    Row("mov", "ri bi wi b w", "I0123", 1, _TIMED),
     Row("mov", "rI", "I0123", 1, _TIMED, issue=2),
-    Row("movzx|movsxd?", "r rb rw", "I0123", 1, _TIMED),
     Row("movsxd?", "rm", "I0123", 1, _TIMED),
-    Row("and|or|xor|add|sub|cmp|test", "r ri b bi w wi", "I0123", 1, _TIMED),
-    Row("not|neg|inc|dec", "r b w", "I0123", 1, _TIMED),
-    Row("cdqe|cwde|cqo|cdq", "none", "I0123", 1, _TIMED),
-    Row("adc|sbb", "r ri", "I0123", 1, _TIMED),
-    Row("shl|shr|sar|rol|ror", "ri rb", "I12", 1, _TIMED),
-    Row("shld|shrd", "ri", "3*I12", 2, _TIMED, issue=4),
-    Row("shlx|shrx|sarx", "r", "I12", 1, _TIMED),
-    Row("rorx", "ri", "I12", 1, _TIMED),
-    Row("andn|blsi|blsr|blsmsk", "r", "I0123", 1, _TIMED),
-    Row("bzhi|bextr", "r", "I12", 1, _TIMED),
-    Row("pext|pdep", "r", "I1", 3, _TIMED),
-    Row("popcnt|tzcnt|lzcnt|bsf|bsr|bswap", "r", "I0123", 1, _TIMED),
-    Row("imul", "r ri", "I1", 3, _TIMED),
-    Row("mul", "r", "I1", 3, _TIMED, issue=2),
-    Row("mulx", "r", "I1", 4, _TIMED, issue=2),
-    Row("bt", "r ri", "I12", 1, _TIMED),
-    Row("bts|btr|btc", "r ri", "2*I12", 2, _TIMED, issue=2),
-    Row("cmov\\w+", "r", "I03", 1, _TIMED),
-    Row("set\\w+", "b", "I03", 1, _TIMED),
-    Row("lea", "r[b] r[bd] r[bi] r[bs] r[s] r[sd] r[i] r[id] r[d] r[p]", "I0123", 1, _TIMED),
-    Row("lea", "r[bid] r[bsd]", "I0123", 2, f"{_TIMED}: two a cycle, on units not known"),
+    *integer(_TIMED),
+    Row("blsi|blsr|blsmsk|tzcnt|bsf|bsr", "r", "I0123", 1, _TIMED),
 )
 
 _CONTROL = (
@@ -67,8 +46,8 @@ _VECTOR = (
     Row("v?pcmpeq[bwdq]", "x= y=", "F0123", 1, _GUIDE, breaks=True),
     Row(_LOGIC, "x y", "F0123", 1, _TIMED),
     Row(_LOGIC, "z", "2*F0123", 1, _TIMED),
-    Row("vpternlog[dq]", "xi yi", "F0123", 1, _TIMED, late="F23"),
-    Row("vpternlog[dq]", "zi", "2*F0123", 1, f"{_TIMED}: alone no more than 1.5 a cycle", late="F23"),
+    Row("vpternlog[dq]", "xi yi", "F0123", 1, _TERNARY),
+    Row("vpternlog[dq]", "zi", "2*F0123", 1, _TERNARY),
     Row("v?p(add|sub)[bwdq]", "x y", "F0123", 1, _TIMED),
     Row("v?p(add|sub)[bwdq]", "z", "2*F0123", 1, _TIMED),
     Row(_SHIFT, "xi yi", "F23", 1, _TIMED),
@@ -155,7 +134,7 @@ ZEN4 = Processor(
     scaled=1,
     forwards={"rr": 0, "xx": 9, "yy": 10, "zz": 12, "xr": 6, "rs": 9, "zr": 7, "": 0},
     taken={"": 1, "call": 2, "return": 2},
-    fused="test|and|or|xor|cmp|add|sub|inc|dec",
+    fused=FUSED,
     rows=(*_GENERAL, *_CONTROL, *_VECTOR, *_LANES, *_MASKS),
     line=64,
     sources=(
