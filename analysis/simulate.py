@@ -15,8 +15,8 @@ else is said.
 * At each port the oldest operation that is ready goes first, and operations wait in queues of a few dozen places.
 
 The sizes are from AMD's Software Optimization Guide for Zen 4 (57647). How finely the core tells how many operations
-wait at a port is not known: of the ways that agree with the experiments the one with the fewest cycles counts. The model
-knows Zen 4 only.
+wait at a port is not known: of the ways that agree with the experiments the one with the fewest cycles counts. Left out
+is that `vpternlog` at times takes a cycle more: when, is not known. The model knows Zen 4 only.
 """
 
 from __future__ import annotations

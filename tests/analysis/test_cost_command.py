@@ -87,6 +87,15 @@ def test_the_second_opinion_says_why_it_differs() -> None:
         assert (said.why == "") == (abs(said.cycles - cost(code, on).bound) <= 0.05)
 
 
+def test_the_second_opinion_names_instructions_that_llvm_times_otherwise() -> None:
+    require_tool("llvm-mca-19")
+    code = decode(bytes.fromhex("c4e1f96ec8c4e3fd00d14e"))  # vmovq xmm1,rax / vpermq ymm2,ymm1,0x4e
+    on = processor("zen4")
+    why = opinion(code, on, cost(code * 9, on)).why
+    assert "other figures for vpermq" in why
+    assert "leaves out the way between general, vector and mask registers" in why
+
+
 def test_a_missing_tool_is_said_not_to_have_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     code = decode(bytes.fromhex("4889d0"))
