@@ -31,6 +31,7 @@ _FAMILIES = ("dumb7", "kogge-stone", "push")
 ROUTINES = (
     *("sliders.union", "sliders.union-empty", "sliders.pair", "sliders.rays", "sliders.pieces", "sliders.sides"),
     *(f"{family}.attacks.{direction}" for direction in ("sout", "noEa", "east", "queen") for family in _FAMILIES),
+    "kogge-stone.attacks.rook",
     *("subtraction.attacks.east", "kogge-stone.occluded.nort"),
     *("exploding.bishop", "exploding.rook"),
     *("sliders.union.batch", "kogge-stone.attacks.sout.batch", "kogge-stone.attacks.queen.batch"),

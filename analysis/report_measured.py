@@ -175,6 +175,17 @@ def _off(errors: Sequence[float]) -> str:
     return f"lies {where}, and is {fmean(map(abs, errors)):.1%} off on average"
 
 
+_OFF = {
+    "zen4": (
+        "Where the forecast is off: it is too low where 512-bit logic and rotates mix, for the core spreads logic that "
+        "still waits over all ports, those that rotates need among them, and the model does not; too low for a few "
+        "short calls in general registers, and for loops over arrays in them, where the cause was not found; too high "
+        "for long independent chains, which the core gives better ports than the model. The bound knows no queues."
+    )
+}
+"""What was found of a processor where the forecast is off."""
+
+
 def _model(measured: Measured) -> list[str]:
     """The model beside what was measured, and how far apart they are."""
     held = [(one, error) for one in measured.timed if one.maker == OURS and (error := one.error(one.bound)) is not None]
@@ -192,6 +203,7 @@ def _model(measured: Measured) -> list[str]:
         "*bound* is what nothing can beat (`setwise cost`); the *forecast* lets operations queue at the ports that "
         f"they are given, as Zen 4 does, and is no bound: {measured.agreement}. Bounds that are the farthest off come "
         "first; + says that the measured figure is the larger one.",
+        _OFF.get(measured.processor, ""),
         table(("Routine", "", "mode", "measured", "bound", "difference", "forecast", "difference"), lines, left=3),
     ]
 

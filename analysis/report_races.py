@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,74 @@ FOR_SCALE = "look-up"
 """The kind of source that is no set-wise fill and stands beside them for scale."""
 _OTHERS = {("avx512", 8): ("(rays apart)",), ("avx512", 4): ("(rays)",)}
 """C that lays rays out otherwise: it stands beside the kernel of so many lanes that lays them out so too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why kernels are behind: those whose name, instruction set with lanes, and mode these patterns match in full."""
+
+    routines: str
+    titles: str
+    modes: str
+    words: str
+
+    def fits(self, race: Race) -> bool:
+        """Whether it is the cause for that one."""
+        asked = ((self.routines, race.key[0]), (self.titles, race.title), (self.modes, race.mode))
+        return all(re.fullmatch(pattern, name) for pattern, name in asked)
+
+
+CAUSES = (
+    Cause(
+        r"exploding\..*",
+        ".*",
+        "mixed",
+        "Cases by a table of jumps, each jump foretold as a whole; comparisons one by one are foretold more often:",
+    ),
+    Cause(
+        r"exploding\..*",
+        ".*",
+        ".*",
+        "A table of jumps has to be read, and added to, where compilers compare once or twice:",
+    ),
+    Cause(
+        r"(sliders\.rays|.*\.(rook|bishop|vertical|eastward|westward))",
+        r"avx.*",
+        "chained",
+        "The way into vector registers and out of them, and the fold, take longer than a few rays one after another. "
+        "Where their attacks are waited for, our kernel for bmi2 is the one to take:",
+    ),
+    Cause(
+        r"sliders\..*",
+        "avx512 x8",
+        "independent",
+        "The shortest code takes a constant of 64 bytes from memory wherever it is used; compilers keep those that are "
+        "used twice in registers, for an instruction more each:",
+    ),
+    Cause(
+        r"dumb7\.attacks\.queen",
+        "bmi2",
+        ".*",
+        "The shortest code steps the whole flood, which waits three cycles a step, where what was reached last would "
+        "wait two. Our kernel for x86-64 does that, in more instructions and fewer cycles:",
+    ),
+    Cause(
+        r".*\.(sout|nort)",
+        "bmi2",
+        "independent",
+        "The shortest code shifts by rorx, which needs no move but six bytes, so that more has to be fetched for a "
+        "call. Our kernel for x86-64 is no slower than the compilers':",
+    ),
+    Cause(r".*\.batch", ".*", ".*", "Compilers unroll the loop; ours counts every round, in code a fraction as long:"),
+    Cause(
+        ".*",
+        "avx512 x8",
+        ".*",
+        "Zen 4's vpternlogq takes a cycle more at times, depending on which operand it overwrites; the rule behind "
+        "that was not found:",
+    ),
+)
+"""What was found where a kernel was behind, the first that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +165,7 @@ def cycles(measured: Measured | None) -> Iterator[str]:
         f"eight lanes, left and right ones apart in four. {_right(measured)}"
     )
     yield _table(run)
+    yield from _causes([race for race in run if race.outcome == "behind"])
     own = list(races(measured, exported=True))
     if own:
         yield "### Beside setwise's own C export"
@@ -122,6 +192,18 @@ def _table(run: Sequence[Race]) -> str:
         for race in sorted(run, key=lambda race: race.speed)
     ]
     return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
+
+
+def _causes(behind: Sequence[Race]) -> Iterator[str]:
+    """Why the kernels that are behind are so, as far as that is known."""
+    if not behind:
+        return
+    told: dict[str, list[str]] = {}
+    for race in behind:
+        cause = next((cause.words for cause in CAUSES if cause.fits(race)), "Not explained:")
+        told.setdefault(cause, []).append(f"{code(race.key[0])} {race.title} {race.mode}")
+    yield "### Why they are behind"
+    yield "\n".join(f"* {words} {listed(rows)}." for words, rows in told.items())
 
 
 def _right(measured: Measured) -> str:

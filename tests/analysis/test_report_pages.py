@@ -320,6 +320,18 @@ def test_losses_are_told_as_plainly_as_wins() -> None:
     assert "ahead in 0, level (within 3%) in 0, behind in 1 of 1 comparison" in text
 
 
+def test_a_loss_is_told_with_its_cause_or_without() -> None:
+    figures = measured(
+        *(timed("exploding.rook", maker, "mixed", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
+        *(timed("loss", maker, "chained", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
+        *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
+    )
+    text = compilers(Compilers(VERSIONS, COMPILED), {}, figures)
+    assert "foretold more often: `exploding.rook` x86-64 mixed." in text
+    assert "* Not explained: `loss` x86-64 chained." in text
+    assert "win" not in text.partition("### Why they are behind")[2].partition("##")[0]
+
+
 def test_rays_stand_beside_rays_that_are_laid_out_alike() -> None:
     makers = {OURS: 10, "gcc x (rays)": 12, "gcc x (rays apart)": 8, "gcc x (look-up)": 1, "gcc x (exported plain)": 2}
     for lanes, theirs in ((8, 12), (4, 8)):
