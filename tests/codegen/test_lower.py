@@ -393,3 +393,10 @@ def test_no_constant_lies_there_that_nobody_reads(name: str) -> None:
     operands = [operand for instruction in code.instructions for operand in instruction.operands]
     read = {operand.symbol for operand in operands if isinstance(operand, Memory)}
     assert [datum.label for datum in code.data if datum.label not in read] == []
+
+
+def test_of_equally_long_code_the_one_with_moves_is_taken() -> None:
+    """A rotate that spares the move wants a mask instead, which is an operation and a constant more."""
+    code = lower(find("dumb7.attacks.sout"), "bmi2").code
+    assert code.data == ()
+    assert [instruction.mnemonic for instruction in code.instructions].count("mov") == 1
