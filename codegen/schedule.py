@@ -205,11 +205,16 @@ class _Run:
         return order
 
     def soonest(self) -> list[Value]:
-        """Of the orders that take some last part of this one by height the first that ends soonest at no more moves."""
+        """Of the orders that take some last part of this one by height the first that ends soonest at no more moves.
+
+        This one, where none ends a whole cycle sooner.
+        """
         order = list(range(len(self.values)))
         begins = [len(order) * eighths // 8 for eighths in range(8)]
-        found = min((order, *(self._by_height(order, begin) for begin in begins)), key=self._cost_and_end)
-        return [self.values[i] for i in found]
+        found = min((self._by_height(order, begin) for begin in begins), key=self._cost_and_end)
+        (cost, end), (found_cost, found_end) = self._cost_and_end(order), self._cost_and_end(found)
+        worth = found_cost <= cost and found_end <= end - 1
+        return [self.values[i] for i in (found if worth else order)]
 
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
         """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
