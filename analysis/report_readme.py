@@ -269,6 +269,24 @@ def _of_compilers(rows: Rows, compilers: Compilers, measured: Measured | None) -
             f"setwise's own C export: {outcomes(own)}; [each of them](compilers.md). Their cycles over ours for a "
             f"whole side: {speeds}."
         )
+        yield from _of_plain(measured)
+
+
+def _of_plain(measured: Measured) -> Iterator[str]:
+    """A whole side beside what compilers make of it as it is first written: a board a word, ray after ray."""
+    found = []
+    for isa, lanes in (("avx512", 4), ("avx2", 4)):
+        for mode in ("chained", "independent"):
+            key = "sliders.union", isa, lanes
+            ours = measured.ours(key, mode)
+            plain = [cycles for maker, cycles in measured.timings(key, mode).items() if maker.endswith("(plain)")]
+            if ours and plain:
+                found.append(f"{min(plain) / ours:.2f} ({_HAS[isa]}, {mode})")
+    if found:
+        yield (
+            "**Beside plain C**, a word a board and ray after ray, `sliders.union` in four lanes takes their cycles "
+            f"divided by {listed(found)}."
+        )
 
 
 def _briefly(race: Race) -> str:

@@ -210,6 +210,18 @@ def test_readme_answers_on_its_first_screen(
     assert "dumb7 or Kogge-Stone?" in text
 
 
+def test_readme_sets_a_whole_side_beside_plain_c(
+    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+) -> None:
+    makers = {OURS: 10, "gcc x (plain)": 15, "clang x (plain)": 25, "gcc x (rays apart)": 5}
+    timings = [
+        replace(timed("sliders.union", maker, "chained", cycles), isa="avx512", lanes=4)
+        for maker, cycles in makers.items()
+    ]
+    text = readme(rows, estimates, PROCESSORS, measured(*timings), Compilers(VERSIONS, COMPILED), {})
+    assert "their cycles divided by 1.50 (AVX-512, chained)." in text
+
+
 def test_readme_without_a_measurement_claims_none(
     rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
 ) -> None:
