@@ -14,7 +14,7 @@ from analysis.measure import Block, Refusal, Sections, Timing, cycles, summary
 from analysis.subjects import Subject, given, loop
 from codegen.call import host
 from codegen.stopwatch import Given, Stopwatch
-from codegen.timing import Mode
+from codegen.timing import MODES, Mode
 
 PATIENCE = 30.0
 """Seconds that a process waits for undisturbed trials, beyond those that it would need."""
@@ -38,7 +38,7 @@ Report = Callable[[str], None]
 
 def bench(
     subjects: Sequence[Subject],
-    modes: Sequence[Mode] = ("chained", "independent", "mixed"),
+    modes: Sequence[Mode] = MODES,
     patience: float = PATIENCE,
     processes: int = measure.PROCESSES,
     report: Report | None = None,

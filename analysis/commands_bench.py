@@ -12,18 +12,19 @@ from typing import Any
 
 from tabulate import tabulate
 
+from analysis import compilers
 from analysis.bench import bench
 from analysis.commands import CannotRunHere, chosen
-from analysis.measure import PROCESSES, Refusal, Timing
+from analysis.measure import EMPTY, OURS, PROCESSES, Refusal, Timing
 from analysis.progress import Progress
-from analysis.subjects import OURS, Subject, empty_routine, subject
+from analysis.subjects import Subject, empty_routines, subject
 from codegen import cpu
 from codegen.call import missing
 from codegen.catalogue import find
 from codegen.lower import TARGETS, Kernel, Refused, lower
 from codegen.routine import Routine
+from codegen.timing import MODES
 
-MODES = ("chained", "independent", "mixed")
 _SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
 USUAL: tuple[tuple[str, str, int | None], ...] = (
     *(("sliders.union", isa, None) for isa in ("x86-64", "bmi2", "avx2", "avx512")),
@@ -34,7 +35,6 @@ USUAL: tuple[tuple[str, str, int | None], ...] = (
 )
 """What is timed where nothing is named: routine, instruction set, lanes."""
 
-_FOR_SCALE = "look-up"  # another algorithm altogether: shown, but nothing is measured against it
 METHOD = (
     "Core cycles, call and return included: ticks of the time stamp counter, over those of a chain of dependent\n"
     "additions before and behind every trial. Kept are trials whose chains agree within 1 % and beside which four\n"
@@ -54,7 +54,7 @@ def run_bench(arguments: Namespace) -> int:
         subjects = [subject(kernel, boards=arguments.boards) for kernel in kernels]
         if arguments.beside:
             subjects = _with_compiled(kernels, subjects, arguments.beside.split(","), progress)
-        timings = bench([*subjects, *_empty(subjects)], modes, arguments.patience, report=progress.show)
+        timings = bench([*subjects, *empty_routines(subjects)], modes, arguments.patience, report=progress.show)
     except BrokenProcessPool:
         raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
     finally:
@@ -81,7 +81,7 @@ def rows_of(timings: Sequence[Timing | Refusal]) -> list[dict[str, Any]]:
     rows = [one.as_dict() for one in timings]
     best: dict[tuple[object, ...], float] = {}
     for row in rows:
-        if row["maker"] not in (OURS, "-") and _FOR_SCALE not in row["maker"] and "median" in row:
+        if row["maker"] not in (OURS, EMPTY) and compilers.FOR_SCALE not in row["maker"] and "median" in row:
             best[_key(row)] = min(row["median"], best.get(_key(row), row["median"]))
     return [
         {**row, "speed": best[_key(row)] / row["median"] if "median" in row and _key(row) in best else None}
@@ -150,11 +150,9 @@ def _with_compiled(
     kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], progress: Progress
 ) -> list[Subject]:
     """The subjects, each followed by what compilers make of C for the same routine, instruction set and lanes."""
-    from analysis.compilers import CompilerError, compile_all, found
-
     if any(kernel.convention.name != "sysv" for kernel in kernels):
         raise ValueError("compilers' code is called as System V says: leave --abi out, or --beside")
-    here = found()
+    here = compilers.found()
     using = [compiler for compiler in here if compiler.name.partition("-")[0] in names]
     if len(using) < len(names):
         raise CannotRunHere(
@@ -164,22 +162,17 @@ def _with_compiled(
     for kernel, ours in zip(kernels, subjects, strict=True):
         progress.show(f"C of {kernel.name} for {kernel.target.name}")
         try:
-            made = compile_all([kernel.name], kernel.target.name, kernel.layout.lanes, using=using)
-        except CompilerError as error:
+            made = compilers.compile_all([kernel.name], kernel.target.name, kernel.layout.lanes, using=using)
+        except compilers.CompilerError as error:
             raise CannotRunHere(str(error)) from None
         beside.append(ours)
         beside += [subject(kernel, one.binary, one.label, ours.boards or 1) for one in made if one.binary is not None]
     return beside
 
 
-def _empty(subjects: Sequence[Subject]) -> list[Subject]:
-    """A routine that does nothing for each way that these are called."""
-    return list({one.signature: empty_routine(one) for one in reversed(subjects)}.values())
-
-
 def _print(rows: Sequence[dict[str, Any]]) -> None:
-    empty = [row["median"] for row in rows if row["maker"] == "-" and row["unit"] == "call" and "median" in row]
-    rows = [row for row in rows if row["maker"] != "-"]
+    empty = [row["median"] for row in rows if row["maker"] == EMPTY and row["unit"] == "call" and "median" in row]
+    rows = [row for row in rows if row["maker"] != EMPTY]
     several = {key for key in ("lanes", "maker", "speed") if len({row[key] for row in rows}) > 1}
     keys = ["name", "isa", *(key for key in ("lanes", "maker") if key in several), "mode", "unit"]
     keys += ["median", "p10", *(["speed"] if "speed" in several else []), "acceptance"]

@@ -32,6 +32,10 @@ WANTED = 24
 LEAST = 3
 """With fewer blocks a process says nothing; more than half of the processes must say something."""
 PROCESSES_AGREE = 0.05
+OURS = "setwise"
+"""The maker of our own kernels."""
+EMPTY = "-"
+"""The maker of a routine that does nothing, which is timed for what the call itself takes."""
 
 
 class Record(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.compilers import Compiled, Compiler, compile_all
+from analysis.compilers import FOR_SCALE, Compiled, Compiler, compile_all
 from analysis.cost import cost
 from analysis.count import count
 from analysis.decode import decode
@@ -16,7 +16,7 @@ from analysis.processors import PROCESSORS, UnknownCost
 from analysis.report import as_json, from_json
 from analysis.report_costs import LACKS
 from analysis.report_measured import Measured
-from analysis.report_races import FOR_SCALE, cycles
+from analysis.report_races import cycles
 from analysis.report_rows import Key, Row
 from analysis.report_text import ISAS, code, listed, page, some, table
 

@@ -13,13 +13,13 @@ from analysis.beside import Verdict, beside, judge
 from analysis.commands_bench import METHOD
 from analysis.compilers import Compiled
 from analysis.cost import round_cost
-from analysis.measure import Refusal, Timing
+from analysis.measure import EMPTY, OURS, Refusal, Timing
 from analysis.processors import Processor, processor
 from analysis.prove import Prover
-from analysis.report_measured import OURS, Measured, Timed
+from analysis.report_measured import Measured, Timed
 from analysis.report_rows import Key, row_from
 from analysis.simulate import CORES, simulate
-from analysis.subjects import Subject, empty_routine, round_stream, subject
+from analysis.subjects import Subject, empty_routines, round_stream, subject
 from codegen import cpu
 from codegen.call import missing
 from codegen.catalogue import find
@@ -39,7 +39,6 @@ ROUTINES = (
 """What is measured, on every instruction set that it comes for and this processor has."""
 _PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run on the check's cases
 _SHORT = 64  # boards of an array whose stream is walked for the model: more of them change nothing
-_EMPTY = "-"  # the maker of a routine that does nothing
 
 
 def measure(progress: Progress, patience: float) -> Measured:
@@ -56,8 +55,8 @@ def measure(progress: Progress, patience: float) -> Measured:
         for kernel, one, verdict in judged
         if one.binary is not None and verdict.status in ("proved", "passed")
     ]
-    ways = {one.signature: one for one in reversed(ours) if not one.boards}
-    timings = bench([*ours, *theirs, *map(empty_routine, ways.values())], patience=patience, report=progress)
+    empty = empty_routines([one for one in ours if not one.boards])
+    timings = bench([*ours, *theirs, *empty], patience=patience, report=progress)
     progress("a second run")
     second = bench(ours, patience=patience, report=progress)
     again = {one.what: one.median for one in second if isinstance(one, Timing)}
@@ -65,7 +64,7 @@ def measure(progress: Progress, patience: float) -> Measured:
     modelled = figures(ours, here, progress) if here else {}
     rows = [row_from(kernel)[0] for kernel in kernels]
     fingerprints = {row.key: row.fingerprint for row in rows}
-    nothing = [one.median for one in timings if isinstance(one, Timing) and one.what.maker == _EMPTY]
+    nothing = [one.median for one in timings if isinstance(one, Timing) and one.what.maker == EMPTY]
     return Measured(
         machine=machine(),
         processor=here.name if here else "",
@@ -75,7 +74,7 @@ def measure(progress: Progress, patience: float) -> Measured:
         timed=tuple(
             replace(_timed(one, modelled, verdicts, fingerprints), again=again.get(one.what))
             for one in timings
-            if one.what.maker != _EMPTY
+            if one.what.maker != EMPTY
         ),
         wrong=tuple(
             f"{one.label}, {one.routine}: {verdict.reason}" for _, one, verdict in judged if verdict.status == "failed"

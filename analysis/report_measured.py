@@ -8,12 +8,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from analysis.measure import OURS
 from analysis.report import as_json, from_json
 from analysis.report_rows import Key
 from analysis.report_text import code, page, some, table
+from codegen.timing import MODES
 
 COMMAND = "setwise report --measure"
-OURS = "setwise"
 PATH = "data/measurements.json"
 
 
@@ -128,7 +129,7 @@ def measurements(measured: Measured, processors: Mapping[str, str], stale: int =
         "*Chained*: the result of each call is the first argument of the next, so that the latency counts. "
         "*Independent*: calls that wait for nothing, so that the throughput counts. *Mixed*: with arguments that "
         "change from call to call, for code that branches on them. In brackets the 10th percentile.",
-        _table(calls, ("chained", "independent", "mixed")),
+        _table(calls, MODES),
         "## Arrays" if arrays else "",
         "Cycles a board." if arrays else "",
         _table(arrays, ("independent",)) if arrays else "",

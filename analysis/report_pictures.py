@@ -7,11 +7,13 @@ from typing import Literal
 
 from analysis.commands import binary_of
 from analysis.commands_trace import EMPTY, SLIDERS
+from analysis.compilers import FOR_SCALE
 from analysis.contracts import task_of
 from analysis.cost import cost
 from analysis.count import classify
 from analysis.decode import decode
 from analysis.dependence import BEFORE
+from analysis.measure import OURS
 from analysis.pictures import BLUE, BRICK, MUTED, OCHRE, PLUM, TEAL
 from analysis.pictures import FAMILIES as COLOURS
 from analysis.pictures_bars import Bar, Groups, moves_and_operations
@@ -22,8 +24,8 @@ from analysis.pictures_scatter import Point, latency_and_throughput
 from analysis.processors import Processor, processor
 from analysis.report_compilers import Compilers
 from analysis.report_costs import Estimates
-from analysis.report_measured import OURS, Measured
-from analysis.report_races import EXPORTED, FOR_SCALE
+from analysis.report_measured import Measured
+from analysis.report_races import EXPORTED
 from analysis.report_rows import Key, Row
 from analysis.report_text import FAMILIES, ISAS, LONG, figure, some
 from analysis.trace import fill

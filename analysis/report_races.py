@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.report_measured import OURS, Measured
+from analysis.compilers import FOR_SCALE
+from analysis.measure import OURS
+from analysis.report_measured import Measured
 from analysis.report_rows import Key
 from analysis.report_text import code, listed, some, table
 
@@ -16,8 +18,6 @@ EXPORTED = "(exported"
 """What the makers of setwise's own C export are told by."""
 PLAIN = "(exported plain)"
 """The same, but the one for x86-64: other operations than a vector kernel's."""
-FOR_SCALE = "look-up"
-"""The kind of source that is no set-wise fill and stands beside them for scale."""
 _OTHERS = {("avx512", 8): ("(rays apart)",), ("avx512", 4): ("(rays)",)}
 """C that lays rays out otherwise: it stands beside the kernel of so many lanes that lays them out so too."""
 
@@ -37,7 +37,7 @@ class Cause:
         return all(re.fullmatch(pattern, name) for pattern, name in asked)
 
 
-CAUSES = (
+_ON_ZEN4 = (
     Cause(
         r"exploding\..*",
         ".*",
@@ -87,7 +87,8 @@ CAUSES = (
         "that was not found:",
     ),
 )
-"""What was found where a kernel was behind, the first that fits."""
+CAUSES: Mapping[str, tuple[Cause, ...]] = {"zen4": _ON_ZEN4}
+"""What was found where a kernel was behind, by the processor that measured; the first that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def cycles(measured: Measured | None) -> Iterator[str]:
         f"eight lanes, left and right ones apart in four. {_right(measured)}"
     )
     yield _table(run)
-    yield from _causes([race for race in run if race.outcome == "behind"])
+    yield from _causes([race for race in run if race.outcome == "behind"], CAUSES.get(measured.processor, ()))
     own = list(races(measured, exported=True))
     if own:
         yield "### Beside setwise's own C export"
@@ -194,14 +195,14 @@ def _table(run: Sequence[Race]) -> str:
     return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
 
 
-def _causes(behind: Sequence[Race]) -> Iterator[str]:
+def _causes(behind: Sequence[Race], known: Sequence[Cause]) -> Iterator[str]:
     """Why the kernels that are behind are so, as far as that is known."""
     if not behind:
         return
     told: dict[str, list[str]] = {}
     for race in behind:
-        cause = next((cause.words for cause in CAUSES if cause.fits(race)), "Not explained:")
-        told.setdefault(cause, []).append(f"{code(race.key[0])} {race.title} {race.mode}")
+        words = next((cause.words for cause in known if cause.fits(race)), "Not explained:")
+        told.setdefault(words, []).append(f"{code(race.key[0])} {race.title} {race.mode}")
     yield "### Why they are behind"
     yield "\n".join(f"* {words} {listed(rows)}." for words, rows in told.items())
 

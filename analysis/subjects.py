@@ -13,16 +13,27 @@ from itertools import islice
 from analysis import raywalk
 from analysis.commands import binary_of
 from analysis.decode import Binary, Decoded, Mem, decode
-from analysis.measure import Sections, What
+from analysis.measure import EMPTY, OURS, Sections, What
 from analysis.step import Machine, Start
 from codegen.convention import SYSV, Convention
 from codegen.harness import GENERAL, passing
 from codegen.lower import Kernel
 from codegen.routine import Contract, Parameter
 from codegen.stopwatch import Given
-from codegen.timing import CALLS, CHAIN_ADDS, CONTEXT_WORDS, ROUNDS, WIDE_ROWS, Calls, Mode, Signature, Timer, timer
+from codegen.timing import (
+    CALLS,
+    CHAIN_ADDS,
+    CONTEXT_WORDS,
+    MODES,
+    ROUNDS,
+    WIDE_ROWS,
+    Calls,
+    Mode,
+    Signature,
+    Timer,
+    timer,
+)
 
-OURS = "setwise"
 BOARDS = 512
 """Boards of an array: four such arrays lie in half of a first-level cache."""
 _SETS = 1 << 16  # of arguments for mixed calls: more than branch predictors learn by heart, which 4,096 are not
@@ -71,7 +82,7 @@ class Subject:
         """The ways to call it that say something."""
         if self.chained is None:
             return ("independent",)
-        return ("chained", "independent", "mixed") if self.varies else ("chained", "independent")
+        return MODES if self.varies else ("chained", "independent")
 
     def what(self, mode: Mode) -> What:
         """What is measured, for a report."""
@@ -115,7 +126,12 @@ def signature_of(contract: Contract, convention: Convention = SYSV, lanes: int =
 def empty_routine(like: Subject) -> Subject:
     """A routine of the same signature that does nothing: what it takes is the call's own cost."""
     takes = len(like.signature.arguments)
-    return replace(like, name=f"empty, {takes} argument{'s' * (takes > 1)}", maker="-", binary=Binary(b"\xc3"))
+    return replace(like, name=f"empty, {takes} argument{'s' * (takes > 1)}", maker=EMPTY, binary=Binary(b"\xc3"))
+
+
+def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
+    """A routine that does nothing for each way that these are called."""
+    return list({one.signature: empty_routine(one) for one in reversed(subjects)}.values())
 
 
 def loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:

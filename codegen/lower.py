@@ -315,7 +315,7 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
 
 
 def _size(unit: Unit) -> tuple[int, int, int]:
-    """What makes code better: fewer instructions, of these fewer that are no moves, which cost least, less waiting."""
+    """What makes code better: fewer instructions; then more of them moves, which cost least; then less waiting."""
     copies = ("mov", unit.target.move)
     moves = sum(i.mnemonic in copies and isinstance(i.operands[1], Register) for i in unit.code.instructions)
     return len(unit.code.instructions), -moves, unit.selected.depth

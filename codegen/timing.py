@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, get_args
 
 from codegen.assemble import assemble
 from codegen.convention import Convention
@@ -25,6 +25,7 @@ from codegen.machine import Code, Instruction, Label, Memory, Register, general,
 
 Item = Instruction | Label
 Mode = Literal["chained", "independent", "mixed"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 CALLS = 16
 """Calls in a round, so many that the loop around them costs little."""

@@ -9,11 +9,12 @@ import pytest
 
 from analysis import commands_report
 from analysis.cli import main
+from analysis.measure import OURS
 from analysis.report_comparison import classic_listings
 from analysis.report_compilers import Compilers, Made
 from analysis.report_costs import estimates_of
 from analysis.report_data import Data
-from analysis.report_measured import OURS, Measured, Timed
+from analysis.report_measured import Measured, Timed
 from analysis.report_rows import row_of
 from tests.analysis.test_cli import Capture, complaint
 

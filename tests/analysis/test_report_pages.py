@@ -14,11 +14,12 @@ from analysis.commands import binary_of
 from analysis.compilers import Compiler
 from analysis.cost import round_cost
 from analysis.count import count
+from analysis.measure import OURS
 from analysis.processors import processor
 from analysis.report_comparison import comparison, split, whole
 from analysis.report_compilers import Compilers, Made, compilers, joined, to_run
 from analysis.report_costs import Estimate, costs, estimates_of, rows_of
-from analysis.report_measured import OURS, Measured, Timed, measurements
+from analysis.report_measured import Measured, Timed, measurements
 from analysis.report_races import NOISE, Race, races
 from analysis.report_readme import NEEDS, chosen, readme
 from analysis.report_rows import Key, Row, keys, row_of
@@ -342,6 +343,8 @@ def test_a_loss_is_told_with_its_cause_or_without() -> None:
     assert "foretold more often: `exploding.rook` x86-64 mixed." in text
     assert "* Not explained: `loss` x86-64 chained." in text
     assert "win" not in text.partition("### Why they are behind")[2].partition("##")[0]
+    elsewhere = compilers(Compilers(VERSIONS, COMPILED), {}, replace(figures, processor="zen3"))
+    assert "* Not explained: `exploding.rook` x86-64 mixed and `loss` x86-64 chained." in elsewhere
 
 
 def test_rays_stand_beside_rays_that_are_laid_out_alike() -> None:
