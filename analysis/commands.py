@@ -357,7 +357,11 @@ def told(inputs: Iterable[tuple[str, str, int]]) -> tuple[list[str], list[tuple[
 
 
 def some(number: int, name: str) -> str:
-    """A number of things: `no kernels`, `1 kernel`."""
+    """A number of things.
+
+    >>> some(0, "kernel"), some(1, "kernel"), some(2, "kernel")
+    ('no kernels', '1 kernel', '2 kernels')
+    """
     return f"{number or 'no'} {name}{'' if number == 1 else 's'}"
 
 

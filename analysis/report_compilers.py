@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from analysis.commands import some
 from analysis.compilers import FOR_SCALE, Compiled, Compiler, compile_all
 from analysis.cost import cost
 from analysis.count import count
@@ -18,7 +19,7 @@ from analysis.report_costs import LACKS
 from analysis.report_measured import Measured
 from analysis.report_races import cycles
 from analysis.report_rows import Key, Row
-from analysis.report_text import ISAS, code, listed, page, some, table
+from analysis.report_text import ISAS, code, listed, page, table
 
 PATH = "data/compilers.json"
 BOUNDED = frozenset(

@@ -8,10 +8,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from analysis.commands import some
 from analysis.measure import OURS
 from analysis.report import as_json, from_json
 from analysis.report_rows import Key
-from analysis.report_text import code, page, some, table
+from analysis.report_text import code, page, table
 from codegen.timing import MODES
 
 COMMAND = "setwise report --measure"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from analysis.commands import binary_of
+from analysis.commands import binary_of, some
 from analysis.commands_trace import EMPTY, SLIDERS
 from analysis.compilers import FOR_SCALE
 from analysis.contracts import task_of
@@ -27,7 +27,7 @@ from analysis.report_costs import Estimates
 from analysis.report_measured import Measured
 from analysis.report_races import EXPORTED
 from analysis.report_rows import Key, Row
-from analysis.report_text import FAMILIES, ISAS, LONG, figure, some
+from analysis.report_text import FAMILIES, ISAS, LONG, figure
 from analysis.trace import fill
 from codegen.catalogue import find
 from codegen.lower import Kernel, lower

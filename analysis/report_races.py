@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.commands import some
 from analysis.compilers import FOR_SCALE
 from analysis.measure import OURS
 from analysis.report_measured import Measured
 from analysis.report_rows import Key
-from analysis.report_text import code, listed, some, table
+from analysis.report_text import code, listed, table
 
 NOISE = 0.03
 """Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""

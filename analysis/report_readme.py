@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.commands import some
 from analysis.report_compilers import Compilers, best
 from analysis.report_costs import Estimate, Estimates
 from analysis.report_measured import Measured
 from analysis.report_races import Race, outcomes, races
 from analysis.report_rows import Key, Row
-from analysis.report_text import ISAS, code, figure, listed, page, some, span, table
+from analysis.report_text import ISAS, code, figure, listed, page, span, table
 from analysis.report_verdict import CYCLES, MEASURES, Duel, duels, sentence, verdict_table
 
 Rows = Mapping[Key, Row]

@@ -60,15 +60,6 @@ def figure(value: float | None) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def some(number: int, name: str) -> str:
-    """A number of things.
-
-    >>> some(1, "move"), some(2, "direction")
-    ('1 move', '2 directions')
-    """
-    return f"{number} {name}{'' if number == 1 else 's'}"
-
-
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Names in a sentence.
 
