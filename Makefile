@@ -1,6 +1,7 @@
 # make demo    the classic comparison, then southward attacks in a real position, from machine code that just ran
 # make test    the quick set: style, types, tests
 # make check   everything at full length
+# make golden  writes down every kernel's digest anew (tests/golden)
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
@@ -8,7 +9,7 @@
 BIN := .venv/bin
 KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
-.PHONY: help demo test check clean setup tools style types
+.PHONY: help demo test check golden clean setup tools style types
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -23,6 +24,9 @@ test: style types tools
 check: style types tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 	$(BIN)/setwise report --check
+
+golden: setup
+	$(BIN)/python -m tests.golden.digests
 
 style: setup
 	$(BIN)/ruff check .
