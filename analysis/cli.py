@@ -146,6 +146,7 @@ def _parser() -> _Parser:
     )
     one.add_argument("--fen", help="take sliders and squares from this position")
     one.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")
+    _add_on(one)
     _add_target(one, default=None)
 
     one = add(
@@ -180,10 +181,15 @@ def _parser() -> _Parser:
     _add_target(one, lanes=True)
     _add_json(one)
 
-    one = add("check", "run kernels on this processor against the ray-walk", "setwise check 'kogge-stone.*' --isa bmi2")
+    one = add(
+        "check",
+        "run kernels against the ray-walk, on this processor or an emulated one",
+        "setwise check 'kogge-stone.*' --isa bmi2\n  setwise check sliders.union --on icelake",
+    )
     one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'; default: all")
     one.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
     one.add_argument("--abi", metavar="A", help="only this calling convention (default: all)")
+    _add_on(one)
     one.add_argument(
         "--quick", action="store_true", help="a sixteenth of the lines' cases, a tenth of the random boards"
     )
@@ -284,6 +290,15 @@ def _add_target(parser: argparse.ArgumentParser, *, lanes: bool = False, default
     if lanes:
         parser.add_argument("--lanes", type=int, metavar="N", help="boards or directions a register: 2, 4, 8")
     parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
+
+
+def _add_on(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on",
+        metavar="P",
+        help="in Bochs as this processor: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake (default: this "
+        "processor, and in Bochs what it lacks)",
+    )
 
 
 def _add_json(parser: argparse.ArgumentParser, more: str = "") -> None:

@@ -18,6 +18,7 @@ from codegen.routine import Parameter, Routine
 
 if TYPE_CHECKING:
     from analysis.decode import Binary
+    from codegen.bochs import Processor
     from codegen.lower import Kernel
 
 _PATTERN = "*?["
@@ -119,26 +120,47 @@ def compare_command(arguments: Namespace) -> int:
 
 def run_command(arguments: Namespace) -> int:
     """A kernel's inputs and results as boards."""
+    from codegen.bochs import ready
     from codegen.call import Function, NotRunnable, best_isa
     from codegen.lower import lower
 
     routine = find(arguments.name)
     parameters = _given(routine)
     words = words_of(routine, arguments)
-    kernel = lower(routine, arguments.isa or best_isa(routine), arguments.abi)
-    try:
-        function = Function(kernel)
-    except NotRunnable as error:
-        raise CannotRunHere(str(error)) from None
-    result = function(*words)
-    results = result if isinstance(result, tuple) else (result,)
+    on = None if arguments.on is None else ready(arguments.on)
+    kernel = lower(routine, arguments.isa or best_isa(routine, on.features if on else None), arguments.abi)
     head = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
+    if on is None:
+        try:
+            function = Function(kernel)
+        except NotRunnable as error:
+            raise CannotRunHere(f"{error}; --on runs it in Bochs") from None
+        result = function(*words)
+        results = result if isinstance(result, tuple) else (result,)
+    else:
+        results = _run_on(kernel, words, on)
+        head += f", on {on.title} (emulated)"
     lines, drawn = told(
         (parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True)
     )
     shown = boards([*drawn, *zip(routine.contract.results, results, strict=True)])
     print(head, *lines, "", shown, sep="\n")
     return 0
+
+
+def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, ...]:
+    from codegen.call import called, missing
+
+    try:
+        from analysis.emulated import Subject, run_emulated
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        raise CannotRunHere("--on needs NumPy: pip install 'setwise[check]'") from None
+    if lacking := missing(kernel.target, on.features):
+        raise CannotRunHere(f"{on.title} cannot run {kernel.name}: it lacks {', '.join(lacking)}")
+    subject = Subject(binary_of(kernel), called(kernel), arrays=False)
+    return run_emulated(subject, words, len(kernel.routine.contract.results), on)
 
 
 def check_command(arguments: Namespace) -> int:

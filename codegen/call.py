@@ -24,7 +24,19 @@ from codegen.targets.table import Target
 if TYPE_CHECKING:
     from codegen.arrays import Boards
 
-__all__ = ["Function", "NotRunnable", "Runner", "Violation", "best_isa", "function", "host", "missing", "named"]
+__all__ = [
+    "Called",
+    "Function",
+    "NotRunnable",
+    "Runner",
+    "Violation",
+    "best_isa",
+    "called",
+    "function",
+    "host",
+    "missing",
+    "named",
+]
 
 _U64 = ctypes.c_uint64
 
@@ -34,20 +46,20 @@ def host() -> Convention:
     return WIN64 if sys.platform == "win32" else SYSV
 
 
-def missing(target: Target) -> tuple[str, ...]:
-    """The features of the target that this processor lacks, or `x86-64` where it is of another kind."""
-    if not runnable():
+def missing(target: Target, features: frozenset[str] | None = None) -> tuple[str, ...]:
+    """The features of the target that a processor with these lacks; by default this one, or `x86-64` if it is none."""
+    if features is None and not runnable():
         return ("x86-64",)
-    return tuple(sorted(target.features - cpu.BASELINE - cpu.features()))
+    return tuple(sorted(target.features - cpu.BASELINE - (cpu.features() if features is None else features)))
 
 
-def best_isa(routine: Routine) -> str:
-    """The last of the routine's instruction sets that this processor has; they stand in the order of their age.
+def best_isa(routine: Routine, features: frozenset[str] | None = None) -> str:
+    """The last of the routine's instruction sets that a processor has; they stand in the order of their age.
 
     Not one whose lanes are boards: for one board they do no more than a general register.
     """
     usual = [isa for isa in routine.isas if not routine.boards or is_batch(routine) or TARGETS[isa].widths == (1,)]
-    return next((isa for isa in reversed(usual) if not missing(TARGETS[isa])), usual[0])
+    return next((isa for isa in reversed(usual) if not missing(TARGETS[isa], features)), usual[0])
 
 
 def is_batch(routine: Routine) -> bool:
@@ -61,6 +73,30 @@ class Violation:
 
     case: int
     what: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How a kernel is called: with `lanes` each call takes so many cases; with `whole` one call takes them all, and a
+    last argument, which has no column, says how many they are.
+    """
+
+    convention: Convention
+    arguments: tuple[Passed, ...]
+    result: Passed | None = GENERAL
+    lanes: int = 1
+    whole: bool = False
+
+
+def called(kernel: Kernel) -> Called:
+    """How a kernel is called: a column for each input; the results have as many words a case as the kernel has."""
+    contract, lanes = kernel.routine.contract, cases_a_call(kernel)
+    if is_batch(kernel.routine):
+        *inputs, _, _ = contract.parameters
+        arrays = (*(Passed("address") for _ in inputs), Passed("results"), GENERAL)
+        return Called(kernel.convention, arrays, None, whole=True)
+    arguments, result = passing(contract, lanes)
+    return Called(kernel.convention, arguments, result, lanes)
 
 
 class Runner:
@@ -131,18 +167,11 @@ class Runner:
 
 
 def runner(kernel: Kernel, image: bytes | None = None) -> Runner:
-    """The runner of a kernel: a column for each input; the results have as many words a case as the kernel has.
-
-    `image` are other bytes with the kernel's contract and convention, which are run in the place of its own.
-    """
-    contract, lanes = kernel.routine.contract, cases_a_call(kernel)
-    convention, target = kernel.convention, kernel.target
-    if is_batch(kernel.routine):
-        *inputs, _, _ = contract.parameters
-        arrays = [*(Passed("address") for _ in inputs), Passed("results"), GENERAL]
-        return Runner(kernel.code, convention, arrays, None, target, whole=True, image=image)
-    arguments, result = passing(contract, lanes)
-    return Runner(kernel.code, convention, arguments, result, target, lanes, image=image)
+    """The runner of a kernel; `image` are other bytes with its contract and convention, run in the place of its own."""
+    how = called(kernel)
+    return Runner(
+        kernel.code, how.convention, how.arguments, how.result, kernel.target, how.lanes, how.whole, image=image
+    )
 
 
 def cases_a_call(kernel: Kernel) -> int:
