@@ -191,7 +191,9 @@ def _parser() -> _Parser:
     one.add_argument("--abi", metavar="A", help="only this calling convention (default: all)")
     _add_on(one)
     one.add_argument(
-        "--quick", action="store_true", help="a sixteenth of the lines' cases, a tenth of the random boards"
+        "--quick",
+        action="store_true",
+        help="a sixteenth of the lines' cases, a tenth of the random boards, as always in Bochs",
     )
     _add_json(one)
 

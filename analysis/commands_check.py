@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, groupby
 
 from tabulate import tabulate
 
@@ -21,7 +22,7 @@ from codegen.bochs import HOW_TO_GET, Processor, installed, ready, usual
 from codegen.call import called, missing, runner
 from codegen.cpu import BASELINE
 from codegen.lower import Kernel
-from codegen.routine import Contract, Routine
+from codegen.routine import Routine
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +61,39 @@ def judge(
 ) -> Iterator[Judged]:
     """Each kernel's outcome; kernels of one contract, which stand together, share cases and expected results.
 
-    They run here, or on an emulated processor: on the one that is asked for, or where this one lacks what they need.
+    They run here, or on an emulated processor: on the one that is asked for, or where this one lacks what they need;
+    there over the cases of `quick`, for it takes a hundred times as long.
     What a convention or an instruction set refuses is passed over; if that is all, Refused is raised.
     """
-    contract: Contract | None = None
-    cases: Cases | str = ""
-    waiting: list[tuple[Job, Kernel, Processor]] = []
-    for job, kernel in lowered(jobs, progress):
+    for _, group in groupby(lowered(jobs, progress), lambda made: made[0].routine.contract):
+        yield from _judged(list(group), quick, on)
+
+
+def _judged(made: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Processor | None) -> Iterator[Judged]:
+    """The outcomes of kernels of one contract; those that one emulated processor runs go into its boots together."""
+    here: list[tuple[Job, Kernel]] = []
+    elsewhere: dict[Processor, list[tuple[Job, Kernel]]] = {}
+    for job, kernel in made:
         if isinstance(kernel, str):
             yield Judged(job, Outcome("failed", reason=kernel))
             continue
         place = _place(kernel, on)
         if isinstance(place, str):
             yield Judged(job, Outcome("not run", reason=place))
-            continue
-        if job.routine.contract != contract:
-            if waiting and not isinstance(cases, str):
-                yield from _emulated(waiting, cases)
-            contract, waiting = job.routine.contract, []
-            cases = _cases(contract, quick)
-        if isinstance(cases, str):
-            yield Judged(job, Outcome("failed", reason=cases))
-        elif place is None:
-            yield Judged(job, run(kernel, cases))
         else:
-            waiting.append((job, kernel, place))
-    if waiting and not isinstance(cases, str):
-        yield from _emulated(waiting, cases)
+            (here if place is None else elsewhere.setdefault(place, [])).append((job, kernel))
+    contract = made[0][0].routine.contract
+    try:
+        cases = make_cases(contract, quick) if here else None
+        fewer = make_cases(contract, quick=True) if elsewhere else None
+    except ValueError as error:  # what cannot be checked has not passed
+        yield from (Judged(job, Outcome("failed", reason=str(error))) for job, _ in chain(here, *elsewhere.values()))
+        return
+    if cases is not None:
+        yield from (Judged(job, run(kernel, cases)) for job, kernel in here)
+    if fewer is not None:
+        for processor, kernels in elsewhere.items():
+            yield from _emulated(kernels, fewer, processor)
 
 
 def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
@@ -104,18 +111,14 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
     return f"this processor lacks {', '.join(sorted(lacking))}; Bochs has {found.title}: {HOW_TO_GET}"
 
 
-def _emulated(waiting: Sequence[tuple[Job, Kernel, Processor]], cases: Cases) -> Iterator[Judged]:
-    """The outcomes of kernels of one contract, those of one processor in one boot."""
-    for on in dict.fromkeys(place for _, _, place in waiting):
-        mine = [(job, kernel) for job, kernel, place in waiting if place is on]
-        subjects: dict[Job, Subject] = {}
-        for job, kernel in mine:
-            try:
-                arrays = bool(kernel.routine.contract.each)
-                subjects[job] = Subject(binary_of(kernel), called(kernel), arrays)
-            except ValueError as error:
-                yield Judged(job, Outcome("failed", reason=f"cannot be assembled: {error}"))
-        yield from map(Judged, subjects, check_emulated(list(subjects.values()), cases, on))
+def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor) -> Iterator[Judged]:
+    subjects: dict[Job, Subject] = {}
+    for job, kernel in kernels:
+        try:
+            subjects[job] = Subject(binary_of(kernel), called(kernel), arrays=bool(kernel.routine.contract.each))
+        except ValueError as error:
+            yield Judged(job, Outcome("failed", reason=f"cannot be assembled: {error}"))
+    yield from map(Judged, subjects, check_emulated(list(subjects.values()), cases, on))
 
 
 def run(kernel: Kernel, cases: Cases) -> Outcome:
@@ -126,14 +129,6 @@ def run(kernel: Kernel, cases: Cases) -> Outcome:
         return Outcome("failed", reason=f"cannot be assembled: {error}")
     with running:
         return check(running.run, cases, arrays=bool(kernel.routine.contract.each))
-
-
-def _cases(contract: Contract, quick: bool) -> Cases | str:
-    """The cases, or why there are none: what cannot be checked has not passed."""
-    try:
-        return make_cases(contract, quick)
-    except ValueError as error:
-        return str(error)
 
 
 def _report(judged: Sequence[Judged]) -> None:

@@ -21,6 +21,7 @@ from codegen.call import missing
 from codegen.catalogue import catalogue, find
 from codegen.lower import TARGETS
 from codegen.native import runnable
+from tests.conftest import require_tool
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 ROOT = Path(__file__).parents[2]
@@ -346,10 +347,30 @@ def test_check_as_json(capsys: Capture) -> None:
 
 def test_check_says_what_was_not_run(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
+    monkeypatch.setenv("PATH", "/nowhere")
     out = printed(capsys, "check", DUMB7, "--isa", "bmi2", "--quick")
     assert "passed" not in out.splitlines()[2]
     assert "3 not run: this processor lacks" in out
     assert "3 kernels: 0 passed, 0 failed, 3 not run; 0 calls" in out
+
+
+def test_check_on_another_processor(capsys: Capture) -> None:
+    require_tool("bochs")
+    out = printed(capsys, "check", DUMB7, "--isa", "avx512", "--abi", "sysv", "--on", "icelake")
+    assert out.endswith("ran: 3 on Ice Lake, emulated\n")
+    assert complaint(capsys, "check", DUMB7, "--on", "zen4").startswith("setwise check: Bochs has no processor 'zen4'")
+
+
+def test_run_on_another_processor(capsys: Capture) -> None:
+    require_tool("bochs")
+    out = printed(capsys, "run", "sliders.pair", "--on", "icelake", "--fen", "8/8/8/3R4/8/8/8/k1K5 w")
+    assert out.startswith("sliders.pair, avx512, sysv, on Ice Lake (emulated)\n")
+    assert "0x0808_08f7_0808_0808" in out
+    assert printed(capsys, "run", "sliders.pair", "--on", "nehalem", "--fen", "8/8/8/8/8/8/8/k1K5 w").startswith(
+        "sliders.pair, x86-64, sysv, on Nehalem"
+    )
+    said = complaint(capsys, "run", "sliders.pair", "--isa", "avx2", "--on", "nehalem", "--fen", "8/8 w", status=2)
+    assert said
 
 
 @runs
