@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from statistics import median
 
 from analysis import measure
 from analysis.measure import Block, Refusal, Sections, Timing, cycles, summary
 from analysis.subjects import Subject, given, loop
+from analysis.workers import Workers
 from codegen.call import host
 from codegen.stopwatch import Given, Stopwatch
 from codegen.timing import MODES, Mode
@@ -61,8 +60,8 @@ def bench(
 
 def _in_process(jobs: Sequence[Job], patience: float) -> list[list[Block]]:
     """A process of its own: other pages of memory, another core perhaps, another time."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(run, jobs, patience).result()
+    with Workers(1) as worker:
+        return worker.submit(run, jobs, patience).result()
 
 
 def run(jobs: Sequence[Job], patience: float) -> list[list[Block]]:

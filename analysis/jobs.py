@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,6 +12,7 @@ from typing import TypeVar
 
 from analysis.commands import CannotRunHere
 from analysis.progress import Progress
+from analysis.workers import Workers
 from codegen.catalogue import find
 from codegen.convention import CONVENTIONS
 from codegen.lower import TARGETS, Kernel, OutOfRegisters, Refused, lower
@@ -116,13 +115,11 @@ def side_by_side(
         return
     refused: Refused | None = None
     any_made = False
-    # Started afresh on every system alike: what NumPy's threads hold does not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _end_when_interrupted) as pool:
-        # The largest groups first, so that no core is left with one at the end.
-        groups.sort(key=effort, reverse=True)
-        running = {pool.submit(_all_of, work, group): group for group in groups}
-        try:
+    try:
+        with Workers(workers) as pool:
+            # The largest groups first, so that no core is left with one at the end.
+            groups.sort(key=effort, reverse=True)
+            running = {pool.submit(_all_of, work, group): group for group in groups}
             for done in as_completed(running):
                 made = done.result()
                 if progress:
@@ -133,17 +130,10 @@ def side_by_side(
                     continue
                 any_made = any_made or bool(made)
                 yield from made
-        except BrokenProcessPool:
-            raise CannotRunHere("a kernel ended the process that judged it: try them one by one") from None
-        finally:
-            pool.shutdown(cancel_futures=True)
+    except BrokenProcessPool:
+        raise CannotRunHere("a kernel ended the process that judged it: try them one by one") from None
     if refused and not any_made:
         raise refused
-
-
-def _end_when_interrupted() -> None:
-    """In another process: an interrupt from the keyboard, which reaches it too, ends it at once and without a word."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _all_of(work: Work[T], jobs: Sequence[Job]) -> list[T] | Refused:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +17,7 @@ from analysis.report_costs import Estimate, Estimates, estimates_of
 from analysis.report_measured import Measured
 from analysis.report_rows import Key, Row, keys, row_of
 from analysis.report_text import ISAS
+from analysis.workers import Workers
 from codegen.catalogue import catalogue
 
 T = TypeVar("T")
@@ -48,9 +47,7 @@ def gather(folder: Path, checking: bool = False, progress: Progress = lambda _: 
     using = compilers.to_run(found(), before, checking)
     wanted = keys()
     names = {isa: [name for name, routine in catalogue().items() if isa in routine.isas] for isa in ISAS}
-    # Started afresh on every system alike, as the checks' processes are.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
+    with Workers() as pool:
         compiling = [
             (pool.submit(_compiled, one, isa, names[isa]), f"{one.name} {isa}") for one in using for isa in ISAS
         ]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
 import pytest
@@ -20,6 +17,7 @@ from analysis.contracts import task_of
 from analysis.decode import Binary, features
 from analysis.mutants import KINDS, mutants
 from analysis.prove import Prover
+from analysis.workers import Workers
 from codegen.call import runner
 from codegen.catalogue import catalogue, find
 from codegen.lower import Kernel, lower
@@ -136,7 +134,7 @@ def test_at_least_twenty_mutants_of_every_routine_are_refuted_or_equivalent() ->
     require_module("bitwuzla")
     jobs = sorted(_jobs(), key=_effort, reverse=True)
     assert {name for name, _ in jobs} == set(catalogue())
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("spawn")) as pool:
+    with Workers() as pool:
         running = [pool.submit(judged, name, isa, EACH) for name, isa in jobs]
         each = [one.result() for one in running]
     outcomes = check([verdict for verdicts in each for verdict in verdicts])
