@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +34,8 @@ def run_report(arguments: Namespace) -> int:
         made = files(data)
     except CompilerError as error:
         raise CannotRunHere(str(error)) from None
+    except BrokenProcessPool:
+        raise CannotRunHere("one of its processes was ended from outside: try again") from None
     finally:
         progress.end()
     for note in data.notes:

@@ -7,8 +7,11 @@ as well, at 39 MB. Nothing but this file and `domains` knows which solver it is.
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from analysis.domains import Value
@@ -81,19 +84,19 @@ class Solver:
             return None
         bitwuzla = self.domain.bitwuzla
         solver = self._solver(terms, sums=False)
-        if not self._holds(solver.check_sat()):
+        if not self._holds(_answer(solver)):
             return None
         for wish in wishes:
             if isinstance(wish, int):
                 continue
             one = self.domain.is_true(wish)
-            if solver.check_sat(one) == bitwuzla.Result.SAT:
+            if _answer(solver, one) == bitwuzla.Result.SAT:
                 solver.assert_formula(one)
-        return self._model(solver) if self._holds(solver.check_sat()) else None
+        return self._model(solver) if self._holds(_answer(solver)) else None
 
     def _ask(self, terms: Sequence[Any], sums: bool) -> Model | None:
         solver = self._solver(terms, sums)
-        return self._model(solver) if self._holds(solver.check_sat()) else None
+        return self._model(solver) if self._holds(_answer(solver)) else None
 
     def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
         bitwuzla, left = self.domain.bitwuzla, self.until - time.monotonic()
@@ -119,3 +122,26 @@ class Solver:
             return int(solver.get_value(self.domain.term(term, width)).value(10))
 
         return value
+
+
+def _answer(solver: Any, *assumed: Any) -> Any:
+    with _interruptible(solver):
+        return solver.check_sat(*assumed)
+
+
+@contextmanager
+def _interruptible(solver: Any) -> Iterator[None]:
+    """An interrupt from the keyboard ends the solver's work, too, which by itself lets no handler of Python's run."""
+    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not handled or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[int] = []
+    solver.configure_terminator(lambda: bool(seen))
+    signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if seen:
+        raise KeyboardInterrupt

@@ -48,7 +48,7 @@ class Workers:
         if kind is not None:
             for process in set(multiprocessing.active_children()) - self._others:
                 process.kill()
-        self._executor.shutdown(cancel_futures=True)
+        self._executor.shutdown(cancel_futures=kind is not None)
 
 
 @contextmanager
