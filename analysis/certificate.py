@@ -43,6 +43,18 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What became of a counterexample that was tried; `got` are its results, where there are any.
+
+    disagrees: the routine does what it should there, so that the proof, or what it trusts, is wrong.
+    """
+
+    status: Literal["confirmed", "not confirmed", "disagrees"]
+    what: str
+    got: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """How a proof ended, and what it looked at.
 

@@ -78,9 +78,7 @@ def entry_state(
     domain: Addresses, entry: Entry, image: bytes, task: Task, case: Case, unknown: Callable[[str, int], Value]
 ) -> State:
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
-    stack_words = [one.place.offset for one in task.arguments if one.place.file == "stack"]
-    high = case.offset + max(8 + task.home, *(offset + 8 for offset in stack_words), 0)
-    cells = {case.stack: Cells("the stack", case.offset - task.red_zone, high)}
+    cells = {case.stack: Cells("the stack", case.offset - task.red_zone, case.offset + task.stack)}
     arrays = None
     if task.each:
         bases = [Base(name, 1) for name in task.arrays]

@@ -7,25 +7,26 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
 
 from tabulate import tabulate
 
-from analysis.certificate import Certificate
+from analysis.certificate import Certificate, Confirmation
 from analysis.commands import binary_of, boards, some, told
-from analysis.confirm import Confirmation, confirm
+from analysis.confirm import confirm
 from analysis.contracts import task_of
 from analysis.decode import Binary
 from analysis.jobs import Job, jobs_of, lowered, side_by_side
 from analysis.progress import Progress
 from analysis.prove import TIME_LIMIT, Prover
 from analysis.raywalk import directions
+from analysis.stepping import confirm_by_stepping
 from analysis.task import Argument, Place
 from codegen.catalogue import find
-from codegen.lower import Kernel, lower
+from codegen.lower import lower
 from codegen.routine import Routine
 
 
@@ -87,7 +88,13 @@ def prove_object(arguments: Namespace) -> int:
     binary = load(arguments.object, arguments.symbol)
     routine = find(arguments.spec)
     kernel = lower(routine, routine.isas[0], arguments.abi)
-    proof = _proved(Prover(), kernel, binary, (arguments.symbol, None, 1, arguments.abi), arguments.time_limit)
+    made = Prover().prove(binary, task_of(kernel), arguments.time_limit)
+    # Nothing of the object runs, whatever the proof says of it.
+    proof = Proof(
+        (arguments.symbol, None, 1, arguments.abi),
+        made,
+        confirm_by_stepping(made) if made.status == "refuted" else None,
+    )
     if arguments.json:
         print(json.dumps([_row(proof)], indent=2))
     else:
@@ -114,15 +121,9 @@ def prove_all(
             yield Proof(job.key, None, reason=f"cannot be assembled: {error}")
             continue
         spent = time.process_time() - start
-        yield replace(_proved(prover, kernel, binary, job.key, time_limit), lowering=spent)
+        made = prover.prove(binary, task_of(kernel), time_limit)
+        yield Proof(job.key, made, confirm(kernel, made) if made.status == "refuted" else None, lowering=spent)
         start = time.process_time()
-
-
-def _proved(
-    prover: Prover, kernel: Kernel, binary: Binary, key: tuple[str, str | None, int, str], time_limit: float
-) -> Proof:
-    made = prover.prove(binary, task_of(kernel), time_limit)
-    return Proof(key, made, confirm(kernel, made) if made.status == "refuted" else None)
 
 
 def _effort(group: Sequence[Job]) -> int:

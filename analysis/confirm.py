@@ -1,6 +1,7 @@
-"""Counterexamples put to the test: the routine runs on them, in a process of its own, on this processor.
+"""Counterexamples of our own kernels put to the test: they run, in a process of their own, on this processor.
 
-A refutation that the processor does not share is an error in the prover, or in what it trusts.
+A refutation that the processor does not share is an error in the prover, or in what it trusts. Code of others never
+runs: it is stepped (`stepping`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import os
 import pickle
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from analysis.certificate import Certificate, Counterexample
+from analysis.certificate import Certificate, Confirmation, Counterexample
 from analysis.decode import features
+from analysis.stepping import confirm_by_stepping
 from codegen import cpu
 from codegen.call import runner
 from codegen.lower import Kernel
@@ -28,28 +29,12 @@ _SECONDS = 10
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """What the processor says to a counterexample; `got` are its results, where there are any.
-
-    disagrees: the routine does what it should there, so that the proof, or what it trusts, is wrong.
-    """
-
-    status: Literal["confirmed", "not run", "disagrees"]
-    what: str
-    got: tuple[int, ...] = ()
-
-
 def confirm(kernel: Kernel, certificate: Certificate) -> Confirmation:
-    """Runs the certificate's bytes on its counterexample; `kernel` has their contract and convention."""
+    """Runs the bytes of a kernel of ours on the counterexample; what this processor cannot run is stepped."""
     found = certificate.counterexample
-    if found is None or not found.runs:
-        return Confirmation("not run", "not run, for it would touch what is not its own")
-    if not runnable():
-        return Confirmation("not run", "not run: this processor is no x86-64")
     lacking = features(certificate.instructions) - _BASELINE - cpu.features()
-    if lacking:
-        return Confirmation("not run", f"not run: this processor lacks {', '.join(sorted(lacking))}")
+    if found is None or not found.runs or not runnable() or lacking:
+        return confirm_by_stepping(certificate)
     try:
         got, broken = apart(lambda: _run(kernel, certificate.binary.image, found))
     except Crash as error:
@@ -58,8 +43,8 @@ def confirm(kernel: Kernel, certificate: Certificate) -> Confirmation:
         return Confirmation("confirmed", f"confirmed by running it: {', '.join(broken)}", got)
     if got != found.expected:
         return Confirmation("confirmed", "confirmed by running it", got)
-    if not found.certain:
-        return Confirmation("not run", "it depends on what registers hold that are no arguments", got)
+    if not found.certain:  # then it takes what no caller can set to see it
+        return confirm_by_stepping(certificate)
     return Confirmation("disagrees", "but this processor gives what is expected: the proof is wrong", got)
 
 

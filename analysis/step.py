@@ -118,7 +118,8 @@ class Machine:
     lanes of 64 bits, or the name of a buffer for its address. All other registers hold arbitrary values, so that
     code which relies on them is found out. Buffers lie at multiples of 8, not of 16, with nothing on either side.
     `instructions` saves decoding the text again; `entry` is the offset that the code starts at. `stack` gives arguments
-    on the stack by their offset from rsp at entry, as registers are given.
+    on the stack by their offset from rsp at entry, as registers are given. `rsp` is where the return address lies, and
+    `above` how many bytes there are from there up.
     """
 
     def __init__(
@@ -129,6 +130,8 @@ class Machine:
         instructions: Sequence[Decoded] | None = None,
         entry: int = 0,
         stack: Mapping[int, int | str] | None = None,
+        rsp: int = STACK + 8,  # 8 above a multiple of 16, as a call leaves it
+        above: int = _STACK_ABOVE,
     ) -> None:
         decoded = decode(binary.text) if instructions is None else instructions
         self.binary = binary
@@ -138,31 +141,28 @@ class Machine:
             name: Region(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
             for number, (name, content) in enumerate((memory or {}).items())
         }
-        content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(_STACK_ABOVE - 8)
+        content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(above - 8)
         code = Region("the code and its data", CODE, bytearray(binary.image), writable=False)
-        # At entry rsp is 8 above a multiple of 16, as a call leaves it.
-        around = [Region("the stack", STACK + 8 - _STACK_BELOW, content), code]
-        self.state = State(Integers(), Regions([*self.buffers.values(), *around]), CODE)
+        self.stack = Region("the stack", rsp - _STACK_BELOW, content)
+        self.state = State(Integers(), Regions([*self.buffers.values(), self.stack, code]), CODE)
         for name in _GENERAL:
             self.state.registers[name] = _arbitrary(name)
         for number in range(8):
             self.state.registers[f"k{number}"] = _arbitrary(f"k{number}")
         for number in range(32):
             self.state.vectors[f"zmm{number}"] = tuple(_arbitrary(f"zmm{number}.{lane}") for lane in range(8))
-        self.state.registers["rsp"] = STACK + 8
+        self.state.registers["rsp"] = self.rsp = rsp
         for name, value in (registers or {}).items():
             self._start(name, value)
         for offset, word in (stack or {}).items():
             value = self._address(word, "the stack") if isinstance(word, str) else word
-            self.state.memory.store(STACK + 8 + offset, 64, value & _LANE)
+            self.state.memory.store(rsp + offset, 64, value & _LANE)
 
     def step(self) -> Step:
         """Executes the next instruction."""
         if self.offset is None:
             raise StepError("the code has returned")
-        instruction = self.at.get(self.offset)
-        if instruction is None:
-            raise StepError(f"runs into offset {self.offset:#x}, where no instruction begins")
+        instruction = self.instruction(self.offset)
         goto = execute(instruction, self.state)
         if goto is None or goto.condition == 0:
             self.offset = instruction.end
@@ -172,6 +172,12 @@ class Machine:
             self.offset = goto.place - CODE
         return Step(instruction, self._written(instruction))
 
+    def instruction(self, offset: int) -> Decoded:
+        """The instruction that begins there; StepError if none does."""
+        if offset not in self.at:
+            raise StepError(f"runs into offset {offset:#x}, where no instruction begins")
+        return self.at[offset]
+
     def run(self, limit: int = 1_000_000) -> Trace:
         """Steps until the final ret; raises StepError after `limit` instructions."""
         steps: list[Step] = []
@@ -179,8 +185,8 @@ class Machine:
             if len(steps) == limit:
                 raise StepError(f"has not returned after {limit} instructions")
             steps.append(self.step())
-        if self.state.registers["rsp"] != STACK + 16:
-            raise StepError(f"returns with rsp {self.state.registers['rsp'] - STACK - 16:+d} bytes from where it was")
+        if self.state.registers["rsp"] != self.rsp + 8:
+            raise StepError(f"returns with rsp {self.state.registers['rsp'] - self.rsp - 8:+d} bytes from where it was")
         contents = {name: bytes(region.content) for name, region in self.buffers.items()}
         return Trace(self.binary, tuple(steps), dict(self.state.registers), dict(self.state.vectors), contents)
 

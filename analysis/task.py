@@ -86,6 +86,12 @@ class Task:
         return max(one.place.lanes for one in self.results)
 
     @property
+    def stack(self) -> int:
+        """How many bytes from rsp at entry up are the routine's: return address, home, arguments."""
+        arguments = [one.place.offset + 8 for one in self.arguments if one.place.file == "stack"]
+        return max([8 + self.home, *arguments])
+
+    @property
     def arrays(self) -> tuple[str, ...]:
         """The names of the arrays; the last is the result's."""
         return tuple(one.name for one in self.arguments if one.kind == "boards")

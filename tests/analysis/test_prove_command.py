@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from analysis import commands_prove
+from analysis.certificate import Confirmation, Counterexample
 from analysis.cli import main
 from analysis.commands_prove import Proof, certificate_text, prove_all
-from analysis.confirm import Confirmation
 from analysis.jobs import jobs_of
 from codegen.catalogue import find
 from codegen.lower import Kernel, lower
@@ -112,7 +112,6 @@ def test_a_proof_that_the_processor_does_not_share_fails(
 def _refuted(kernel: Kernel) -> Proof:
     from dataclasses import replace
 
-    from analysis.certificate import Counterexample
     from analysis.commands import binary_of
     from analysis.contracts import task_of
     from analysis.prove import Prover

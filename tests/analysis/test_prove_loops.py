@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.certificate import Certificate
+from analysis.certificate import Certificate, Confirmation
 from analysis.commands import binary_of
 from analysis.commands_prove import Proof, certificate_text
-from analysis.confirm import Confirmation, confirm
+from analysis.confirm import confirm
 from analysis.contracts import task_of
 from analysis.decode import Binary, decode
 from analysis.pointers import Addresses, Base, Pointer
 from analysis.prove import Prover
 from analysis.refute import samples
 from analysis.solve import Solver, TimeOutError
+from analysis.stepping import confirm_by_stepping
 from analysis.task import Argument, Place, Result, Task
 from codegen.catalogue import find
 from codegen.lower import lower
@@ -249,9 +250,10 @@ def test_a_loop_without_end_is_not_followed_for_ever() -> None:
 def test_a_refutation_on_no_boards_is_told() -> None:
     made = proof("mov r8,[rdi]; ret")
     assert boards(made) == 0
-    said = Confirmation("not run", "not run, for it would touch what is not its own")
+    said = confirm_by_stepping(made)
+    assert said.status == "confirmed"
     text = certificate_text(Proof(("f", None, 1, "sysv"), made, said), "f")
-    assert text.endswith("not run, for it would touch what is not its own\narrays of no boards")
+    assert text.endswith("; confirmed by stepping\narrays of no boards")
 
 
 def test_a_refutation_tells_the_length_and_where_the_result_lies() -> None:
