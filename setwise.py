@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from codegen.call import Function
 from codegen.call import named as _named
+from codegen.version import version as _version
 
-__all__ = ["Function", "kernel"]
+__all__ = ["Function", "__version__", "kernel"]
+
+__version__ = _version()
 
 
 def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:

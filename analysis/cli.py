@@ -1,6 +1,7 @@
 """The command `setwise`: its arguments, and what becomes of errors. What each subcommand does is in commands.py.
 
-Exit status: 0 fine; 1 a check failed, or this processor cannot run what was asked for; 2 bad usage.
+Exit status: 0 fine; 1 a check failed, or this processor cannot run what was asked for; 2 bad usage, or something is
+missing that the user can install.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from codegen.version import version
+
 Arguments = argparse.Namespace
+
+_OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla"}
+"""Modules that not every command needs, by the names that pip knows them by, and what they are called."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,13 +61,17 @@ def _run(parsed: Arguments) -> int:
         command: Callable[[Arguments], int] = getattr(commands, f"{parsed.command}_command")
         return command(parsed)
     except commands.CannotRunHere as error:
-        return _complain(parsed, error, 1)
-    except ValueError as error:
-        return _complain(parsed, error, 2)
+        return _complain(parsed, str(error), 1)
+    except ModuleNotFoundError as error:
+        if error.name not in _OPTIONAL:
+            raise
+        return _complain(parsed, f"{_OPTIONAL[error.name]} is not installed: pip install {error.name}", 2)
+    except (commands.NotInstalled, ValueError) as error:
+        return _complain(parsed, str(error), 2)
 
 
-def _complain(parsed: Arguments, error: Exception, status: int) -> int:
-    print(f"setwise {parsed.command}: {_one_line(str(error))}", file=sys.stderr)
+def _complain(parsed: Arguments, message: str, status: int) -> int:
+    print(f"setwise {parsed.command}: {_one_line(message)}", file=sys.stderr)
     return status
 
 
@@ -73,8 +83,10 @@ def _parser() -> _Parser:
     parser = _Parser(
         prog="setwise",
         description="x86-64 machine code for set-wise sliding-piece attacks on chess bitboards.",
-        epilog="exit status: 0 fine, 1 a check failed or this processor cannot run it, 2 bad usage",
+        epilog="exit status: 0 fine, 1 a check failed or this processor cannot run it, "
+        "2 bad usage or something that you can install is missing",
     )
+    parser.add_argument("--version", action="version", version=f"setwise {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     def add(name: str, summary: str, example: str) -> argparse.ArgumentParser:
@@ -264,7 +276,7 @@ def _parser() -> _Parser:
     one.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
     one.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
     one.add_argument("--force", action="store_true", help="replace files that are there")
-    one.add_argument("--unproved", action="store_true", help="export without proofs, for instance without bitwuzla")
+    one.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
     one.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds a proof")
 
     one = add("verify", "recheck an export: its files, its figures, its proofs", "setwise verify out")

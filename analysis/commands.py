@@ -26,7 +26,11 @@ _BOARDS = ("board", "occupied", "empty", "word")
 
 
 class CannotRunHere(Exception):
-    """This processor lacks what the code needs."""
+    """This processor lacks what the code needs, or its system what the command needs."""
+
+
+class NotInstalled(Exception):
+    """Something is missing that the user can install; the message ends with the command that does it."""
 
 
 def list_command(arguments: Namespace) -> int:
@@ -165,26 +169,17 @@ def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, .
 
 def check_command(arguments: Namespace) -> int:
     """Kernels run natively against the ray-walk."""
-    try:
-        from analysis.commands_check import run_checks
-    except ModuleNotFoundError as error:
-        if error.name != "numpy":
-            raise
-        raise CannotRunHere("check needs NumPy: pip install 'setwise[check]'") from None
+    from analysis.commands_check import run_checks
+
     return run_checks(chosen(arguments.names), arguments)
 
 
 def prove_command(arguments: Namespace) -> int:
     """Kernels, or a function of an ELF file, against the specification for all inputs."""
-    try:
-        from analysis import commands_prove
-        from analysis.domains import BitVectors
+    from analysis import commands_prove
+    from analysis.domains import BitVectors
 
-        BitVectors()
-    except ModuleNotFoundError as error:
-        if error.name != "bitwuzla":
-            raise
-        raise CannotRunHere("prove needs bitwuzla: pip install 'setwise[prove]'") from None
+    BitVectors()  # before anything is made: it says at once if there is no solver
     given = [arguments.object, arguments.symbol, arguments.spec]
     if not any(given):
         return commands_prove.run_proofs(chosen(arguments.names), arguments)

@@ -14,7 +14,7 @@ from tabulate import tabulate
 
 from analysis import compilers
 from analysis.bench import bench
-from analysis.commands import CannotRunHere, chosen
+from analysis.commands import CannotRunHere, NotInstalled, chosen
 from analysis.measure import EMPTY, OURS, PROCESSES, Refusal, Timing
 from analysis.progress import Progress
 from analysis.subjects import Subject, empty_routines, subject
@@ -34,6 +34,8 @@ USUAL: tuple[tuple[str, str, int | None], ...] = (
     *(("sliders.union.batch", isa, None) for isa in ("x86-64", "sse2", "avx2", "avx512")),
 )
 """What is timed where nothing is named: routine, instruction set, lanes."""
+
+_COMPILERS = ("gcc", "clang")
 
 METHOD = (
     "Core cycles, call and return included: ticks of the time stamp counter, over those of a chain of dependent\n"
@@ -152,12 +154,15 @@ def _with_compiled(
     """The subjects, each followed by what compilers make of C for the same routine, instruction set and lanes."""
     if any(kernel.convention.name != "sysv" for kernel in kernels):
         raise ValueError("compilers' code is called as System V says: leave --abi out, or --beside")
+    unknown = [name for name in names if name not in _COMPILERS]
+    if unknown:
+        raise ValueError(f"no compiler is called '{unknown[0]}': give some of {','.join(_COMPILERS)}")
     here = compilers.found()
     using = [compiler for compiler in here if compiler.name.partition("-")[0] in names]
-    if len(using) < len(names):
-        raise CannotRunHere(
-            f"not all of {', '.join(names)} are here: there is {', '.join(c.name for c in here) or 'none'}"
-        )
+    absent = [name for name in names if not any(compiler.name.partition("-")[0] == name for compiler in using)]
+    if absent:
+        is_not = "is not" if len(absent) == 1 else "are not"
+        raise NotInstalled(f"{' and '.join(absent)} {is_not} installed; on Debian: apt install {' '.join(absent)}")
     beside = []
     for kernel, ours in zip(kernels, subjects, strict=True):
         progress.show(f"C of {kernel.name} for {kernel.target.name}")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.commands import binary_of, chosen, print_json, print_table
+from analysis.commands import NotInstalled, binary_of, chosen, print_json, print_table
 from analysis.compare import listing
 from analysis.cost import Cost, cost, loops, round_cost
 from analysis.decode import Decoded, Reg, decode
-from analysis.mca import opinion
+from analysis.mca import installed, opinion
 from analysis.processors import PROCESSORS, Processor, UnknownCost, processor
 from codegen.lower import Kernel, Refused, lower
 from codegen.routine import Routine
@@ -33,6 +33,8 @@ class Subject:
 
 def cost_command(arguments: Namespace) -> int:
     """Bounds of kernels, or of a function of an ELF file."""
+    if arguments.mca and installed() is None:
+        raise NotInstalled("llvm-mca is not installed; on Debian: apt install llvm-19")
     processors = [processor(arguments.cpu)] if arguments.cpu else [*PROCESSORS]
     subjects = [_of_object(arguments)] if arguments.object else _of_names(arguments)
     rows: list[dict[str, Any]] = []

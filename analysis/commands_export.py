@@ -36,7 +36,8 @@ def run_export(arguments: Namespace) -> int:
     request = _request(arguments, given)
     kernels = kernels_of(request)
     _tell_left_out(request, kernels)
-    certificates = [None] * len(kernels) if arguments.unproved else _proofs(kernels, arguments.time_limit)
+    prover = None if arguments.unproved else _prover()
+    certificates = _proofs(prover, kernels, arguments.time_limit) if prover else [None] * len(kernels)
     unproved = [(k, c) for k, c in zip(kernels, certificates, strict=True) if c is not None and c.status != "proved"]
     if unproved:
         kernel, certificate = unproved[0]
@@ -52,7 +53,8 @@ def run_export(arguments: Namespace) -> int:
         if isinstance(error.__context__, OSError):
             raise CannotRunHere(str(error)) from None
         raise
-    proved = "not proved" if arguments.unproved else "proved"
+    wanting = "" if arguments.unproved else ", for bitwuzla is not installed (pip install bitwuzla)"
+    proved = "proved" if prover else f"not proved{wanting}"
     made = f"{some(len(files), 'file')} and {record.NAME}"
     print(f"{made} in {arguments.output}: {some(len(kernels), 'kernel')}, {proved}")
     return 0
@@ -65,7 +67,7 @@ def run_verify(arguments: Namespace) -> int:
     findings = list(verify.files(directory, found))
     kernels = _kernels_again(found)
     findings.append(_made_again(found, kernels))
-    prover = _prover()
+    prover = Prover()
     progress = Progress(len(found.kernels))
     try:
         for kernel in found.kernels:
@@ -203,18 +205,17 @@ def _command(arguments: Namespace) -> str:
     return " ".join([*words, "--dispatch"] if arguments.dispatch else words)
 
 
-def _prover(instead: str = "") -> Prover:
-    """A prover; where the solver is missing CannotRunHere, which names what could be done instead."""
+def _prover() -> Prover | None:
+    """A prover; None where there is no solver."""
     try:
         return Prover()
     except ModuleNotFoundError as error:
         if error.name != "bitwuzla":
             raise
-        raise CannotRunHere(f"proofs need bitwuzla: pip install 'setwise[prove]'{instead}") from None
+        return None
 
 
-def _proofs(kernels: Sequence[Kernel], time_limit: float) -> list[Certificate | None]:
-    prover = _prover(" (or export with --unproved)")
+def _proofs(prover: Prover, kernels: Sequence[Kernel], time_limit: float) -> list[Certificate | None]:
     progress = Progress(len(kernels))
     made: list[Certificate | None] = []
     try:

@@ -23,12 +23,15 @@ def run_report(arguments: Namespace) -> int:
     folder = Path(arguments.output)
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
+    if arguments.measure:  # before anything else takes its time: these need the solver and NumPy
+        from analysis.domains import BitVectors
+        from analysis.report_measure import measure
+
+        BitVectors()
     progress = Progress()
     try:
         data = gather(folder, arguments.check, progress.show)
         if arguments.measure:
-            from analysis.report_measure import measure
-
             data = replace(data, measured=measure(progress.show, arguments.patience))
         progress.show("files")
         made = files(data)

@@ -42,9 +42,14 @@ class Opinion:
     why: str
 
 
+def installed() -> str | None:
+    """The path of this machine's llvm-mca; None without one."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
 def opinion(stream: Sequence[Decoded], processor: Processor, ours: Cost, is_round: bool = False) -> Opinion:
     """What llvm-mca says of these instructions; where it is not installed, that it was not run."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = installed()
     if program is None:
         return Opinion(None, None, "not run: no llvm-mca")
     body = [one for one in stream if one.flow == "next"]

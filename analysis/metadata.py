@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from codegen.export.facts import Facts
 from codegen.export.names import symbol
 from codegen.export.prototypes import prototype, registers
 from codegen.lower import Kernel
+from codegen.version import version
 
 NAME = "metadata.json"
 _EDITION = 1
@@ -42,14 +42,6 @@ class Request:
     made_by: str = ""
 
 
-def setwise_version() -> str:
-    """The version that is installed, or `unknown` where setwise runs from its sources alone."""
-    try:
-        return version("setwise")
-    except PackageNotFoundError:
-        return "unknown"
-
-
 def metadata(
     request: Request,
     kernels: Sequence[Kernel],
@@ -60,7 +52,7 @@ def metadata(
     """The file's content."""
     record = {
         "edition": _EDITION,
-        "setwise": setwise_version(),
+        "setwise": version(),
         "made_by": request.made_by,
         "request": asdict(request),
         "files": {name: {"bytes": len(content), "sha256": _digest(content)} for name, content in files.items()},

@@ -11,10 +11,11 @@ from typing import Literal
 from analysis.certificate import Certificate
 from analysis.count import UnclassifiedError, count
 from analysis.decode import DecodeError, decode, distances, features
-from analysis.metadata import NAME, Metadata, Recorded, setwise_version
+from analysis.metadata import NAME, Metadata, Recorded
 from analysis.objects import ObjectError, load
 from analysis.prove import TIME_LIMIT, Prover
 from analysis.task import Task
+from codegen.version import version
 
 Status = Literal["fine", "failed", "not checked"]
 
@@ -42,8 +43,8 @@ def files(directory: Path, found: Metadata) -> Iterator[Finding]:
 
 def made_again(found: Metadata, files: Mapping[str, bytes], metadata: bytes) -> Finding:
     """Whether this setwise makes the same files and the same metadata of the same request; another version need not."""
-    if found.setwise != setwise_version():
-        reason = f"setwise {found.setwise} wrote it, this is {setwise_version()}"
+    if found.setwise != version():
+        reason = f"setwise {found.setwise} wrote it, this is {version()}"
         return Finding("all files", "made again", "not checked", reason)
     now = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     others = sorted(name for name in now.keys() | found.files.keys() if now.get(name) != found.files.get(name))

@@ -239,6 +239,7 @@ def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, c
         ([SOUTH, "--mode", "loud"], "no calls are called 'loud': give some of chained,independent,mixed"),
         (["--isa", "avx2"], "--isa and --lanes go with names"),
         ([f"{SOUTH}.batch", "--boards", "0"], "arrays of 0 boards: give 1 or more"),
+        ([SOUTH, "--isa", "x86-64", "--beside", "gcc,icc"], "no compiler is called 'icc': give some of gcc,clang"),
         ([SOUTH, "--isa", "x86-64", "--abi", "win64", "--beside", "gcc"], "compilers' code is called as System V says"),
     ],
 )
@@ -253,8 +254,8 @@ def test_bad_usage(arguments: list[str], says: str, capsys: Capture) -> None:
 
 def test_a_compiler_that_is_not_here(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr("analysis.compilers.found", lambda: (Compiler("gcc", "gcc 12"),))
-    assert cli.main(["bench", SOUTH, "--isa", "x86-64", "--beside", "gcc,clang"]) == 1
-    assert capsys.readouterr().err == "setwise bench: not all of gcc, clang are here: there is gcc\n"
+    assert cli.main(["bench", SOUTH, "--isa", "x86-64", "--beside", "gcc,clang"]) == 2
+    assert capsys.readouterr().err == "setwise bench: clang is not installed; on Debian: apt install clang\n"
 
 
 def test_blocks_travel_between_processes() -> None:

@@ -1,0 +1,43 @@
+"""The version: of what is installed, of the sources where nothing is, and written down once."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import setwise
+from analysis.cli import main
+from codegen import version
+
+ROOT = Path(__file__).parents[2]
+PROJECT = ROOT / "pyproject.toml"
+
+
+def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"setwise {project['version']}\n"
+    assert setwise.__version__ == project["version"]
+
+
+def test_the_version_of_sources_that_are_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def absent(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", absent)
+    assert version.version() == tomllib.loads(PROJECT.read_text())["project"]["version"]
+    monkeypatch.setattr(version, "__file__", str(tmp_path / "codegen" / "version.py"))
+    assert version.version() == "unknown"
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\nversion = "9"\n')
+    assert version.version() == "unknown"
+
+
+def test_the_number_is_written_once() -> None:
+    number = tomllib.loads(PROJECT.read_text())["project"]["version"]
+    sources = [ROOT / "setwise.py", *(ROOT / "codegen").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]
+    assert not [path.name for path in sources if f'"{number}"' in path.read_text(encoding="utf-8")]
