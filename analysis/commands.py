@@ -153,14 +153,9 @@ def run_command(arguments: Namespace) -> int:
 
 
 def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, ...]:
+    from analysis.emulated import Subject, run_emulated
     from codegen.call import called, missing
 
-    try:
-        from analysis.emulated import Subject, run_emulated
-    except ModuleNotFoundError as error:
-        if error.name != "numpy":
-            raise
-        raise CannotRunHere("--on needs NumPy: pip install 'setwise[check]'") from None
     if lacking := missing(kernel.target, on.features):
         raise CannotRunHere(f"{on.title} cannot run {kernel.name}: it lacks {', '.join(lacking)}")
     subject = Subject(binary_of(kernel), called(kernel), arrays=False)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -14,10 +12,10 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from codegen.orphan import CAN_END_WITH_PARENT, end_with_parent
+
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class Workers:
@@ -69,8 +67,8 @@ def _begin(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if CAN_END_WITH_PARENT:
+        end_with_parent()
         if os.getppid() != parent:  # it ended before
             os._exit(1)
     else:

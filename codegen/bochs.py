@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.boot import SIZE, START, Image, Left, rom
+from codegen.orphan import CAN_END_WITH_PARENT, end_with_parent
 
 SECONDS = 120
 """How long the calls of one boot may take."""
@@ -142,6 +143,7 @@ def _run(command: list[str], folder: Path, seconds: float) -> str:
         stderr=subprocess.STDOUT,
         env={**os.environ, "BXSHARE": "/usr/share/bochs"},
         start_new_session=True,
+        preexec_fn=end_with_parent if CAN_END_WITH_PARENT else None,
     ) as running:
         try:
             return _told(running, seconds)

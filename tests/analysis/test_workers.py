@@ -8,12 +8,13 @@ import subprocess
 import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from analysis.workers import Workers
-from tests.conftest import require_module
+from tests.conftest import require_module, require_tool
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
 _PATIENCE = 60.0  # seconds until a command has its processes
@@ -66,16 +67,15 @@ def _runs(process: int) -> bool:
         return False
 
 
+def begun(*words: str) -> subprocess.Popen[str]:
+    """The command, in a process group of its own."""
+    command = [sys.executable, "-m", "analysis.cli", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
 def started(command: str, folder: Path) -> tuple[subprocess.Popen[str], set[int]]:
     """The command at work, in a process group of its own, and the processes that work for it."""
-    words = [word.format(folder=folder) for word in COMMANDS[command]]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "analysis.cli", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = begun(*(word.format(folder=folder) for word in COMMANDS[command]))
     until = time.monotonic() + _PATIENCE
     working: set[int] = set()
     # The first child is Python's own, which watches over semaphores.
@@ -115,6 +115,40 @@ def test_what_ends_the_command_alone_ends_its_processes(command: str, end: signa
     process.communicate(timeout=_SOON)
     assert process.returncode == (130 if end == signal.SIGINT else -end)
     assert gone(working)
+
+
+@linux
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_an_emulator_ends_with_the_command(end: signal.Signals) -> None:
+    require_module("numpy")
+    require_tool("bochs")
+    process = begun("check", "dumb7.attacks.*", "--on", "ice-lake")
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until and not (working := emulators(process.pid)):
+        time.sleep(0.02)
+    for one in working:
+        os.kill(one, signal.SIGSTOP)  # so that it does not come to its end by itself
+    try:
+        process.send_signal(end)
+        process.communicate(timeout=_SOON)
+        assert working
+        assert gone(working)
+    finally:
+        for one in working:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+
+
+def emulators(parent: int) -> set[int]:
+    """Those of the processes that descend from this one which are Bochs."""
+    found = set()
+    for one in children(parent):
+        try:
+            if "bochs" in Path(f"/proc/{one}/cmdline").read_text().partition("\0")[0]:
+                found.add(one)
+        except OSError:  # it has just ended
+            continue
+    return found
 
 
 def test_what_was_submitted_is_done_at_the_end() -> None:
