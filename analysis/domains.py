@@ -166,7 +166,8 @@ class BitVectors:
             return a
         known = self._numbers.get((a, width))
         if known is None:
-            known = self._numbers[a, width] = self.terms.mk_bv_value(self.terms.mk_bv_sort(width), a)
+            # In hexadecimal: of a Python integer bitwuzla 0.9.1 makes it with instructions that Haswell has not.
+            known = self._numbers[a, width] = self.terms.mk_bv_value(self.terms.mk_bv_sort(width), f"{a:x}", 16)
         return known
 
     def is_true(self, condition: Value) -> Any:
