@@ -13,6 +13,7 @@ from analysis.beside import beside, exported, judge
 from analysis.compilers import Compiled, Compiler, CompilerError, compile_all, found, sources, symbol
 from analysis.decode import Reg, decode
 from analysis.prove import Prover
+from codegen.call import missing
 from codegen.catalogue import catalogue, find
 from codegen.lower import TARGETS, Kernel, lower
 from codegen.native import runnable
@@ -148,7 +149,7 @@ def test_loops_that_no_proof_is_found_for_are_run() -> None:
     assert verdicts(f"{EAST}.batch", "x86-64", loop.replace("i = n;", "i = n + 1;")) == ["failed"]
 
 
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+@pytest.mark.skipif(bool(missing(TARGETS["bmi2"])), reason="not run: this processor lacks BMI2")
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_look_up_tables_attack_what_the_ray_walk_attacks(family: str) -> None:

@@ -242,7 +242,7 @@ def test_programs_of_windows_by_mingw_choose_under_wine(tmp_path: Path) -> None:
     assert told(under_wine(program)) == expected(usable("avx2", "avx512"))
 
 
-@pytest.mark.parametrize("optimised", ["-O2", pytest.param("-O0", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("optimised", ["-O2", pytest.param("-O1", marks=pytest.mark.slow)])
 def test_programs_of_windows_by_zig_choose_under_wine(tmp_path: Path, optimised: str) -> None:
     command = zig("x86_64-windows-gnu", "-std=c11", optimised, "-Wl,--entry=start", "-lkernel32")
     program = c_program(tmp_path, command, WINDOWS, WINDOWS_START)
