@@ -61,11 +61,11 @@ v{pcmpeq|pcmpgt}{b|w|d|q} {ymm1,ymm2,ymm3|k3,zmm2,zmm3|k3(k1),zmm2,[rsi]|k3,ymm2
 v{pmullw|pmulld|pminsb|pminsw|pminsd|pmaxsb|pmaxsw|pmaxsd|pminub|pminuw|pminud|pmaxub|pmaxuw|
 pmaxud} ymm1,ymm2,ymm3
 v{pmullq|pminsq|pmaxsq|pminuq|pmaxuq|pmuludq} zmm1(k1),zmm2,zmm3
-{psll|psrl}{w|d|q} {xmm1,0|xmm1,9|xmm1,63|xmm1,xmm9|xmm1,[rsi+2048]}; {psraw|psrad} {xmm1,3|xmm1,77|xmm1,xmm9}
+{psll|psrl}{w|d|q} {xmm1,0|xmm1,9|xmm1,63|xmm1,xmm9|xmm1,[rsi+256]}; {psraw|psrad} {xmm1,3|xmm1,77|xmm1,xmm9}
 v{psll|psrl}{w|d|q} {ymm1,ymm2,5|ymm1,ymm2,255|ymm1,ymm2,xmm9|zmm1(k1),zmm2,xmm9|zmm1(k1)(z),[rsi],7}
 v{psraw|psrad|psraq} {zmm1,zmm2,5|zmm1,zmm2,255|zmm1(k1),zmm2,xmm9}; vpsllq zmm1,qword ptr [rsi](1to8),8
-v{psllvd|psllvq|psrlvd|psrlvq|psravd} {ymm1,ymm2,ymm9|xmm1,xmm2,[rsi+2048]}
-v{psllvw|psllvq|psrlvw|psrlvd|psravw|psravq} zmm1(k1),zmm2,zmm9; vpsllvq zmm1,zmm2,qword ptr [rsi+2048](1to8)
+v{psllvd|psllvq|psrlvd|psrlvq|psravd} {ymm1,ymm2,ymm9|xmm1,xmm2,[rsi+256]}
+v{psllvw|psllvq|psrlvw|psrlvd|psravw|psravq} zmm1(k1),zmm2,zmm9; vpsllvq zmm1,zmm2,qword ptr [rsi+256](1to8)
 v{prol|pror}{d|q} {zmm1,zmm2,9|ymm1(k1),ymm2,63|xmm1(k1)(z),[rsi],1}
 v{prolv|prorv}{d|q} {zmm1,zmm2,zmm3|ymm1(k1),ymm2,[rsi]}
 vprolvq zmm1(k1),zmm2,qword ptr [rsi](1to8)
@@ -74,7 +74,7 @@ vpternlog{d|q} {zmm1,zmm2,zmm3|ymm1(k1),ymm2,ymm3|xmm1(k1)(z),xmm2,[rsi]},{0|0x0
 0x96|0xfe|0xff|0x1d}
 vpternlogq zmm1,zmm2,qword ptr [rsi](1to8),0x2a; vpternlogd zmm1(k1)(z),zmm2,dword ptr [rsi](1to16),0xe2
 gf2p8affineqb xmm1,{xmm2|[rsi]},0x5a; vgf2p8affineqb {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|
-zmm1,zmm2,qword ptr [rsi](1to8)},{0|0x81}
+zmm1,zmm2,qword ptr [rsi](1to8)|zmm1(k1),zmm2,zmm3|zmm1,zmm2,[rsi]},{0|0x81}
 vpcmp{|u}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]},{0|1|2|3|4|5|6|7}; vpcmpuq k3,zmm2,qword ptr [rsi](1to8),1
 v{ptestm|ptestnm}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]|k3,xmm9,xmm9}
 v{popcnt{b|w|d|q}|plzcntd|plzcntq} {zmm1,zmm2|ymm1(k1)(z),[rsi]}
@@ -148,7 +148,7 @@ KERNEL_FORMS = """
 v{pand|pandn|por|pxor} {xmm1,xmm2,[rsi]|ymm1,ymm2,ymm3}
 v{pand|pandn|por|pxor}q {xmm1,xmm2,[rsi]|ymm1,ymm2,ymm3|ymm1,ymm2,[rsi]|zmm1,zmm2,zmm3|zmm1,zmm2,[rsi]}
 v{padd|psub}{b|q} {ymm1,ymm2,ymm3|zmm1,zmm2,zmm3|xmm1,xmm2,[rsi]|zmm1,zmm2,[rsi]}
-v{psll|psrl}q {xmm1,xmm2,8|zmm1,zmm2,8|xmm1,[rsi],8|ymm1,[rsi],8|zmm1,[rsi],8}; v{psllv|psrlv}q ymm1,ymm2,[rsi+2048]
+v{psll|psrl}q {xmm1,xmm2,8|zmm1,zmm2,8|xmm1,[rsi],8|ymm1,[rsi],8|zmm1,[rsi],8}; v{psllv|psrlv}q ymm1,ymm2,[rsi+256]
 v{prol|pror}q {xmm1,xmm2,32|ymm1,ymm2,33}; v{prolv|prorv}q {xmm1,xmm2,[rsi]|ymm1,ymm2,[rsi]|zmm1,zmm2,[rsi]}
 vpternlogq {xmm1,xmm2,xmm3|xmm1,xmm2,[rsi]|ymm1,ymm2,ymm3|ymm1,ymm2,[rsi]|zmm1,zmm2,[rsi]},{0xe4|0xec}
 v{pand|pandn|por|pxor|psub|padd|prolv}q {xmm1,xmm2,qword ptr [rsi](1to2)|ymm1,ymm2,qword ptr [rsi](1to4)}

@@ -7,9 +7,10 @@ from analysis.claims import MASKS
 from analysis.confirm import apart
 from analysis.task import Task
 from codegen.native import Executable
-from tests.analysis.cpu import GENERAL as ORDER
-from tests.analysis.cpu import PAGE, Cpu, Registers
+from tests.analysis.machines import GENERAL as ORDER
+from tests.analysis.machines import Cpu, Registers, Trial
 
+_PAGE = 4096  # for arrays and results; behind it is one of stack
 _STACK = 2048  # where rsp is in the stack's page before the call
 _APART = 512  # bytes between arrays
 
@@ -23,22 +24,22 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
     task, found = certificate.task, certificate.counterexample
     assert found is not None
     registers = dict(found.registers)
-    memory = bytearray(2 * PAGE)
+    memory = bytearray(2 * _PAGE)
     words = dict(found.inputs)
     number = len(found.inputs[0][1])
-    blocks = {name: cpu.buffer + at * _APART for at, name in enumerate((*task.arrays, "results"))}
+    blocks = {name: cpu.memory + at * _APART for at, name in enumerate((*task.arrays, "results"))}
     # What no routine gives by chance, so that a result that is never written shows.
     junk = b"".join((word ^ (1 << 64) - 1).to_bytes(8, "little") for word in found.expected)
-    memory[:PAGE] = (junk * PAGE)[:PAGE] if len(junk) == 8 else memory[:PAGE]
+    memory[:_PAGE] = (junk * _PAGE)[:_PAGE] if len(junk) == 8 else memory[:_PAGE]
     if found.alias is not None:
         blocks[task.arrays[-1]] = blocks[task.arrays[found.alias]]
     for argument, one in zip(task.each, found.inputs, strict=False) if task.each else ():
-        start = blocks[task.arrays[task.each.index(argument)]] - cpu.buffer
+        start = blocks[task.arrays[task.each.index(argument)]] - cpu.memory
         memory[start : start + 8 * number] = b"".join(word.to_bytes(8, "little") for word in one[1])
     if not task.each:
         for one, word in zip(task.results, found.expected, strict=True):
             if one.place.file == "memory":
-                at = blocks["results"] - cpu.buffer + one.place.offset + 8 * found.lane
+                at = blocks["results"] - cpu.memory + one.place.offset + 8 * found.lane
                 memory[at : at + 8] = (word ^ (1 << 64) - 1).to_bytes(8, "little")
     for argument in task.arguments:
         if argument.kind in ("boards", "results"):
@@ -50,9 +51,9 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
         elif argument.place.file == "vector":
             registers |= {f"{argument.place.register}.{lane}": word for lane, word in enumerate(lanes)}
         else:  # the call puts the return address below
-            at = PAGE + _STACK - 8 + argument.place.offset
+            at = _PAGE + _STACK - 8 + argument.place.offset
             memory[at : at + 8] = lanes[0].to_bytes(8, "little")
-    rsp = cpu.stack + _STACK
+    rsp = cpu.memory + _PAGE + _STACK
     given = Registers(
         [rsp if name == "rsp" else registers[name] for name in ORDER],
         [registers[name] for name in MASKS],
@@ -60,8 +61,9 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
         [tuple(registers[f"zmm{vector}.{lane}"] for lane in range(8)) for vector in range(32)],
     )
     with Executable(certificate.binary.image) as code:
-        cpu.load(b"\xff\x15\x02\x00\x00\x00\xeb\x08" + code.address().to_bytes(8, "little"))
-        after, left = cpu.run(given, bytes(memory))
+        call = b"\xff\x15\x02\x00\x00\x00\xeb\x08" + code.address().to_bytes(8, "little")
+        (behind,) = cpu.run([Trial(call, given, bytes(memory))])
+    after, left = behind.registers, behind.memory
     general = dict(zip(ORDER, after.general, strict=True))
     if general["rsp"] != rsp or any(general[name] != registers[name] for name in task.saved):
         return True
@@ -69,7 +71,7 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
         if after.vectors[int(name[3:])][:2] != given.vectors[int(name[3:])][:2]:
             return True
     for name, inputs in found.inputs if task.each else ():
-        start = blocks[name] - cpu.buffer
+        start = blocks[name] - cpu.memory
         kept = left[start : start + 8 * number] == b"".join(word.to_bytes(8, "little") for word in inputs)
         if not kept and blocks[name] != blocks[task.arrays[-1]]:
             return True
@@ -80,7 +82,7 @@ def _results(
     task: Task, cpu: Cpu, general: dict[str, int], after: Registers, left: bytes, blocks: dict[str, int], lane: int
 ) -> tuple[int, ...]:
     def at(address: int) -> int:
-        place = address - cpu.buffer
+        place = address - cpu.memory
         return int.from_bytes(left[place : place + 8], "little")
 
     if task.each:

@@ -22,7 +22,7 @@ from analysis.workers import Workers
 from codegen.call import runner
 from codegen.catalogue import catalogue, find
 from codegen.lower import Kernel, lower
-from tests.analysis.cpu import Cpu, lacking
+from tests.analysis.machines import Cpu, this_cpu
 from tests.analysis.replay import wrong
 from tests.conftest import require_module
 
@@ -60,7 +60,7 @@ class Judge:
         self.kernel, self.task, self.prover = kernel, task_of(kernel), Prover()
         self._cases: Cases | None = None
         try:
-            self._cpu: Cpu | None = Cpu()
+            self._cpu: Cpu | None = this_cpu()
         except pytest.skip.Exception:
             self._cpu = None
 
@@ -75,7 +75,7 @@ class Judge:
         stepped = confirm_by_stepping(made).status
         if not found.runs:
             return "breach" if stepped == "confirmed" else "elsewhere"
-        if self._cpu is None or lacking(features(made.instructions)):
+        if self._cpu is None or self._cpu.lacking(features(made.instructions)):
             said = confirm(self.kernel, made).status
         else:
             said = "confirmed" if wrong(self._cpu, made) else "disagrees"
@@ -85,7 +85,7 @@ class Judge:
 
     def _runs_well(self, made: Certificate) -> bool:
         """Whether what is proved does what it should on some boards; where it does not run here, nobody objects."""
-        if self._cpu is None or lacking(features(made.instructions)):
+        if self._cpu is None or self._cpu.lacking(features(made.instructions)):
             return True
         contract = self.kernel.routine.contract
         if self._cases is None:

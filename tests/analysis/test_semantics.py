@@ -1,4 +1,4 @@
-"""Spot checks of the semantics against plain formulas; test_semantics_cpu.py has the whole table."""
+"""Spot checks of the semantics against plain formulas; test_semantics_machines.py has the whole table."""
 
 from __future__ import annotations
 

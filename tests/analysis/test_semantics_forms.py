@@ -1,4 +1,4 @@
-"""Every form of instruction that kernels use is among those that run on this CPU beside their semantics."""
+"""Every form that kernels use is among those that run on this CPU and in Bochs beside their semantics."""
 
 from __future__ import annotations
 
