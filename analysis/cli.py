@@ -195,12 +195,17 @@ def _parser() -> _Parser:
 
     one = add(
         "check",
-        "run kernels against the ray-walk, on this processor or an emulated one",
-        "setwise check 'kogge-stone.*' --isa bmi2\n  setwise check sliders.union --on icelake",
+        "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on an "
+        "emulated one",
+        "setwise check 'kogge-stone.*' --isa bmi2\n  setwise check sliders.union --on icelake\n  "
+        "setwise check --object fills.o --symbol soutAttacks --spec kogge-stone.attacks.sout",
     )
     one.add_argument("names", nargs="*", metavar="NAME", help="routines, or patterns such as 'dumb7.*'; default: all")
     one.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
-    one.add_argument("--abi", metavar="A", help="only this calling convention (default: all)")
+    one.add_argument("--abi", metavar="A", help="only this calling convention (default: all; of an object, sysv)")
+    one.add_argument("--object", metavar="FILE", help="an ELF object, program or shared library; it runs in Bochs only")
+    one.add_argument("--symbol", metavar="SYM", help="the function in it")
+    one.add_argument("--spec", metavar="NAME", help="the routine whose contract it is held to")
     _add_on(one)
     one.add_argument(
         "--quick",

@@ -163,10 +163,18 @@ def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, .
 
 
 def check_command(arguments: Namespace) -> int:
-    """Kernels run natively against the ray-walk."""
+    """Kernels, here or in Bochs, or a function of an ELF file, in Bochs alone, run against the ray-walk."""
     from analysis.commands_check import run_checks
 
-    return run_checks(chosen(arguments.names), arguments)
+    given = [arguments.object, arguments.symbol, arguments.spec]
+    if not any(given):
+        return run_checks(chosen(arguments.names), arguments)
+    if not all(given) or arguments.names or arguments.isa:
+        raise ValueError("an object takes --object FILE --symbol SYM --spec NAME, and --abi if it is not sysv")
+    from analysis.commands_object import check_object
+
+    arguments.abi = arguments.abi or "sysv"
+    return check_object(arguments)
 
 
 def prove_command(arguments: Namespace) -> int:

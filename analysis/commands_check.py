@@ -22,7 +22,7 @@ from codegen.bochs import HOW_TO_GET, Processor, installed, ready, usual
 from codegen.call import called, missing, runner
 from codegen.cpu import BASELINE
 from codegen.lower import Kernel
-from codegen.routine import Routine
+from codegen.routine import Contract, Routine
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,8 @@ def _report(judged: Sequence[Judged]) -> None:
     print(tabulate(rows, head, tablefmt="simple", colalign=align, disable_numparse=True))
     for one in judged:
         if one.outcome.mismatch is not None:
-            print(f"\n{one.job.title} failed: {one.outcome.reason}\n{_drawn(one, one.outcome.mismatch)}")
+            boards_of_it = drawn(one.job.routine.contract, one.outcome.mismatch)
+            print(f"\n{one.job.title} failed: {one.outcome.reason}\n{boards_of_it}")
     # Kernels that never came to a case, gathered by the reason.
     why = Counter((o.status, o.reason) for o in (one.outcome for one in judged) if o.reason and o.mismatch is None)
     for (status, reason), number in why.items():
@@ -151,10 +152,10 @@ def _report(judged: Sequence[Judged]) -> None:
     print(f"\n{len(judged)} kernels: {summary}; {total:,} calls" + (f"\nran: {ran}" if ran else ""))
 
 
-def _drawn(one: Judged, mismatch: Mismatch) -> str:
-    contract = one.job.routine.contract
+def drawn(contract: Contract, mismatch: Mismatch) -> str:
+    """A case that went wrong, as boards."""
     kinds = {parameter.name: parameter for parameter in contract.each or contract.parameters}
-    lines, drawn = told((name, kinds[name].kind, word) for name, word in mismatch.inputs)
+    lines, shown = told((name, kinds[name].kind, word) for name, word in mismatch.inputs)
     for name, expected, got in zip(contract.results, mismatch.expected, mismatch.got, strict=True):
-        drawn += [(f"{name}, expected", expected), (f"{name}, got", got)]
-    return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(drawn)
+        shown += [(f"{name}, expected", expected), (f"{name}, got", got)]
+    return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown)

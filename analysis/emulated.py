@@ -45,13 +45,15 @@ def _masked(instruction: Decoded) -> bool:
     return instruction.mask is not None
 
 
+_AFFINE = frozenset(("gf2p8affineqb", "gf2p8affineinvqb", "vgf2p8affineqb", "vgf2p8affineinvqb"))
+
 FAULTS = (
     Fault(
         "takes its mask, which is one of bytes, for one of lanes of 64 bits",
-        frozenset(("vgf2p8affineqb",)),
+        frozenset(("vgf2p8affineqb", "vgf2p8affineinvqb")),
         _masked,
     ),
-    Fault("gives the complement of each byte", frozenset(("gf2p8affineqb", "vgf2p8affineqb")), correct=_complemented),
+    Fault("gives the complement of each byte", _AFFINE, correct=_complemented),
 )
 """The first that fits an instruction is the one to be told of."""
 

@@ -68,16 +68,19 @@ def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[Ran]:
             task = under.task
             results = left.read(under.results, memoryview(task.results).nbytes)
             case = struct.unpack("<Q", left.read(under.context + 8 * CASE_WORD, 8))[0] * task.called.lanes
-            what = _broken(ended, under.code, seconds)
+            what = _broken(ended, under, seconds)
             yield Ran(results, Violation(case, what) if what else None)
             done += 1
             if not ended.ended:
                 break  # those behind it were not begun: another boot has their turn
 
 
-def _broken(ended: Ended, code: int, seconds: float) -> tuple[str, ...]:
+def _broken(ended: Ended, under: _Under, seconds: float) -> tuple[str, ...]:
     if ended.fault:
-        return (f"{ended.fault} {ended.place - code:#x} bytes behind the code's start",)
+        at = ended.place - under.code
+        inside = 0 <= at < len(under.task.image)
+        where = f"{at:#x} bytes behind the code's start" if inside else "outside the code"
+        return (f"{ended.fault} {where}",)
     return (f"it has not returned after {seconds:.0f} seconds",) if not ended.ended else changed(ended.result)
 
 
