@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 
-from codegen.board import DIR8, DIRECTION_SETS, Direction
-from codegen.expr import Value
-from codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
-from codegen.layout import Layout
-from codegen.ray import Ray, RuntimeRay
-from codegen.routine import ALL_SETS, PACKED, SCALARS, Contract, Description, Parameter, Routine
+from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.ray import Ray, RuntimeRay
+from setwise.codegen.describe.routine import ALL_SETS, PACKED, SCALARS, Contract, Description, Parameter, Routine
+from setwise.codegen.describe.values import Value
+from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
 
 SLIDERS = Parameter("sliders", "board")
 ROOKS = Parameter("rooks", "board")

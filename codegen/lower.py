@@ -14,9 +14,9 @@
     frame       saved registers, stack slots, the way out
     checked     every label and datum named is there
 
-Which description of a routine is best, and which masks lie on a path (codegen.expand.Masks), no pass decides
-alone: every way goes as far as selection, and those that promise the shortest code go on. The best is ordered once
-more, so that it ends sooner, where that adds nothing.
+Which description of a routine is best, and which masks lie on a path (setwise.codegen.passes.expand.Masks), no pass
+decides alone: every way goes as far as selection, and those that promise the shortest code go on. The best is ordered
+once more, so that it ends sooner, where that adds nothing.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from itertools import accumulate, chain, product
 from operator import itemgetter
 from typing import Any
 
-from codegen.allocate import EFFORT, Allocated, Allocation
-from codegen.board import DIR8, DIRECTION_SETS
-from codegen.choices import OutOfRegisters
-from codegen.convention import CONVENTIONS, SYSV, Convention
-from codegen.expand import Masks, expand
-from codegen.expr import WRITES, Value, parameter
-from codegen.frame import Frame, with_frame, without_needless_tests
-from codegen.graph import Graph, rewrite
-from codegen.layout import Layout
-from codegen.live import live_events
-from codegen.machine import Code, Datum, Instruction, Label, Memory, Register
-from codegen.operands import in_short_order
-from codegen.place import Block, place
-from codegen.routine import Description, Routine
-from codegen.schedule import estimate, schedule, sooner
-from codegen.select import Refused, select
-from codegen.shallow import shallow
-from codegen.simplify import simplify
-from codegen.spill import spill
-from codegen.targets.general import BMI2, X86_64
-from codegen.targets.table import ARGUMENT, Target
-from codegen.targets.vector import AVX2, AVX512, SSE2
+from setwise.codegen.board import DIR8, DIRECTION_SETS
+from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Description, Routine
+from setwise.codegen.describe.values import WRITES, Value, parameter
+from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, Register
+from setwise.codegen.machine.convention import CONVENTIONS, SYSV, Convention
+from setwise.codegen.passes.expand import Masks, expand
+from setwise.codegen.passes.frame import Frame, with_frame, without_needless_tests
+from setwise.codegen.passes.live import live_events
+from setwise.codegen.passes.operands import in_short_order
+from setwise.codegen.passes.place import Block, place
+from setwise.codegen.passes.schedule import estimate, schedule, sooner
+from setwise.codegen.passes.select import Refused, select
+from setwise.codegen.passes.shallow import shallow
+from setwise.codegen.passes.simplify import simplify
+from setwise.codegen.passes.spill import spill
+from setwise.codegen.registers.allocate import EFFORT, Allocated, Allocation
+from setwise.codegen.registers.choices import OutOfRegisters
+from setwise.codegen.targets.general import BMI2, X86_64
+from setwise.codegen.targets.table import ARGUMENT, Target
+from setwise.codegen.targets.vector import AVX2, AVX512, SSE2
 
 TARGETS = {target.name: target for target in (X86_64, BMI2, SSE2, AVX2, AVX512)}
 

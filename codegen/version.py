@@ -14,7 +14,9 @@ def version() -> str:
     except metadata.PackageNotFoundError:
         pass
     try:
-        project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        project = tomllib.loads((Path(__file__).resolve().parents[1] / "pyproject.toml").read_text(encoding="utf-8"))[
+            "project"
+        ]
         return str(project["version"]) if project["name"] == "setwise" else "unknown"
     except (OSError, ValueError, KeyError, TypeError):
         return "unknown"

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from analysis.count import Counts, count
-from analysis.decode import Binary
+from setwise.analysis.code.count import Counts, count
+from setwise.analysis.code.decode import Binary
 
 DIRECTIONS = {"nort": 8, "noEa": 9, "east": 1, "soEa": -7, "sout": -8, "soWe": -9, "west": -1, "noWe": 7}
 FAMILIES = ("dumb7", "kogge-stone")

@@ -1,4 +1,4 @@
-"""What may know of what: the maker of bytes knows nothing of their judges."""
+"""What may know of what: each folder only those above it, and the maker of bytes nothing of their judges."""
 
 from __future__ import annotations
 
@@ -8,27 +8,105 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
+ORDER = (
+    "codegen.version",
+    "codegen.board",
+    "codegen.machine",
+    "codegen.describe",
+    "codegen.fills",
+    "codegen.catalogue",
+    "codegen.targets",
+    "codegen.passes",
+    "codegen.registers",
+    "codegen.lower",
+    "codegen.assemble",
+    "codegen.run",
+    "codegen.export",
+    "analysis.spec",
+    "analysis.code",
+    "analysis.semantics",
+    "analysis.run",
+    "analysis.proof",
+    "analysis.exports",
+    "analysis.cost",
+    "analysis.measure",
+    "analysis.pictures",
+    "analysis.report",
+    "analysis.commands",
+)
+"""Folders, and files that stand in none: each may import those before it, and its own."""
+
+UPWARDS: set[tuple[str, str]] = {
+    ("analysis.exports.facts", "analysis.commands"),
+    ("analysis.measure.subjects", "analysis.commands"),
+    ("analysis.report.comparison", "analysis.commands"),
+    ("analysis.report.compilers", "analysis.commands"),
+    ("analysis.report.measurements", "analysis.commands"),
+    ("analysis.report.pictures", "analysis.commands"),
+    ("analysis.report.races", "analysis.commands"),
+    ("analysis.report.readme", "analysis.commands"),
+    ("analysis.report.recording", "analysis.commands"),
+    ("analysis.report.rows", "analysis.commands"),
+}
+"""Imports that still run back up."""
+
 
 def imported(path: Path) -> Iterator[str]:
-    """The modules that a file imports, wherever in it."""
+    """What a file imports, wherever in it: modules, and what is taken out of them by `from`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
+            yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield "." * node.level + (node.module or "")
+            yield from (f"{'.' * node.level}{node.module or ''}.{name.name}" for name in node.names)
 
 
-def packages(folder: str) -> dict[str, set[str]]:
-    """For each file of a package the top-level packages that it imports."""
-    return {str(path): {name.partition(".")[0] for name in imported(path)} for path in (ROOT / folder).rglob("*.py")}
+def modules() -> dict[str, Path]:
+    """Every file of the two packages by its module's name, without `setwise.`."""
+    files = [path for folder in ("codegen", "analysis") for path in (ROOT / folder).rglob("*.py")]
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+
+
+def folder_of(module: str) -> str | None:
+    """The entry of ORDER that a module, or a name in it, belongs to."""
+    return next((entry for entry in ORDER if f"{module}.".startswith(f"{entry}.")), None)
+
+
+def test_every_module_has_its_place() -> None:
+    found = set(modules())
+    assert len(found) > 150
+    assert {module for module in found if folder_of(module) is None} == {"codegen", "analysis"}
+    assert all(any(f"{module}.".startswith(f"{entry}.") for module in found) for entry in ORDER)
 
 
 def test_what_makes_bytes_knows_nothing_of_what_judges_them() -> None:
-    found = packages("codegen")
-    assert len(found) > 50
-    assert {path for path, names in found.items() if names & {"analysis", "setwise", "tests", ""}} == set()
+    for module, path in modules().items():
+        if module.startswith("codegen"):
+            assert not [name for name in imported(path) if name.startswith(("setwise.analysis", "tests"))], module
+
+
+def test_modules_are_imported_by_their_one_name() -> None:
+    """`codegen.x` beside `setwise.codegen.x` would be a second copy; `setwise.x` is the public face."""
+    for path in [*modules().values(), *(ROOT / "tests").rglob("*.py"), *(ROOT / "setwise").glob("*.py")]:
+        names = set(imported(path))
+        assert not [name for name in names if name.partition(".")[0] in ("codegen", "analysis", "")], path
+    for module, path in modules().items():
+        inside = ("setwise.codegen.", "setwise.analysis.")
+        assert all(f"{name}.".startswith(inside) for name in imported(path) if name.startswith("setwise")), module
+
+
+def test_folders_import_only_those_above_them() -> None:
+    upwards = set()
+    for module, path in modules().items():
+        folder = folder_of(module)
+        for name in imported(path):
+            other = folder_of(name.removeprefix("setwise."))
+            if folder and other and ORDER.index(other) > ORDER.index(folder):
+                upwards.add((module, other))
+    assert upwards == UPWARDS
 
 
 def test_an_import_would_be_seen(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text("def f():\n    from analysis.count import count\n    import analysis.decode\n")
-    assert list(imported(tmp_path / "one.py")) == ["analysis.count", "analysis.decode"]
+    (tmp_path / "one.py").write_text(
+        "def f():\n    from codegen.count import count\n    import setwise.codegen.decode\n"
+    )
+    assert list(imported(tmp_path / "one.py")) == ["codegen.count.count", "setwise.codegen.decode"]

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.commands import binary_of
-from analysis.count import count
-from codegen.catalogue import find
-from codegen.lower import lower
+from setwise.analysis.code.count import count
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
 from tests.conftest import require_tool
 
 README = Path(__file__).parents[1] / "README.md"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-PROGRAM = [sys.executable, "-c", "import sys; from analysis.cli import main; sys.exit(main())"]
+PROGRAM = [sys.executable, "-c", "import sys; from setwise.analysis.commands.main import main; sys.exit(main())"]
 
 Example = tuple[str, str]
 """A command, and what is shown under it."""

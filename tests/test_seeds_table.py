@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.catalogue import catalogue, find
-from codegen.fills import exploding
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.fills import exploding
 from tests.seeds_table import EIGHT, TABLE, as_markdown
 
 README = Path(__file__).parents[1] / "README.md"

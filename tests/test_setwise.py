@@ -10,13 +10,13 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 import setwise
-from analysis import raywalk
-from codegen import cpu
-from codegen.call import NotRunnable, missing
-from codegen.catalogue import find
-from codegen.convention import CONVENTIONS
-from codegen.lower import TARGETS
-from codegen.native import runnable
+from setwise.analysis.spec import raywalk
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import TARGETS
+from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.run import cpu
+from setwise.codegen.run.call import NotRunnable, missing
+from setwise.codegen.run.executable import runnable
 from tests.conftest import require_module
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")

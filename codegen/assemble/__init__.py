@@ -7,9 +7,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
 
-from codegen.assemble.layout import Encode, NotEncodable
-from codegen.assemble.layout import assemble as lay_out
-from codegen.machine import Assembled, Code
+from setwise.codegen.assemble.labels import Encode, NotEncodable
+from setwise.codegen.assemble.labels import assemble as lay_out
+from setwise.codegen.machine.code import Assembled, Code
 
 __all__ = ["NotEncodable", "assemble", "available"]
 
@@ -29,7 +29,7 @@ def assemble(code: Code, assembler: str | None = None) -> Assembled:
     bytes are the same. Raises NotEncodable, a ValueError of one line, for what the assembler cannot encode, and
     ValueError for an assembler that is unknown or absent.
 
-    >>> from codegen.machine import Instruction, general
+    >>> from setwise.codegen.machine.code import Instruction, general
     >>> rax, rdx = general("rax"), general("rdx")
     >>> assemble(Code("both", (Instruction("and", (rax, rdx)), Instruction("ret")))).text.hex(" ")
     '48 21 d0 c3'
@@ -51,4 +51,4 @@ def _encoder(name: str) -> Encode:
         raise ValueError(f"unknown assembler {name!r}: choose one of {', '.join(_PACKAGES)}")
     if name not in available():
         raise ValueError(f"the assembler {name!r} is not installed: available is {', '.join(available()) or 'none'}")
-    return cast(Encode, import_module(f"codegen.assemble.{name}").encode)
+    return cast(Encode, import_module(f"setwise.codegen.assemble.{name}").encode)

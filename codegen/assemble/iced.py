@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 import iced_x86
 from iced_x86 import EncodingKind, MemorySizeInfo, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpKind
 
-from codegen.assemble.layout import NotEncodable
-from codegen.machine import Instruction, Label, Memory, Operand, Register
+from setwise.codegen.assemble.labels import NotEncodable
+from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
 # What the kinds of operand accept, by the first word of their names in OpCodeOperandKind.
 _REGISTERS = {

@@ -10,8 +10,8 @@ from peachpy.stream import NullStream
 from peachpy.x86_64 import registers
 from peachpy.x86_64.operand import MemoryAddress, MemoryOperand, RIPRelativeOffset
 
-from codegen.assemble.layout import NotEncodable
-from codegen.machine import Instruction, Label, Memory, Operand, Register
+from setwise.codegen.assemble.labels import NotEncodable
+from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
 _REGISTERS = {
     ("general", 8): registers.GeneralPurposeRegister8,

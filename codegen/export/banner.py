@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
-from codegen.assemble import assemble
-from codegen.convention import SYSV, WIN64
-from codegen.export.facts import Facts
-from codegen.export.prototypes import prototype, registers
-from codegen.export.unwind import prologue, stack_bytes
-from codegen.lower import Kernel
+from setwise.codegen.assemble import assemble
+from setwise.codegen.export.facts import Facts
+from setwise.codegen.export.prototypes import prototype, registers
+from setwise.codegen.export.unwind import prologue, stack_bytes
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.convention import SYSV, WIN64
 
 _TITLES = {"sysv": "System V", "win64": "Win64", "wiki": "the literature's registers"}
 _WIDTH = 12
@@ -62,8 +62,8 @@ def about(
 def command(kernel: Kernel, syntax: str) -> str:
     """The command that prints a kernel's listing.
 
-    >>> from codegen.catalogue import find
-    >>> from codegen.lower import lower
+    >>> from setwise.codegen.catalogue import find
+    >>> from setwise.codegen.lower import lower
     >>> command(lower(find("dumb7.attacks.sout"), "avx2"), "gas")
     'setwise listing dumb7.attacks.sout --isa avx2 --lanes 4 --abi sysv --syntax gas'
     """

@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from codegen.export import c_header, go, rust_module, zig_module
-from codegen.export.archive import archive
-from codegen.export.coff import coff
-from codegen.export.dialects import DIALECTS
-from codegen.export.elf import elf
-from codegen.export.header import NAME, header
-from codegen.export.listings import listing
-from codegen.export.macho import macho
-from codegen.export.names import symbol
-from codegen.export.object_file import ObjectFile, object_file
-from codegen.export.order import Order
+from setwise.codegen.export.listings import go
+from setwise.codegen.export.listings.dialects import DIALECTS
+from setwise.codegen.export.listings.listing import listing
+from setwise.codegen.export.names import symbol
+from setwise.codegen.export.objects.archive import archive
+from setwise.codegen.export.objects.coff import coff
+from setwise.codegen.export.objects.elf import elf
+from setwise.codegen.export.objects.header import NAME, header
+from setwise.codegen.export.objects.macho import macho
+from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
+from setwise.codegen.export.order import Order
+from setwise.codegen.export.sources import c_header, rust_module, zig_module
 
 Files = Callable[[Order], dict[str, bytes]]
 

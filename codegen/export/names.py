@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.lower import Kernel
+from setwise.codegen.lower import Kernel
 
 
 def symbol_of(name: str) -> str:
@@ -17,8 +17,8 @@ def symbol_of(name: str) -> str:
 def symbol(kernel: Kernel) -> str:
     """The kernel's global symbol; the lanes are named where they are not the usual number.
 
-    >>> from codegen.catalogue import find
-    >>> from codegen.lower import lower
+    >>> from setwise.codegen.catalogue import find
+    >>> from setwise.codegen.lower import lower
     >>> symbol(lower(find("kogge-stone.attacks.sout")))
     'setwise_kogge_stone_attacks_sout_x86_64'
     >>> symbol(lower(find("kogge-stone.attacks.sout"), "avx2", lanes=2))
@@ -30,8 +30,8 @@ def symbol(kernel: Kernel) -> str:
 def go_name(kernel: Kernel) -> str:
     """The kernel's function in Go, exported from its package.
 
-    >>> from codegen.catalogue import find
-    >>> from codegen.lower import lower
+    >>> from setwise.codegen.catalogue import find
+    >>> from setwise.codegen.lower import lower
     >>> go_name(lower(find("kogge-stone.attacks.noEa"), "bmi2"))
     'KoggeStoneAttacksNoEaBMI2'
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codegen.export.facts import Facts
-from codegen.lower import Kernel
+from setwise.codegen.export.facts import Facts
+from setwise.codegen.lower import Kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from codegen.convention import Convention
-from codegen.export.names import symbol
-from codegen.lower import Kernel
-from codegen.routine import Parameter
-from codegen.targets.table import sized
+from setwise.codegen.describe.routine import Parameter
+from setwise.codegen.export.names import symbol
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.convention import Convention
+from setwise.codegen.targets.table import sized
 
 VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
 """The C type of so many boards, from immintrin.h."""
@@ -25,8 +25,8 @@ def returns(kernel: Kernel) -> bool:
 def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
     """The kernel's declaration in C, without a semicolon; `call` goes before the name, as __vectorcall does.
 
-    >>> from codegen.catalogue import find
-    >>> from codegen.lower import lower
+    >>> from setwise.codegen.catalogue import find
+    >>> from setwise.codegen.lower import lower
     >>> prototype(lower(find("kogge-stone.attacks.sout")))
     'uint64_t setwise_kogge_stone_attacks_sout_x86_64(uint64_t sliders, uint64_t empty)'
     """
@@ -49,9 +49,9 @@ def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
 def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], ...]:
     """Where that convention has the kernel's parameters and its result: a name and a place each.
 
-    >>> from codegen.catalogue import find
-    >>> from codegen.convention import WIN64
-    >>> from codegen.lower import lower
+    >>> from setwise.codegen.catalogue import find
+    >>> from setwise.codegen.machine.convention import WIN64
+    >>> from setwise.codegen.lower import lower
     >>> registers(lower(find("kogge-stone.attacks.sout")), WIN64)
     (('sliders', 'rcx'), ('empty', 'rdx'), ('attacks', 'rax'))
     """

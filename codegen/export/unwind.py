@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from codegen.machine import Assembled, Code, Instruction, Memory, Register
+from setwise.codegen.machine.code import Assembled, Code, Instruction, Memory, Register
 
 Kind = Literal["push", "allocate", "save"]
 
@@ -29,8 +29,8 @@ class Step:
 def prologue(code: Code, made: Assembled) -> tuple[Step, ...]:
     """The steps before the routine's first other instruction.
 
-    >>> from codegen.assemble import assemble
-    >>> from codegen.machine import general
+    >>> from setwise.codegen.assemble import assemble
+    >>> from setwise.codegen.machine.code import general
     >>> code = Code("saves", (Instruction("push", (general("rbx"),)), Instruction("ret")))
     >>> prologue(code, assemble(code))
     (Step(kind='push', item=0, end=1, register=rbx, amount=0),)

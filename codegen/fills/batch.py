@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.expr import Value, at_least, constant, load, nonzero, store, while_
-from codegen.layout import Layout
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.values import Value, at_least, constant, load, nonzero, store, while_
 
 Each = Callable[..., tuple[Value, ...]]
 

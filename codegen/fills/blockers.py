@@ -7,9 +7,9 @@ several engines, after Westcott's prefix (CCC, 2002).
 
 from __future__ import annotations
 
-from codegen.board import NOT_A
-from codegen.expr import Value, constant
-from codegen.ray import CompassRay
+from setwise.codegen.board import NOT_A
+from setwise.codegen.describe.ray import CompassRay
+from setwise.codegen.describe.values import Value, constant
 
 
 def attacks(ray: CompassRay, gen: Value, occupied: Value) -> Value:

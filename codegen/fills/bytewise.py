@@ -20,8 +20,8 @@ True
 
 from __future__ import annotations
 
-from codegen.board import FILE_A
-from codegen.expr import ALL, Value, nonzero, while_
+from setwise.codegen.board import FILE_A
+from setwise.codegen.describe.values import ALL, Value, nonzero, while_
 
 NOT_A = ~FILE_A & ALL
 

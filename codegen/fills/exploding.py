@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from codegen.expr import ALL, Value, below, constant, switch, table, when
+from setwise.codegen.describe.values import ALL, Value, below, constant, switch, table, when
 
 Files = Literal["big", "little"]
 

@@ -5,8 +5,8 @@ Source: Kogge-Stone Algorithm, chessprogramming wiki (2018); Steffan Westcott, C
 
 from __future__ import annotations
 
-from codegen.expr import ALL, Value, constant
-from codegen.ray import Ray
+from setwise.codegen.describe.ray import Ray
+from setwise.codegen.describe.values import ALL, Value, constant
 
 
 def occluded(ray: Ray, gen: Value, pro: Value) -> Value:

@@ -8,9 +8,9 @@ needs once; and the push uses each run up where it stands, so on two-operand cod
 
 from __future__ import annotations
 
-from codegen.board import INNER_FILES, NOT_A
-from codegen.expr import Value, constant
-from codegen.ray import CompassRay
+from setwise.codegen.board import INNER_FILES, NOT_A
+from setwise.codegen.describe.ray import CompassRay
+from setwise.codegen.describe.values import Value, constant
 
 
 def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:

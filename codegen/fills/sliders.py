@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
-from codegen.expr import Value
-from codegen.fills import blockers, push
-from codegen.layout import Layout, halves
-from codegen.ray import CompassRay
+from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
+from setwise.codegen.describe.layout import Layout, halves
+from setwise.codegen.describe.ray import CompassRay
+from setwise.codegen.describe.values import Value
+from setwise.codegen.fills import blockers, push
 
 LEFT = (NORT, EAST, NOEA, NOWE)
 """The left ray of each axis, those of rooks first."""

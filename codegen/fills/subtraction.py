@@ -7,8 +7,8 @@ byte by byte and needs neither. Sliders must be a subset of the occupied squares
 
 from __future__ import annotations
 
-from codegen.board import FILE_H
-from codegen.expr import Value, make
+from setwise.codegen.board import FILE_H
+from setwise.codegen.describe.values import Value, make
 
 
 def doubled(rooks: Value, occupied: Value) -> Value:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.expr import Value
-from codegen.targets.table import Row, Target
+from setwise.codegen.describe.values import Value
+from setwise.codegen.targets.table import Row, Target
 
 
 def _small(value: Value) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from codegen.expr import Value
-from codegen.machine import File, Instruction, Memory, Operand, Register, general
+from setwise.codegen.describe.values import Value
+from setwise.codegen.machine.code import File, Instruction, Memory, Operand, Register, general
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.expr import Value
-from codegen.targets.general import BMI2, X86_64
-from codegen.targets.table import Row, Target
+from setwise.codegen.describe.values import Value
+from setwise.codegen.targets.general import BMI2, X86_64
+from setwise.codegen.targets.table import Row, Target
 
 
 def _uniform(value: Value) -> bool:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from codegen.assemble import assemble
-from codegen.convention import CONVENTIONS, Convention
-from codegen.expr import Value, constant
-from codegen.layout import Layout
-from codegen.lower import Kernel
-from codegen.machine import Code, Instruction, Memory, Register, general
-from codegen.native import Executable
-from codegen.routine import Contract, Parameter, Routine
+from setwise.codegen.assemble import assemble
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Contract, Parameter, Routine
+from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general
+from setwise.codegen.machine.convention import CONVENTIONS, Convention
+from setwise.codegen.run.executable import Executable
 
 ALL = (1 << 64) - 1
 

@@ -11,14 +11,14 @@ from functools import cache
 
 import pytest
 
-from analysis import raywalk
-from analysis.count import Counts, count
-from analysis.decode import Binary
-from codegen.assemble import assemble
-from codegen.catalogue import find
-from codegen.convention import CONVENTIONS
-from codegen.lower import lower
-from codegen.native import runnable
+from setwise.analysis.code.count import Counts, count
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.spec import raywalk
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.run.executable import runnable
 from tests import seeds_c
 from tests.codegen.programs import called
 from tests.conftest import require_tool

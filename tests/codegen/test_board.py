@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codegen import board as b
+from setwise.codegen import board as b
 
 BOARDS = st.integers(0, b.ALL)
 SIDES: tuple[b.Side, b.Side] = ("w", "b")

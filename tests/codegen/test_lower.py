@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from analysis.decode import decode
-from codegen.assemble import assemble
-from codegen.catalogue import find
-from codegen.expr import Value, below, constant, nonzero, repeat, switch, table, when, while_
-from codegen.lower import lower
-from codegen.machine import Memory, general
-from codegen.native import runnable
+from setwise.analysis.code.decode import decode
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.values import Value, below, constant, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.code import Memory, general
+from setwise.codegen.run.executable import runnable
 from tests.codegen.programs import (
     ALL,
     Broken,
@@ -378,7 +378,7 @@ def test_six_parameters(abi: str) -> None:
 @each
 def test_a_kernel_that_forgets_a_saved_register_is_caught(abi: str) -> None:
     """The shim is worth its checks: code that changes rbx, and gives the right result, does not pass."""
-    from codegen.convention import CONVENTIONS as CONVENTION
+    from setwise.codegen.machine.convention import CONVENTIONS as CONVENTION
 
     code = bytes.fromhex("4831db b82a000000 c3")  # xor rbx, rbx; mov eax, 42; ret
     with pytest.raises(Broken):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from codegen.expr import Value, below, constant, nonzero, repeat, switch, when, while_
-from codegen.lower import lower
-from codegen.native import runnable
+from setwise.codegen.describe.values import Value, below, constant, nonzero, repeat, switch, when, while_
+from setwise.codegen.lower import lower
+from setwise.codegen.run.executable import runnable
 from tests.codegen.programs import (
     ALL,
     COUNTED,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import setwise
-from analysis.cli import main
-from codegen import version
+from setwise.analysis.commands.main import main
+from setwise.codegen import version
 
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "pyproject.toml"
@@ -39,5 +39,5 @@ def test_the_version_of_sources_that_are_not_installed(monkeypatch: pytest.Monke
 
 def test_the_number_is_written_once() -> None:
     number = tomllib.loads(PROJECT.read_text())["project"]["version"]
-    sources = [ROOT / "setwise.py", *(ROOT / "codegen").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]
+    sources = [*(ROOT / "setwise").glob("*.py"), *(ROOT / "codegen").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]
     assert not [path.name for path in sources if f'"{number}"' in path.read_text(encoding="utf-8")]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli import main
-from analysis.count import count
-from analysis.objects import load
-from codegen.call import missing
-from codegen.lower import TARGETS
-from codegen.native import runnable
+from setwise.analysis.code.count import count
+from setwise.analysis.code.objects import load
+from setwise.analysis.commands.main import main
+from setwise.codegen.lower import TARGETS
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.executable import runnable
 from tests.conftest import require_module, require_tool
 
 HERE = Path(__file__).parent

@@ -9,10 +9,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from analysis.jobs import Job, jobs_of, lowered, side_by_side
-from analysis.progress import Progress
-from codegen.assemble import assemble
-from codegen.catalogue import catalogue
+from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
+from setwise.analysis.commands.progress import Progress
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import catalogue
 
 FILE = Path(__file__).with_name("digests.txt")
 HEAD = "# `make golden` made this: routine, instruction set, lanes, convention, SHA-256 of code and data"

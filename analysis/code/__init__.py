@@ -1,0 +1,1 @@
+"""Bytes as they are: decoded, taken from object files, counted, compared."""

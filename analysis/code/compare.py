@@ -1,0 +1,88 @@
+"""Two routines side by side, their counts under them, as the literature compares its fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from tabulate import tabulate
+
+from setwise.analysis.code.count import Counts, count
+from setwise.analysis.code.decode import Binary, Decoded, decode
+
+Titled = tuple[str, Binary]
+
+
+def side_by_side(left: Titled, right: Titled) -> str:
+    """Two titled routines as listings next to each other, titles on top, counts below.
+
+    The final ret, which is not counted, is left out.
+
+    >>> print(side_by_side(("one", Binary(b"\\x48\\xd1\\xe8\\xc3")), ("none", Binary(b"\\xc3"))))
+    one            none
+    -------------  --------------
+    shr rax,1
+    <BLANKLINE>
+    1 operation
+    1 instruction  0 instructions
+    """
+    bodies = zip_longest(_body(left[1]), _body(right[1]), fillvalue="")
+    counts = [summary(count(binary)) for _, binary in (left, right)]
+    height = max(map(len, counts))
+    # Filled up from above, so that the sums stand in one line.
+    totals = zip(*(("",) * (height - len(lines)) + lines for lines in counts), strict=True)
+    table = tabulate([*bodies, ("", ""), *totals], (left[0], right[0]), tablefmt="simple", disable_numparse=True)
+    return "\n".join(line.rstrip() for line in table.splitlines())
+
+
+def listing(decoded: Sequence[Decoded]) -> tuple[str, ...]:
+    """The instructions as lines of text; places that a branch goes to get a line and a name of their own.
+
+    >>> listing(decode(bytes.fromhex("48ffc875fbc3")))
+    ('.1:', 'dec rax', 'jne .1', 'ret')
+    """
+    starts = {instruction.offset for instruction in decoded}
+    places = sorted({i.target for i in decoded if i.target is not None and i.target in starts})
+    names = {place: f".{number}" for number, place in enumerate(places, 1)}
+    lines = []
+    for instruction in decoded:
+        if instruction.offset in names:
+            lines.append(names[instruction.offset] + ":")
+        place = instruction.target
+        known = place is not None and place in names
+        lines.append(f"{instruction.mnemonic} {names[place or 0]}" if known else instruction.text())
+    return tuple(lines)
+
+
+def summary(counts: Counts) -> tuple[str, ...]:
+    """The counts as lines such as '1 move' and '19 operations', their sum last; empty classes are left out.
+
+    >>> summary(count(Binary(bytes.fromhex("4889d048c1e808c3"))))
+    ('1 move', '1 operation', '2 instructions')
+    """
+    classes = [
+        (counts.moves, "move"),
+        (counts.operations, "operation"),
+        (counts.constants, "constant"),
+        (counts.transfers, "transfer"),
+        (counts.loads, "load"),
+        (counts.stores, "store"),
+        (counts.branches, "branch"),
+    ]
+    lines = [_some(number, name) for number, name in classes if number]
+    lines += [f"{number} {name}" for number, name in ((counts.stack, "stack"), (counts.other, "other")) if number]
+    total = _some(counts.instructions, "instruction")
+    if counts.memory_operands:
+        lines.append(_some(counts.memory_operands, "memory operand") + " among them")
+    return (*lines, total)
+
+
+def _some(number: int, name: str) -> str:
+    plural = name + ("es" if name.endswith("ch") else "s")
+    return f"{number} {name if number == 1 else plural}"
+
+
+def _body(binary: Binary) -> tuple[str, ...]:
+    """The listing without its final ret, which is not counted."""
+    lines = listing(decode(binary.text))
+    return lines[:-1] if lines and lines[-1] == "ret" else lines

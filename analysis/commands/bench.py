@@ -1,0 +1,214 @@
+"""`setwise bench`: kernels timed on this processor, and beside them what compilers make of C."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from tabulate import tabulate
+
+from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.subcommands import CannotRunHere, NotInstalled, chosen
+from setwise.analysis.measure import compilers
+from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.subjects import Subject, empty_routines, subject
+from setwise.analysis.measure.trials import EMPTY, OURS, PROCESSES, Refusal, Timing
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.lower import TARGETS, Kernel, Refused, lower
+from setwise.codegen.run import cpu
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.timer import MODES
+
+_SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
+USUAL: tuple[tuple[str, str, int | None], ...] = (
+    *(("sliders.union", isa, None) for isa in ("x86-64", "bmi2", "avx2", "avx512")),
+    ("sliders.union", "avx512", 4),
+    *((name, isa, None) for name in _SOUTH for isa in ("x86-64", "avx2", "avx512")),
+    *((f"{family}.attacks.queen", isa, None) for family in ("dumb7", "kogge-stone") for isa in ("x86-64", "avx512")),
+    *(("sliders.union.batch", isa, None) for isa in ("x86-64", "sse2", "avx2", "avx512")),
+)
+"""What is timed where nothing is named: routine, instruction set, lanes."""
+
+_COMPILERS = ("gcc", "clang")
+
+METHOD = (
+    "Core cycles, call and return included: ticks of the time stamp counter, over those of a chain of dependent\n"
+    "additions before and behind every trial. Kept are trials whose chains agree within 1 % and beside which four\n"
+    "independent additions a cycle go through, in blocks of which three quarters are so. Median and 10th percentile\n"
+    f"of the blocks of {PROCESSES} processes."
+)
+
+
+def run_bench(arguments: Namespace) -> int:
+    """Time kernels and print a table; 1 if one of them has no figure."""
+    modes = _modes(arguments.mode)
+    if arguments.boards < 1:
+        raise ValueError(f"arrays of {arguments.boards} boards: give 1 or more")
+    progress = Progress()
+    try:
+        kernels, not_run = _that_run(list(_kernels(arguments, progress)))
+        subjects = [subject(kernel, boards=arguments.boards) for kernel in kernels]
+        if arguments.beside:
+            subjects = _with_compiled(kernels, subjects, arguments.beside.split(","), progress)
+        timings = bench([*subjects, *empty_routines(subjects)], modes, arguments.patience, report=progress.show)
+    except BrokenProcessPool:
+        raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
+    finally:
+        progress.end()
+    rows = rows_of(timings)
+    if arguments.json:
+        print(json.dumps({"machine": machine(), "method": METHOD, "timings": rows, "not run": not_run}, indent=2))
+    elif any(isinstance(one, Timing) for one in timings):
+        _print(rows)
+        print(*not_run, sep="\n", end="\n" if not_run else "")
+    return _complain(timings)
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on: the processor's name for itself, and how many of its threads the system has."""
+    return {"processor": cpu.brand(), "threads": os.cpu_count()}
+
+
+def rows_of(timings: Sequence[Timing | Refusal]) -> list[dict[str, Any]]:
+    """A row a timing, `speed` among its figures: the cycles of the fastest code of compilers over its own.
+
+    It is None where no compiler made the same, and where there is no figure.
+    """
+    rows = [one.as_dict() for one in timings]
+    best: dict[tuple[object, ...], float] = {}
+    for row in rows:
+        if row["maker"] not in (OURS, EMPTY) and compilers.FOR_SCALE not in row["maker"] and "median" in row:
+            best[_key(row)] = min(row["median"], best.get(_key(row), row["median"]))
+    return [
+        {**row, "speed": best[_key(row)] / row["median"] if "median" in row and _key(row) in best else None}
+        for row in rows
+    ]
+
+
+def _key(row: dict[str, Any]) -> tuple[object, ...]:
+    return tuple(row[key] for key in ("name", "isa", "lanes", "mode", "boards"))
+
+
+def _modes(given: str | None) -> Sequence[Any]:
+    modes = given.split(",") if given else MODES
+    unknown = [mode for mode in modes if mode not in MODES]
+    if unknown:
+        raise ValueError(f"no calls are called '{unknown[0]}': give some of {','.join(MODES)}")
+    return modes
+
+
+def _kernels(arguments: Namespace, progress: Progress) -> Iterator[Kernel]:
+    """The kernels that were asked for; Refused if there is none of them."""
+    refused: Refused | None = None
+    made = 0
+    for routine, isa, lanes in _asked(arguments):
+        progress.show(f"{routine.name} for {isa}")
+        try:
+            yield lower(routine, isa, arguments.abi, lanes)
+            made += 1
+        except Refused as error:
+            refused = error
+    if refused and not made:
+        raise refused
+
+
+def _asked(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
+    isa, lanes = arguments.isa, arguments.lanes
+    if isa is not None and isa not in TARGETS:
+        raise ValueError(f"unknown instruction set '{isa}': use one of {', '.join(TARGETS)}")
+    if not arguments.names:
+        if isa or lanes:
+            raise ValueError("--isa and --lanes go with names: what is usually timed has its own")
+        yield from ((find(name), usual, shape) for name, usual, shape in USUAL)
+        return
+    for routine in chosen(arguments.names):
+        for one in [isa] if isa else routine.isas:
+            if isa or lanes is None or lanes in TARGETS[one].widths:
+                yield routine, one, lanes
+
+
+def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
+    """The kernels that this processor runs, and a line on each that it does not."""
+    run: list[Kernel] = []
+    not_run = []
+    for kernel in kernels:
+        lacking = ", ".join(missing(kernel.target))
+        if lacking:
+            not_run.append(f"{kernel.name} for {kernel.target.name} is not run: this processor lacks {lacking}")
+        else:
+            run.append(kernel)
+    if not run:
+        raise CannotRunHere(not_run[0])
+    return run, not_run
+
+
+def _with_compiled(
+    kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], progress: Progress
+) -> list[Subject]:
+    """The subjects, each followed by what compilers make of C for the same routine, instruction set and lanes."""
+    if any(kernel.convention.name != "sysv" for kernel in kernels):
+        raise ValueError("compilers' code is called as System V says: leave --abi out, or --beside")
+    unknown = [name for name in names if name not in _COMPILERS]
+    if unknown:
+        raise ValueError(f"no compiler is called '{unknown[0]}': give some of {','.join(_COMPILERS)}")
+    here = compilers.found()
+    using = [compiler for compiler in here if compiler.name.partition("-")[0] in names]
+    absent = [name for name in names if not any(compiler.name.partition("-")[0] == name for compiler in using)]
+    if absent:
+        is_not = "is not" if len(absent) == 1 else "are not"
+        raise NotInstalled(f"{' and '.join(absent)} {is_not} installed; on Debian: apt install {' '.join(absent)}")
+    beside = []
+    for kernel, ours in zip(kernels, subjects, strict=True):
+        progress.show(f"C of {kernel.name} for {kernel.target.name}")
+        try:
+            made = compilers.compile_all([kernel.name], kernel.target.name, kernel.layout.lanes, using=using)
+        except compilers.CompilerError as error:
+            raise CannotRunHere(str(error)) from None
+        beside.append(ours)
+        beside += [subject(kernel, one.binary, one.label, ours.boards or 1) for one in made if one.binary is not None]
+    return beside
+
+
+def _print(rows: Sequence[dict[str, Any]]) -> None:
+    empty = [row["median"] for row in rows if row["maker"] == EMPTY and row["unit"] == "call" and "median" in row]
+    rows = [row for row in rows if row["maker"] != EMPTY]
+    several = {key for key in ("lanes", "maker", "speed") if len({row[key] for row in rows}) > 1}
+    keys = ["name", "isa", *(key for key in ("lanes", "maker") if key in several), "mode", "unit"]
+    keys += ["median", "p10", *(["speed"] if "speed" in several else []), "acceptance"]
+    heads = {"mode": "calls", "unit": "cycles a", "p10": "10th", "acceptance": "clean"}
+    shown = [[_shown(key, row.get(key)) for key in keys] for row in rows]
+    align = ["right" if key in ("lanes", "median", "p10", "speed", "acceptance") else "left" for key in keys]
+    head = [heads.get(key, key) for key in keys]
+    print(tabulate(shown, head, tablefmt="simple", colalign=align, disable_numparse=True))
+    boards = {row["boards"] for row in rows} - {0}
+    print(f"\n{machine()['processor']}")
+    print(METHOD)
+    if empty:
+        print(f"An empty routine, called the same ways: {min(empty):.2f} to {max(empty):.2f}.")
+    if boards:
+        print(f"Arrays of {max(boards)} boards, each at a line of the cache, all calls on the same ones.")
+
+
+def _shown(key: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if key == "acceptance":
+        return f"{value:.0%}"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _complain(timings: Sequence[Timing | Refusal]) -> int:
+    """One line on what has no figure; the exit status."""
+    refused = [one for one in timings if isinstance(one, Refusal)]
+    if refused:
+        first = f"{refused[0].what.title}: {refused[0].reason}"
+        some = f"no figure for {len(refused)} of {len(timings)}, first {first}"
+        remedy = "end other programs, or wait longer with --patience SECONDS"
+        print(f"setwise bench: {some}: {remedy}", file=sys.stderr)
+    return int(bool(refused))

@@ -1,0 +1,265 @@
+"""`setwise prove`: kernels, or a function of somebody's object, against the specification, for all inputs."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any
+
+from tabulate import tabulate
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
+from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.subcommands import binary_of, boards, some, told
+from setwise.analysis.proof.certificate import Certificate, Confirmation
+from setwise.analysis.proof.confirm import confirm
+from setwise.analysis.proof.prove import TIME_LIMIT, Prover
+from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.task import Argument, Place
+from setwise.analysis.spec.raywalk import directions
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.lower import lower
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A routine and how its proof ended; `key` is its name, instruction set, lanes and convention.
+
+    Without a certificate `reason` says why it could not be made. `lowering` is how many seconds a processor took
+    to make it.
+    """
+
+    key: tuple[str, str | None, int, str]
+    certificate: Certificate | None
+    confirmation: Confirmation | None = None
+    reason: str = ""
+    lowering: float = 0.0
+
+    @property
+    def status(self) -> str:
+        """proved, refuted or not proved."""
+        return self.certificate.status if self.certificate else "not proved"
+
+    @property
+    def why(self) -> str:
+        """Why it is not proved."""
+        return self.certificate.reason if self.certificate else self.reason
+
+    @property
+    def fine(self) -> bool:
+        """Whether it is proved."""
+        return self.status == "proved"
+
+
+def run_proofs(routines: Sequence[Routine], arguments: Namespace) -> int:
+    """Prove the kernels of these routines and print a table, or the certificate of a single one; 1 if one fails."""
+    jobs = [job for job in jobs_of(routines, arguments.isa, arguments.abi) if arguments.lanes in (None, job.lanes)]
+    if not jobs:
+        raise ValueError(f"no kernel has {arguments.lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
+    progress = Progress(len(jobs))
+    start = time.monotonic()
+    work = partial(prove_all, time_limit=arguments.time_limit)
+    try:
+        proofs = sorted(side_by_side(work, jobs, progress, _effort), key=lambda one: one.key)
+    finally:
+        progress.end()
+    if arguments.json:
+        print(json.dumps([_row(one) for one in proofs], indent=2))
+    elif len(proofs) == 1:
+        print(certificate_text(proofs[0], proofs[0].key[0]))
+    else:
+        _report(proofs, time.monotonic() - start)
+    return int(not all(one.fine for one in proofs))
+
+
+def prove_object(arguments: Namespace) -> int:
+    """Prove a function of an ELF file against the contract of a routine and print its certificate; 1 if that fails."""
+    from setwise.analysis.code.objects import load
+
+    binary = load(arguments.object, arguments.symbol)
+    routine = find(arguments.spec)
+    kernel = lower(routine, routine.isas[0], arguments.abi)
+    made = Prover().prove(binary, task_of(kernel), arguments.time_limit)
+    # Nothing of the object runs, whatever the proof says of it.
+    proof = Proof(
+        (arguments.symbol, None, 1, arguments.abi),
+        made,
+        confirm_by_stepping(made) if made.status == "refuted" else None,
+    )
+    if arguments.json:
+        print(json.dumps([_row(proof)], indent=2))
+    else:
+        print(certificate_text(proof, f"{arguments.symbol} as {routine.name}"))
+    return int(not proof.fine)
+
+
+def prove_all(
+    jobs: Sequence[Job], progress: Progress | None = None, *, time_limit: float = TIME_LIMIT
+) -> Iterator[Proof]:
+    """Each kernel's proof, one after the other; what a convention or an instruction set refuses is passed over.
+
+    Raises Refused if that is all.
+    """
+    prover = Prover()
+    start = time.process_time()
+    for job, kernel in lowered(jobs, progress):
+        if isinstance(kernel, str):
+            yield Proof(job.key, None, reason=kernel)
+            continue
+        try:
+            binary = binary_of(kernel)
+        except ValueError as error:
+            yield Proof(job.key, None, reason=f"cannot be assembled: {error}")
+            continue
+        spent = time.process_time() - start
+        made = prover.prove(binary, task_of(kernel), time_limit)
+        yield Proof(job.key, made, confirm(kernel, made) if made.status == "refuted" else None, lowering=spent)
+        start = time.process_time()
+
+
+def _effort(group: Sequence[Job]) -> int:
+    """A guess at what a group costs: a square is 64 proofs, and directions together are harder than one by one."""
+    contract = group[0].routine.contract
+    cases = prod(one.below or 10 for one in contract.parameters if one.kind in ("square", "dir8", "direction9"))
+    together = len(directions(contract.direction)) if contract.direction and cases == 1 else 8
+    return len(group) * max(cases, together**2)
+
+
+def _row(one: Proof) -> dict[str, Any]:
+    name, isa, lanes, abi = one.key
+    made = one.certificate
+    row: dict[str, Any] = {"name": name, "isa": isa, "lanes": lanes, "abi": abi, "status": one.status}
+    row |= {"seconds": round(made.seconds, 4) if made else 0.0, "reason": one.why}
+    if made is None:
+        return row
+    row |= {"solver": made.solver, "questions": made.questions, "cases": made.cases, "paths": made.paths}
+    row |= {"sha256": made.binary.sha256, "image_sha256": made.binary.image_sha256}
+    found = made.counterexample
+    if found is not None and one.confirmation is not None:
+        row["counterexample"] = {
+            "inputs": {name: list(words) for name, words in found.inputs},
+            "lane": found.lane,
+            "expected": list(found.expected),
+            "got": list(one.confirmation.got or found.got),
+            "confirmation": one.confirmation.status,
+        }
+    return row
+
+
+def _report(proofs: Sequence[Proof], seconds: float) -> None:
+    rows = [
+        (*one.key, f"{1000 * one.certificate.seconds:.0f}" if one.certificate else "", one.status) for one in proofs
+    ]
+    align = ("left", "left", "right", "left", "right", "left")
+    head = ("name", "isa", "lanes", "abi", "ms", "")
+    print(tabulate(rows, head, tablefmt="simple", colalign=align, disable_numparse=True))
+    for one in proofs:
+        if one.status == "refuted":
+            print(f"\n{' '.join(map(str, one.key))}\n{_refutation(one)}")
+    why = Counter(one.why for one in proofs if one.status == "not proved")
+    for reason, number in why.items():
+        print(f"\n{number} not proved: {reason}")
+    statuses = Counter(one.status for one in proofs)
+    summary = ", ".join(f"{statuses[status]} {status}" for status in ("proved", "refuted", "not proved"))
+    solving = sum(one.certificate.seconds for one in proofs if one.certificate)
+    making = sum(one.lowering for one in proofs)
+    solver = next((one.certificate.solver for one in proofs if one.certificate), "no solver")
+    print(f"\n{len(proofs)} kernels: {summary}; {solver}")
+    print(f"{seconds:.1f} s, in which processors spent {solving:.1f} s on proofs and {making:.1f} s on lowering")
+
+
+def certificate_text(one: Proof, title: str) -> str:
+    """A certificate in words: what was proved of which bytes, and how; or what refutes it."""
+    made, (_, isa, lanes, abi) = one.certificate, one.key
+    if made is None:
+        return f"{title}: not proved: {one.reason}"
+    task = made.task
+    shape = [part for part in (isa, f"{lanes} lanes" if lanes > 1 else "", abi) if part]
+    lines = [f"{title}, {', '.join(shape)}: {made.status}", ""]
+    instructions = [(f"{i.offset:x}", i.raw.hex(), i.text()) for i in made.instructions]
+    lines += tabulate(instructions, tablefmt="plain", disable_numparse=True, colalign=("right",)).split("\n")
+    told_direction = f" {task.direction}" if task.direction else ""
+    takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
+    given = f", {' and '.join(task.requires)}" if task.requires else ""
+    notes = [
+        *_digests(made.binary),
+        ("specification", f"{task.specification}{told_direction}, square by square"),
+        ("takes", takes + given),
+        ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
+        ("changes", ", ".join(made.changed) or "nothing"),
+        ("restores", ", ".join(made.restored) if made.status == "proved" else ""),
+        ("how", _how(made)),
+        ("solver", f"{made.solver}, {some(made.questions, 'question')}, {made.seconds:.2f} s"),
+    ]
+    lines += ["", *(f"{name:13}  {text}" for name, text in notes if text)]
+    if made.status == "refuted":
+        lines += ["", _refutation(one)]
+    elif made.status == "not proved":
+        lines += ["", f"not proved: {made.reason}"]
+    return "\n".join(lines)
+
+
+def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
+    """Of the code, as exports have it; and of code and data as one where there is data: the proof is about both."""
+    if not binary.data:
+        yield "bytes", f"{len(binary.text)} of code"
+        yield "SHA-256", f"{binary.sha256} of the code"
+    else:
+        yield "bytes", f"{len(binary.text)} of code and {len(binary.data)} of data"
+        yield "SHA-256", f"{binary.sha256} of the code, data distances zero"
+        yield "", f"{binary.image_sha256} of code and data as they were proved"
+
+
+def _how(made: Certificate) -> str:
+    parts = [some(made.cases, "case"), some(made.paths, "path")]
+    if made.rounds:
+        parts.append(f"loops of at most {some(made.rounds, 'round')}")
+    if made.induction:
+        parts.append(f"loops by induction ({made.induction})")
+    return ", ".join(parts)
+
+
+def _where(argument: Argument) -> str:
+    what = {"results": " (an address)", "boards": " (an array)", "count": " (a number)"}.get(argument.kind, "")
+    return _place(argument.place) + what
+
+
+def _place(place: Place) -> str:
+    if place.file == "stack":
+        return f"[rsp+{place.offset}]"
+    if place.file == "vector":
+        return {2: "x", 4: "y", 8: "z"}[place.lanes] + place.register[1:]
+    return place.register if place.file == "general" else f"memory at {place.offset}"
+
+
+def _refutation(one: Proof) -> str:
+    made, said = one.certificate, one.confirmation
+    if made is None or made.counterexample is None or said is None:
+        return ""
+    found = made.counterexample
+    lines = [f"refuted: {found.what}; {said.what}"]
+    kinds = {argument.name: argument for argument in made.task.words}
+    number = len(found.inputs[0][1])
+    if made.task.each:
+        where = f", the result in the place of {found.inputs[found.alias][0]}" if found.alias is not None else ""
+        lines.append(f"arrays of {some(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
+    elif number > 1:
+        lines.append(f"board {found.lane} of {number}:")
+    selected, drawn = told((name, kinds[name].kind, word) for name, word in found.words)
+    lines += selected
+    got = said.got or found.got or ()
+    for at, result in enumerate(made.task.results):
+        if found.expected:
+            drawn.append((f"{result.name}, expected", found.expected[at]))
+        if len(got) > at:
+            drawn.append((f"{result.name}, got", got[at]))
+    return "\n".join(lines) + ("\n\n" + boards(drawn) if drawn else "")

@@ -1,0 +1,53 @@
+"""`setwise report`: writes reports/, or checks that they are what they should be."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from pathlib import Path
+
+from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.subcommands import CannotRunHere
+from setwise.analysis.measure.compilers import CompilerError
+from setwise.analysis.report.contents import files
+from setwise.analysis.report.data import gather
+from setwise.analysis.report.files import differences, write
+
+
+def run_report(arguments: Namespace) -> int:
+    """Write the reports, or compare them with what is there; 1 if anything differs."""
+    if arguments.check and arguments.measure:
+        raise ValueError("--check compares what is there, --measure makes it anew: give one of them")
+    folder = Path(arguments.output)
+    if arguments.check and not folder.is_dir():
+        raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
+    if arguments.measure:  # before anything else takes its time: these need the solver and NumPy
+        from setwise.analysis.report.recording import measure
+        from setwise.analysis.semantics.domains import BitVectors
+
+        BitVectors()
+    progress = Progress()
+    try:
+        data = gather(folder, arguments.check, progress.show)
+        if arguments.measure:
+            data = replace(data, measured=measure(progress.show, arguments.patience))
+        progress.show("files")
+        made = files(data)
+    except CompilerError as error:
+        raise CannotRunHere(str(error)) from None
+    except BrokenProcessPool:
+        raise CannotRunHere("one of its processes was ended from outside: try again") from None
+    finally:
+        progress.end()
+    for note in data.notes:
+        print(f"setwise report: {note}", file=sys.stderr)
+    found = list(differences(folder, made))
+    if arguments.check:
+        print("\n".join(map(str, found)) or f"{folder}: {len(made)} files are as they should be")
+        return int(bool(found))
+    write(folder, made)
+    changed = sum(one.wanted is not None for one in found)
+    print(f"{folder}: {len(made)} files, {changed} of them new or changed")
+    return 0

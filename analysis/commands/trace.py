@@ -1,0 +1,111 @@
+"""`setwise trace`: a fill cycle by cycle, or a kernel instruction by instruction, as boards."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from setwise.analysis.commands.subcommands import binary_of, words_of
+from setwise.analysis.run.calls import Caller
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.drawing import Frame, Panel, as_svg, as_text
+from setwise.analysis.run.step import Step, Written
+from setwise.analysis.run.trace import Fill, conclusion, fill, frames
+from setwise.codegen import board
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.lower import Kernel, lower
+
+SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
+"""The position of the literature's slow motion (Dumb7Fill, Some south fill cycles): black rooks and queen."""
+
+
+def run_trace(arguments: Namespace) -> int:
+    """A fill, or a kernel with --registers, in slow motion."""
+    routine = find(arguments.name)
+    words = _words(routine, arguments)
+    if arguments.registers:
+        kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
+        title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
+        shown, ending = registers(kernel, words), ""
+    else:
+        slow = fill_of(routine, words)
+        title, shown, ending = f"{routine.name} in slow motion", frames(slow), conclusion(slow)
+    if arguments.svg:
+        try:
+            Path(arguments.svg).write_text(
+                as_svg([*shown, Frame(ending)] if ending else shown, title), encoding="utf-8"
+            )
+        except OSError as error:
+            raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
+        print(f"{arguments.svg}: {title}")
+        return 0
+    print(title, as_text(shown), *([ending] if ending else []), sep="\n\n")
+    return 0
+
+
+def _words(routine: Routine, arguments: Namespace) -> list[int]:
+    """The parameters' words; without any the classic position, southward where the direction is free."""
+    if arguments.arguments or arguments.fen is not None or arguments.side is not None:
+        return words_of(routine, arguments)
+    occupied = board.ALL ^ EMPTY
+    classic = {
+        "board": SLIDERS,
+        "empty": EMPTY,
+        "occupied": occupied,
+        "dir8": board.DIR8.index(board.direction("sout")),
+    }
+    parameters = [p for p in routine.contract.parameters if p.kind != "results"]
+    if not all(parameter.kind in classic for parameter in parameters):
+        names = " ".join(parameter.name for parameter in parameters)
+        raise ValueError(f"{routine.name} has no default example: give its arguments ({names}) or --fen")
+    return [classic[parameter.kind] for parameter in parameters]
+
+
+def fill_of(routine: Routine, words: Sequence[int]) -> Fill:
+    """The cycles of one of the literature's fills; ValueError for other routines."""
+    contract = routine.contract
+    direction = board.DIR8[words[-1]].name if contract.direction == "any" else contract.direction
+    family, form = routine.family, routine.form
+    if direction not in board.DIRECTIONS or family not in ("dumb7", "kogge-stone"):
+        raise ValueError(
+            f"{routine.name} has no cycles to show: take dumb7 or kogge-stone in one direction, or add --registers"
+        )
+    attacks = contract.specification.endswith("attacks")
+    return fill(
+        "dumb7" if family == "dumb7" else "kogge-stone",
+        direction,
+        words[0],
+        board.ALL if form.startswith("empty-") else words[1],
+        rounds=6 if form == "attacks" else 7,
+        until_dry=form.endswith("until-dry"),
+        attacks=attacks,
+    )
+
+
+def registers(kernel: Kernel, words: Sequence[int]) -> list[Frame]:
+    """A frame for each instruction that a call executes, with the registers that it wrote."""
+    task = task_of(kernel)
+    trace = Caller(binary_of(kernel), task).trace(words)
+    inputs = [argument for argument in task.arguments if argument.kind != "results"]
+    given = [
+        Panel(f"{argument.name} ({argument.place.register or 'stack'})", word)
+        for argument, word in zip(inputs, words, strict=True)
+    ]
+    last = len(trace.steps) - 1
+    return [
+        Frame("at entry", tuple(given)),
+        *(_frame(number, step) for number, step in enumerate(trace.steps[:last], 1)),
+    ]
+
+
+def _frame(number: int, step: Step) -> Frame:
+    written = [one for one in step.written if one.name != "rsp"]
+    return Frame(f"{number}. {step.instruction.text()}", tuple(panel for one in written for panel in _panels(one)))
+
+
+def _panels(written: Written) -> list[Panel]:
+    if len(written.lanes) == 1:
+        return [Panel(written.name, written.lanes[0])]
+    return [Panel(f"{written.name}[{lane}]", word) for lane, word in enumerate(written.lanes)]

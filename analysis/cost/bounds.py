@@ -1,0 +1,271 @@
+"""What executed instructions cost on a processor: lower bounds in core cycles, and what bounds them.
+
+A bound, not a forecast: nothing is faster, whatever surrounds it. It may be slower, for the order in which operations
+find their ports, for mispredicted branches, for caches. Loads are taken to hit the nearest cache, branches to be
+predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from setwise.analysis.code.decode import Decoded, Reg
+from setwise.analysis.cost.dependence import BEFORE, Flow, Step, Value
+from setwise.analysis.cost.pressure import Pressure, busiest
+from setwise.analysis.cost.processors.table import Processor, Row, Uops, size_of
+
+_RESULTS = ("rax", "zmm0")
+_SHORT = 500  # of such rounds many are run, so that a rhythm of several rounds shows
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Lower bounds in cycles.
+
+    `latency`: from the arguments to the result, by the longest chain; of a round of a loop, how long each waits for the
+    one before. `pressure`: on the busiest ports. `issue`: slots of the processor's width. `taken`: fetching
+    behind taken jumps, and of lines. `depth` counts instructions on the longest chain, `bytes` all code, `registers`
+    those named. `critical` are indices of the instructions on the chain that `latency` is the length of.
+    """
+
+    latency: float
+    pressure: Pressure
+    issue: float
+    taken: float
+    depth: int
+    bytes: int
+    registers: int
+    critical: tuple[int, ...]
+    steps: tuple[Step, ...]
+    carried: bool = False
+
+    @property
+    def throughput(self) -> float:
+        """Cycles a call at least, where calls wait for nothing."""
+        return max(self.pressure.cycles, self.issue, self.taken)
+
+    @property
+    def bound(self) -> float:
+        """Cycles a call at least: independent calls; of a round of a loop, also what it waits for."""
+        return max(self.throughput, self.latency) if self.carried else self.throughput
+
+    @property
+    def limit(self) -> str:
+        """What the bound comes from: ports, issue, jumps or latency.
+
+        >>> Cost(9.0, Pressure(2.0, ("p0",)), 3.0, 1.0, 9, 30, 4, (), ()).limit
+        'issue'
+        """
+        limits = {"ports": self.pressure.cycles, "issue": self.issue, "jumps": self.taken}
+        if self.carried:
+            limits["latency"] = self.latency
+        return max(limits, key=lambda name: limits[name])
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: the figures, without the steps."""
+        return {
+            "latency": _rounded(self.latency),
+            "bound": _rounded(self.bound),
+            "limit": self.limit,
+            "pressure": _rounded(self.pressure.cycles),
+            "ports": self.pressure.named,
+            "issue": _rounded(self.issue),
+            "taken": _rounded(self.taken),
+            "depth": self.depth,
+            "bytes": self.bytes,
+            "registers": self.registers,
+        }
+
+
+def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
+    """What these instructions cost, executed once in this order; a final ret counts by its byte only.
+
+    UnknownCost names the first instruction that the processor's table does not have.
+
+    >>> from setwise.analysis.code.decode import decode
+    >>> from setwise.analysis.cost.processors import processor
+    >>> found = cost(decode(bytes.fromhex("4889d048c1e808c3")), processor("zen4"))
+    >>> found.latency, found.bound, found.depth, found.critical
+    (1, 0.5, 2, (0, 1))
+    """
+    body = stream[:-1] if stream and stream[-1].flow == "return" else stream
+    rows = rows_of(body, processor)
+    flow = Flow(processor)
+    flow.run(body, rows)
+    results = [flow.value(name) for name in _RESULTS if flow.value(name).producer != BEFORE] + flow.results
+    last = max(results, key=lambda value: value.ready, default=Value())
+    return _cost(
+        stream,
+        body,
+        rows,
+        processor,
+        latency=last.ready,
+        depth=max((value.depth for value in results), default=0),
+        critical=critical_path(flow.steps, last.producer),
+        steps=tuple(flow.steps),
+    )
+
+
+def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
+    """What one round of a loop costs, where round follows round.
+
+    `latency` is by how much each round's results come later than those of the round before; the critical path is not
+    told. `steps` are those of the first round.
+    """
+    rows = rows_of(stream, processor)
+    flow = Flow(processor)
+    rounds = 4 if len(stream) > _SHORT else 24
+    ready: list[dict[str, float]] = []
+    for _ in range(rounds):
+        flow.run(stream, rows)
+        ready.append({name: value.ready for name, value in flow.values.items()})
+    half = rounds // 2
+    growth = [(late - ready[half - 1][name]) / half for name, late in ready[-1].items()]
+    return _cost(
+        stream,
+        stream,
+        rows,
+        processor,
+        latency=max(growth, default=0.0),
+        depth=0,
+        critical=(),
+        steps=tuple(flow.steps[: len(stream)]),
+        carried=True,
+    )
+
+
+def loops(decoded: Sequence[Decoded]) -> tuple[tuple[Decoded, ...], ...]:
+    """The innermost loops: from where a branch goes back to up to that branch, and nothing in between goes back."""
+    found = []
+    for place, branch in enumerate(decoded):
+        if branch.target is None or branch.target > branch.offset or branch.flow == "call":
+            continue
+        body = tuple(one for one in decoded[: place + 1] if one.offset >= branch.target)
+        if not any(one.target is not None and one.target <= one.offset for one in body[:-1]):
+            found.append(body)
+    return tuple(found)
+
+
+def critical_path(steps: Sequence[Step], last: int) -> tuple[int, ...]:
+    """The instructions on the longest chain to instruction `last`, the first one first."""
+    path = []
+    while last != BEFORE:
+        path.append(last)
+        waits = [given for given in steps[last].inputs if _decides(steps, last, given.producer, given.latency)]
+        # Of chains of equal length the one with more instructions says more.
+        last = max((given.producer for given in waits), default=BEFORE)
+    return tuple(reversed(path))
+
+
+def _decides(steps: Sequence[Step], index: int, producer: int, latency: float) -> bool:
+    ready = steps[producer].ready if producer != BEFORE else 0.0
+    return ready + latency == steps[index].ready
+
+
+def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[Row]:
+    """The row of each instruction; UnknownCost for the first that has none."""
+    known: dict[tuple[bytes, bool], Row] = {}
+    rows = []
+    for instruction, taken in zip(stream, _taken(stream), strict=True):
+        key = (instruction.raw, taken)
+        if key not in known:
+            known[key] = processor.row(instruction, taken)
+        rows.append(known[key])
+    return rows
+
+
+def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
+    """Cycles that fetching takes in front of each instruction: behind a taken jump, and where a new line begins.
+
+    The code is taken to begin at a line's beginning; the last instruction comes before the first one again.
+    """
+    line = processor.line
+    found = []
+    for at, (one, taken) in enumerate(zip(stream, [*_taken(stream)[-1:], *_taken(stream)[:-1]], strict=True)):
+        before = stream[at - 1]
+        if taken:
+            found.append(processor.taken.get(before.flow, processor.taken[""]))
+        else:
+            found.append(float(line > 0 and at > 0 and one.offset // line != before.offset // line))
+    return found
+
+
+def _taken(stream: Sequence[Decoded]) -> list[bool]:
+    """Which are jumps that are taken; after the last instruction comes the first one again."""
+    following = [*stream[1:], *stream[:1]]
+    return [
+        one.flow in ("jump", "indirect", "call", "return")
+        or (one.flow == "branch" and (after.offset != one.end or len(stream) == 1))
+        for one, after in zip(stream, following, strict=True)
+    ]
+
+
+def _cost(
+    code: Sequence[Decoded],
+    stream: Sequence[Decoded],
+    rows: Sequence[Row],
+    processor: Processor,
+    *,
+    latency: float,
+    depth: int,
+    critical: tuple[int, ...],
+    steps: tuple[Step, ...],
+    carried: bool = False,
+) -> Cost:
+    fused = [processor.fuses(one, following) for one, following in pairwise(stream)] + [False]
+    wide = any(_vectors(one, 512) for one in stream)
+    uops: list[Uops] = []
+    for instruction, row, joins in zip(stream, rows, fused, strict=True):
+        closed = processor.closed if wide and _vectors(instruction, 0) else frozenset()
+        uops += [_open(one, closed) for one in _uops(instruction, row, joins, processor)]
+    slots = (
+        0.0 if joins else processor.slots(instruction, row)
+        for instruction, row, joins in zip(stream, rows, fused, strict=True)
+    )
+    return Cost(
+        latency=latency,
+        pressure=busiest(uops),
+        issue=sum(slots) / processor.width,
+        taken=sum(fetches(stream, processor)),
+        depth=depth,
+        bytes=sum({one.offset: one.length for one in code}.values()),
+        registers=len(_registers(stream)),
+        critical=critical,
+        steps=steps,
+        carried=carried,
+    )
+
+
+def _uops(instruction: Decoded, row: Row, joins: bool, processor: Processor) -> list[Uops]:
+    """What an instruction gives to the ports; one that joins the branch behind it leaves the work to that."""
+    found = [] if joins else [row.uops]
+    size = size_of(instruction)
+    if instruction.loads:
+        found.append(processor.loads[size].uops)
+    if instruction.stores:
+        found.append(processor.stores[size].uops)
+    return found
+
+
+def _vectors(instruction: Decoded, bits: int) -> bool:
+    return any(
+        isinstance(operand, Reg) and operand.file == "vector" and operand.bits >= bits
+        for operand in instruction.operands
+    )
+
+
+def _open(uops: Uops, closed: frozenset[str]) -> Uops:
+    return tuple((ports - closed or ports, count) for ports, count in uops) if closed else uops
+
+
+def _registers(stream: Sequence[Decoded]) -> frozenset[str]:
+    """The general, vector and mask registers that are named, rsp and rip left aside."""
+    named = frozenset().union(*(one.reads | one.writes for one in stream)) if stream else frozenset()
+    return frozenset(name for name in named if name not in ("rsp", "rip"))
+
+
+def _rounded(cycles: float) -> float:
+    return round(cycles, 3)

@@ -1,0 +1,273 @@
+"""What a processor's table is: rows of instructions, what holds for all of them, how the row of one is found.
+
+Rows are found by mnemonic and form. A form names the operands' kinds in their order, a letter for each run of one kind:
+
+    r w b    general register of 32 or 64 bits, of 16, of 8        i I      immediate, of more than 32 bits
+    x y z    vector register of 128, 256, 512 bits                 k        mask register
+    m        memory                                                {k}      behind it: a mask chooses lanes
+    =        behind it: all registers that are read are the same one
+    none     no operands                                           taken    a branch that is taken
+
+`and rax,rcx` is "r", `shl rax,3` is "ri", `vpinsrq xmm0,xmm1,rax,1` is "xri". In rows, v stands for each of x, y, z.
+A row speaks of registers. An operand in memory costs its load or store besides; only where that is not all, a row has
+m, and says what comes on top. For lea the address stands in brackets: its base b, index i, scaled index s, displacement
+d, or p for a place relative to rip.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from setwise.analysis.code.count import classify
+from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg
+
+Uops = tuple[tuple[frozenset[str], float], ...]
+"""Sets of ports, and how many operations each: every operation goes to one port of its set."""
+
+
+class UnknownCost(ValueError):
+    """An instruction that a processor's table does not have; the message names both."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What instructions cost on one processor.
+
+    `mnemonics` is a regular expression, `forms` a list of forms. `ports` spells execution units: "p015 + 2*p5" is an
+    operation for one of p0, p1, p5 and two for p5; "" is none at all. `latency` counts cycles from operands to result;
+    where they differ it maps their kinds, r, x (any vector), k and f (a flag), to cycles. `issue` counts slots of the
+    processor's width. The result of a row that `breaks` does not depend on its operands. `source` says who found it.
+    """
+
+    mnemonics: str
+    forms: str
+    ports: str
+    latency: float | Mapping[str, float]
+    source: str
+    issue: float = 1
+    breaks: bool = False
+
+    @cached_property
+    def uops(self) -> Uops:
+        """The ports as sets."""
+        return parse_ports(self.ports)
+
+    def after(self, kind: str) -> float:
+        """Cycles from an operand of that kind to the result."""
+        if isinstance(self.latency, Mapping):
+            return self.latency.get(kind, min(self.latency.values()))
+        return self.latency
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether renaming registers is all that is done."""
+        return not self.ports and not self.latency
+
+
+@dataclass(frozen=True)
+class Access:
+    """Loads, or stores, of one size: the ports as in `Row`, and cycles from the address to the value loaded."""
+
+    ports: str
+    latency: float
+    source: str
+
+    @cached_property
+    def uops(self) -> Uops:
+        """The ports as sets."""
+        return parse_ports(self.ports)
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A processor core as far as bounds need it.
+
+    `width` slots are issued a cycle. `loads` and `stores` are by size: r (general), s (up to 64 bits of a vector
+    register), x, y, z. A scaled index adds `scaled` cycles to a load. `forwards` maps sizes of a store and of a load
+    to cycles from the data to the loaded value, where the one takes what the other stored. `taken` maps the flow of a
+    taken jump to cycles that fetching takes for it, however little else there is to do. `fused` matches those that form
+    one operation with the branch behind them. While anything of 512 bits runs, `closed` ports take no vector operation.
+    With `splits`, some operands in memory take an issue slot of their own (see `slots`). CPU features that begin with
+    `lacks` are missing. Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows`
+    the first that fits counts.
+    """
+
+    name: str
+    title: str
+    width: int
+    loads: Mapping[str, Access]
+    stores: Mapping[str, Access]
+    scaled: float
+    forwards: Mapping[str, float]
+    taken: Mapping[str, float]
+    fused: str
+    rows: tuple[Row, ...]
+    sources: tuple[str, ...]
+    closed: frozenset[str] = frozenset()
+    splits: bool = False
+    lacks: str = ""
+    line: int = 0
+
+    @cached_property
+    def by_form(self) -> Mapping[str, tuple[Row, ...]]:
+        """The rows of each form, v spelt out."""
+        found: dict[str, tuple[Row, ...]] = {}
+        for row in self.rows:
+            for form in row.forms.split():
+                for letter in "xyz" if "v" in form else "v":
+                    spelt = form.replace("v", letter)
+                    found[spelt] = (*found.get(spelt, ()), row)
+        return found
+
+    def row(self, instruction: Decoded, taken: bool = False) -> Row:
+        """The row of this instruction; UnknownCost if there is none. `taken` says that it is a branch that is taken.
+
+        >>> from setwise.analysis.code.decode import decode
+        >>> from setwise.analysis.cost.processors import processor
+        >>> processor("zen4").row(decode(bytes.fromhex("48c1e003"))[0]).ports
+        'I12'
+        """
+        missing = sorted(one for one in instruction.features if self.lacks and one.startswith(self.lacks))
+        if missing:
+            raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs")
+        masked = instruction.mask is not None
+        for form in ["taken"] * taken + [*forms(instruction)]:
+            for row in self.by_form.get(form, ()):
+                if re.fullmatch(row.mnemonics, instruction.mnemonic) and not (masked and row.vanishes):
+                    return row
+        if classify(instruction) in ("load", "store"):
+            return _ACCESS_ALONE
+        raise UnknownCost(
+            f"{self.title}: no row for '{instruction.mnemonic}' of form {next(forms(instruction)) or 'none'} "
+            f"('{instruction.text()}' at offset {instruction.offset:#x})"
+        )
+
+    def fuses(self, instruction: Decoded, following: Decoded) -> bool:
+        """Whether the two form one operation."""
+        return (
+            following.flow == "branch"
+            and bool(re.fullmatch(self.fused, instruction.mnemonic))
+            and not instruction.stores
+            and not (instruction.loads and any(isinstance(operand, Imm) for operand in instruction.operands))
+        )
+
+    def slots(self, instruction: Decoded, row: Row) -> float:
+        """How many issue slots it takes on its own.
+
+        Intel's operations stay one with their load, but not where the address is relative to rip and an immediate comes
+        besides, nor where it has an index and the result goes to a register of its own.
+        """
+        memory = instruction.memory
+        if self.splits and memory is not None and classify(instruction) in ("operation", "transfer"):
+            registers = sum(isinstance(operand, Reg) for operand in instruction.operands)
+            immediate = any(isinstance(operand, Imm) for operand in instruction.operands)
+            if instruction.mnemonic != "lea" and (
+                (memory.target is not None and immediate) or (memory.index is not None and registers > 1)
+            ):
+                return row.issue + 1
+        return row.issue
+
+
+_ACCESS_ALONE = Row("", "", "", 0, "the table's loads and stores")
+
+
+def parse_ports(text: str) -> Uops:
+    """Ports as `Row` spells them.
+
+    >>> [(sorted(ports), count) for ports, count in parse_ports("p01 + 2*I0B0")]
+    [(['p0', 'p1'], 1.0), (['B0', 'I0'], 2.0)]
+    """
+    uops = []
+    for term in filter(None, text.replace(" ", "").split("+")):
+        count, _, names = term.rpartition("*")
+        ports = [letter + digit for letter, digits in re.findall(r"([A-Za-z])(\d+)", names) for digit in digits]
+        if not ports or not re.fullmatch(r"([A-Za-z]\d+)+", names):
+            raise ValueError(f"'{term}' names no ports")
+        uops.append((frozenset(ports), float(count or 1)))
+    return tuple(uops)
+
+
+def size_of(instruction: Decoded) -> str:
+    """The size of the memory that an instruction loads or stores, as `Processor.loads` and `stores` name it.
+
+    >>> from setwise.analysis.code.decode import decode
+    >>> size_of(decode(bytes.fromhex("c5fd6f07"))[0]), size_of(decode(bytes.fromhex("58"))[0])
+    ('y', 'r')
+    """
+    memory = instruction.memory
+    vectors = any(isinstance(operand, Reg) and operand.file == "vector" for operand in instruction.operands)
+    if memory is None or not vectors:
+        return "r"
+    return "s" if memory.bits <= 64 else {128: "x", 256: "y", 512: "z"}[memory.bits]
+
+
+def forms(instruction: Decoded) -> Iterator[str]:
+    """The forms under which a row may stand, the most particular first.
+
+    >>> from setwise.analysis.code.decode import decode
+    >>> [*forms(decode(bytes.fromhex("4821f8"))[0])], [*forms(decode(bytes.fromhex("482307"))[0])]
+    (['r'], ['rm', 'r'])
+    """
+    if instruction.mnemonic == "lea":
+        assert instruction.memory is not None
+        yield f"r[{_address(instruction.memory, instruction.raw)}]"
+        return
+    operands = instruction.operands
+    if not operands:
+        yield "none"
+        return
+    spelt = [_letter(operand) for operand in operands]
+    if "m" not in spelt or classify(instruction) in ("load", "store"):
+        plain = [_joined(spelt)]
+    else:
+        memory = instruction.memory
+        assert memory is not None
+        stands_for = _register_for(memory, [letter for letter in spelt if letter in "xyz"])
+        plain = [_joined(spelt), _joined([stands_for if letter == "m" else letter for letter in spelt])]
+    for form in plain:
+        if instruction.mask is not None:
+            yield form + "{k}"
+        elif _reads_one(operands):
+            yield form + "="
+        yield form
+        if "I" in form:
+            yield form.replace("I", "i")
+
+
+def _letter(operand: Operand) -> str:
+    if isinstance(operand, Mem):
+        return "m"
+    if isinstance(operand, Imm):
+        return "i" if (operand.value + (1 << 31)) & 0xFFFF_FFFF_FFFF_FFFF < 1 << 32 or operand.value >> 32 == 0 else "I"
+    if operand.file == "general":
+        return {8: "b", 16: "w"}.get(operand.bits, "r")
+    return {"mask": "k", "vector": {128: "x", 256: "y"}.get(operand.bits, "z")}.get(operand.file, "o")
+
+
+def _register_for(memory: Mem, vectors: list[str]) -> str:
+    if vectors:
+        return max(vectors)
+    return {8: "b", 16: "w"}.get(memory.bits, "r")
+
+
+def _joined(letters: list[str]) -> str:
+    return re.sub(r"(.)\1+", r"\1", "".join(letters))
+
+
+def _reads_one(operands: tuple[Operand, ...]) -> bool:
+    read = operands if len(operands) == 2 else operands[1:3]
+    first = read[0] if read else None
+    return len(read) == 2 and isinstance(first, Reg) and first == read[1]
+
+
+def _address(memory: Mem, raw: bytes) -> str:
+    """The address of a lea. rbp and r13 as base come with a displacement, be it 0."""
+    if memory.target is not None:
+        return "p"
+    base, index = memory.base, memory.index
+    displaced = memory.displacement != 0 or (base is not None and base.full in ("rbp", "r13"))
+    scaled = "s" if memory.scale > 1 else "i"
+    return ("b" if base else "") + (scaled if index else "") + ("d" if displaced else "")

@@ -1,0 +1,40 @@
+"""What cores from Zen 3 on have in common: the names of their ports, and rows of the integer units.
+
+Ports: I0 to I3 the integer units, B0 the unit that only branches, A0 to A2 addresses, S0 and S1 data to be stored,
+V0 and V1 loads into vector registers, F0 to F3 the vector units, F4 and F5 vector stores and moves to the general ones.
+"""
+
+from __future__ import annotations
+
+from setwise.analysis.cost.processors.table import Row
+
+FUSED = "test|and|or|xor|cmp|add|sub|inc|dec"
+"""What a branch behind it joins."""
+
+
+def integer(source: str) -> tuple[Row, ...]:
+    """Rows that cost the same on all of them; `source` says who found it for this one."""
+    return (
+        Row("mov", "ri rI bi wi b w", "I0123", 1, source),
+        Row("movzx|movsxd?", "r rb rw", "I0123", 1, source),
+        Row("and|or|xor|add|sub|cmp|test", "r ri b bi w wi", "I0123", 1, source),
+        Row("not|neg|inc|dec", "r b w", "I0123", 1, source),
+        Row("cdqe|cwde|cqo|cdq", "none", "I0123", 1, source),
+        Row("adc|sbb", "r ri", "I0123", 1, source),
+        Row("shl|shr|sar|rol|ror", "ri rb", "I12", 1, source),
+        Row("shld|shrd", "ri", "3*I12", 2, source, issue=4),
+        Row("shlx|shrx|sarx", "r", "I12", 1, source),
+        Row("rorx", "ri", "I12", 1, source),
+        Row("andn|popcnt|lzcnt|bswap", "r", "I0123", 1, source),
+        Row("bzhi|bextr", "r", "I12", 1, source),
+        Row("pext|pdep", "r", "I1", 3, source),
+        Row("imul", "r ri", "I1", 3, source),
+        Row("mul", "r", "I1", 3, source, issue=2),
+        Row("mulx", "r", "I1", 4, source, issue=2),
+        Row("bt", "r ri", "I12", 1, source),
+        Row("bts|btr|btc", "r ri", "2*I12", 2, source, issue=2),
+        Row("cmov\\w+", "r", "I03", 1, source),
+        Row("set\\w+", "b", "I03", 1, source),
+        Row("lea", "r[b] r[bd] r[bi] r[bs] r[s] r[sd] r[i] r[id] r[d] r[p]", "I0123", 1, source),
+        Row("lea", "r[bid] r[bsd]", "I0123", 2, f"{source}: two a cycle, on units not known"),
+    )

@@ -1,0 +1,112 @@
+"""Zen 3. `zen` names the ports."""
+
+from __future__ import annotations
+
+from setwise.analysis.cost.processors.table import Access, Processor, Row
+from setwise.analysis.cost.processors.zen import FUSED, integer
+
+_SCHEDULE = "LLVM 19, X86ScheduleZnver3.td"
+_FILE = "InstLatx64, AuthenticAMD0A20F10_K19_Vermeer2"
+_TIMED = f"{_SCHEDULE}; timed, {_FILE}"
+_GUIDE = "AMD, Software Optimization Guide for Family 19h (56665), as LLVM quotes it"
+_RENAMED = f"{_GUIDE}, 2.9.4; timed, {_FILE}"
+_RECALLED = "recalled from Fog's Instruction tables (2022), not looked up"
+_ONE = f"timed, {_FILE}: one a cycle"
+_PARTED = f"timed, {_FILE}: 6 cycles there and back, one a cycle each way; parted as on Zen 4"
+_THROUGH_LANES = f"timed, {_FILE}: 8 cycles there and back, with a shuffle each way"
+
+_GENERAL = (
+    Row("mov", "r", "", 0, _RENAMED),
+    Row("xchg", "r", "", 0, _RENAMED, issue=2),
+    Row("xor|sub", "r=", "", 0, _TIMED, breaks=True),
+    *integer(_TIMED),
+    Row("blsi|blsr|blsmsk", "r", "2*I0123", 2, _TIMED, issue=2),
+    Row("tzcnt", "r", "I12", 2, _TIMED, issue=2),
+    Row("bsf", "r", "3*I1", 3, _TIMED, issue=6),
+    Row("bsr", "r", "4*I1", 4, _TIMED, issue=6),
+)
+
+_CONTROL = (
+    Row("j\\w+", "taken r none", "I0B0", 1, f"{_SCHEDULE}; {_GUIDE}, 2.10.2: two branch units"),
+    Row("call", "none taken", "I0B0", 1, _RECALLED, issue=2),
+    Row("ret", "none taken", "I0B0", 1, _RECALLED),
+    Row("push|pop", "r i", "", 0, f"the load or store alone, the stack engine keeps rsp: {_RECALLED}"),
+    Row("nop|endbr64", "none r w m", "", 0, "pairs of nops as on Zen 4, not looked up", issue=0.5),
+    Row("vzeroupper", "none", "", 0, f"{_SCHEDULE}, without its operation: as on Zen 4"),
+)
+
+_MOVES = "v?mov(dq[au]|[au]p[sd])"
+_LOGIC = "v?p(and|andn|or|xor)|v?(and|andn|or|xor)p[sd]"
+_SHIFT = "v?ps[lr]l[wdq]|v?psra[wd]"
+
+_VECTOR = (
+    Row(_MOVES, "x y", "", 0, _RENAMED),
+    Row("v?pxor|v?xorp[sd]|v?psub[bwdq]|v?pcmpgt[bwdq]", "x= y=", "", 0, _TIMED, breaks=True),
+    Row("v?pcmpeqq", "x= y=", "F01", 1, _TIMED, breaks=True),
+    Row("v?pcmpeq[bwd]", "x= y=", "F0123", 1, _TIMED, breaks=True),
+    Row(_LOGIC, "x y", "F0123", 1, _TIMED),
+    Row("v?p(add|sub)[bwdq]", "x y", "F0123", 1, _TIMED),
+    Row(_SHIFT, "xi yi x yx", "F12", 1, _TIMED),
+    Row("vps[lr]lv[dq]|vpsravd", "x y", "F12", 1, _TIMED),
+    Row("v?pcmpeqq", "x y", "F01", 1, _TIMED),
+    Row("v?pcmp(eq|gt)[bwdq]|v?p(min|max)[su][bwd]", "x y", "F0123", 1, _TIMED),
+    Row("v?pabs[bwd]", "x y", "F01", 1, _TIMED),
+    Row("vpblendd|v?pblendw", "xi yi", "F0123", 1, _TIMED),
+    Row("vpblendvb", "x y", "F03", 1, _TIMED),
+    Row("v?pmuludq|v?pmullw", "x y", "F03", 3, _TIMED),
+)
+
+_LANES = (
+    Row("v?pshuf(d|lw|hw)|v?shufp[sd]|vpermilp[sd]|v?palignr|v?ps[lr]ldq", "xi yi", "F12", 1, _TIMED),
+    Row("v?pshufb|v?p?unpck[lh]\\w+|vpermilp[sd]|v?movhlps|v?movlhps|v?movddup", "x y", "F12", 1, _TIMED),
+    Row("v?mov[hl]p[sd]|v?pinsr[bwdq]", "xm xmi", "F12", 1, f"a shuffle behind the load: {_RECALLED}"),
+    Row("v?movq", "x", "F0123", 1, _SCHEDULE),
+    Row("vpermq|vpermpd", "yi", "F1", 6, f"{_TIMED}: 6.5 cycles", issue=2),
+    Row("vpermd|vpermps", "y", "F12", 5, f"{_SCHEDULE}; timed, {_FILE}: 8.5 cycles, more than one a cycle", issue=2),
+    Row("vperm2i128|vperm2f128", "yi", "F1", 3, f"{_TIMED}: 3.2 cycles"),
+    Row("vextract[if]128", "xyi", "F0", 3, f"{_TIMED}: 3.4 cycles"),
+    Row("vinsert[if]128", "yxi", "F1", 1, f"{_TIMED}: 1.8 cycles"),
+    Row("vp?broadcast\\w+", "x", "F12", 1, _TIMED),
+    Row("vp?broadcast\\w+", "yx", "F1", 1, f"{_TIMED}: 1.8 cycles"),
+    Row("vp?broadcast\\w+", "xm ym", "", 0, f"the load alone: {_RECALLED}"),
+    Row("v?pmov[sz]x\\w+", "x xm", "F12", 1, _SCHEDULE),
+    Row("v?pmov[sz]x\\w+", "yx ym", "2*F12", 4, f"{_TIMED}: 4.3 cycles", issue=2),
+    Row("v?mov[dq]", "rx", "F5", 2, _PARTED),
+    Row("v?mov[dq]", "xr", "I0123 + F3", 4, _PARTED),
+    Row("v?pinsr[bwdq]", "xri", "I0123 + F3 + F12", {"x": 1, "r": 5}, _THROUGH_LANES, issue=2),
+    Row("v?pextr[bwdq]", "rxi", "F5 + F12", 3, _THROUGH_LANES, issue=2),
+    Row("v?pmovmskb|v?movmskp[sd]", "rx ry", "F5", 3, f"{_ONE}; 3 cycles {_RECALLED}"),
+    Row("v?ptest", "x y", "F12 + F5", 3, f"{_SCHEDULE}: one a cycle; 3 cycles {_RECALLED}", issue=2),
+)
+
+_STORE = "A012 + 2*S01 + F45"
+
+ZEN3 = Processor(
+    name="zen3",
+    title="AMD Zen 3",
+    width=6,
+    loads={
+        "r": Access("A012", 4, f"{_GUIDE}, 2.12: three loads a cycle; timed, {_FILE}"),
+        **{size: Access("A012 + V01", 7, f"{_GUIDE}, 2.12; timed, {_FILE}: two a cycle") for size in "sxy"},
+    },
+    stores={
+        "r": Access("A012 + S01", 0, f"{_GUIDE}, 2.12: two stores a cycle; timed, {_FILE}"),
+        **{size: Access(_STORE, 0, f"{_GUIDE}, 2.11: one vector store a cycle; timed, {_FILE}") for size in "sxy"},
+    },
+    scaled=0,
+    forwards={"ss": 9, "xx": 9, "": 0},
+    taken={"": 1},
+    fused=FUSED,
+    rows=(*_GENERAL, *_CONTROL, *_VECTOR, *_LANES),
+    sources=(
+        "LLVM 19, X86ScheduleZnver3.td, asked through llvm-mca: latencies, ports, operations; a test holds every row "
+        "against it and names where we differ",
+        f"{_FILE}_InstLatX64.txt: timed latencies and throughputs, looked up for nearly all rows, and stores of vector "
+        "registers followed by loads (9 cycles)",
+        f"{_GUIDE}: six macro-operations dispatched a cycle (2.9.6), moves (2.9.4), units (2.10.2, 2.11.1), loads and "
+        "stores (2.12)",
+        "Recalled, not looked up: fusion of branches, and at most one taken branch a cycle",
+        "What a general load takes from a store that is under way depends; 0 cycles keep the figure a bound",
+    ),
+    lacks="avx512",
+)

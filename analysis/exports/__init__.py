@@ -1,0 +1,1 @@
+"""Exports as their reader sees them: facts about a kernel's bytes, metadata.json, and whether both still hold."""

@@ -1,0 +1,108 @@
+"""Times subjects on this processor: in several processes one after the other, in each of them all subjects by turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from setwise.analysis.measure import trials
+from setwise.analysis.measure.subjects import Subject, given, loop
+from setwise.analysis.measure.trials import Block, Refusal, Sections, Timing, cycles, summary
+from setwise.analysis.run.workers import Workers
+from setwise.codegen.run.call import host
+from setwise.codegen.run.stopwatch import Given, Stopwatch
+from setwise.codegen.run.timer import MODES, Mode
+
+PATIENCE = 30.0
+"""Seconds that a process waits for undisturbed trials, beyond those that it would need."""
+_BLOCK = 32  # trials in one go, about a millisecond
+_WARMING = 4  # trials in front of a block that are thrown away
+_CYCLES = 40_000  # of calls in a trial: it ends before a scheduler's tick mostly comes
+_PROBES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A subject in one mode, ready to be sent to another process; the sections are those of one round."""
+
+    image: bytes
+    given: Given
+    sections: Sections
+
+
+Report = Callable[[str], None]
+
+
+def bench(
+    subjects: Sequence[Subject],
+    modes: Sequence[Mode] = MODES,
+    patience: float = PATIENCE,
+    processes: int = trials.PROCESSES,
+    report: Report | None = None,
+) -> list[Timing | Refusal]:
+    """The timings of all subjects in those of these modes that they have, in their order.
+
+    `patience` is in seconds a process. `report` is told now and then how far it is.
+    """
+    chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
+    jobs = [
+        Job(loop(subject, mode, host()).image, given(subject, mode), subject.sections(1)) for subject, mode in chosen
+    ]
+    kept: list[list[list[Block]]] = []
+    for number in range(processes):
+        if report:
+            report(f"process {number + 1} of {processes}: {len(jobs)} timings")
+        kept.append(_in_process(jobs, patience))
+    return [summary(subject.what(mode), [one[at] for one in kept]) for at, (subject, mode) in enumerate(chosen)]
+
+
+def _in_process(jobs: Sequence[Job], patience: float) -> list[list[Block]]:
+    """A process of its own: other pages of memory, another core perhaps, another time."""
+    with Workers(1) as worker:
+        return worker.submit(run, jobs, patience).result()
+
+
+def run(jobs: Sequence[Job], patience: float) -> list[list[Block]]:
+    """The blocks of each job, run by turns, so that a disturbance meets all alike, until enough are kept."""
+    clocks = [_Clock(job) for job in jobs]
+    try:
+        start = time.monotonic()
+        waiting = list(clocks)
+        while waiting and time.monotonic() - start < patience + _usual(jobs):
+            for clock in waiting:
+                clock.block()
+            waiting = [
+                clock for clock in waiting if sum(one.cycles is not None for one in clock.blocks) < trials.WANTED
+            ]
+        return [clock.blocks for clock in clocks]
+    finally:
+        for clock in clocks:
+            clock.close()
+
+
+def _usual(jobs: Sequence[Job]) -> float:
+    """Seconds that the jobs take where nothing disturbs."""
+    return 0.02 * len(jobs)
+
+
+class _Clock:
+    """A job at work."""
+
+    def __init__(self, job: Job) -> None:
+        self._stopwatch = Stopwatch(job.image, job.given)
+        self.blocks: list[Block] = []
+        one_round = job.sections
+        self._stopwatch.run(1, _PROBES)
+        probes = [cycles(record, one_round) * one_round.units for record in self._stopwatch.run(1, _PROBES)]
+        self._rounds = max(1, round(_CYCLES / max(1.0, median(probes))))
+        self._sections = Sections(one_round.adds, one_round.rows, one_round.units * self._rounds)
+
+    def block(self) -> None:
+        """Run one block."""
+        records = self._stopwatch.run(self._rounds, _WARMING + _BLOCK)[_WARMING:]
+        self.blocks.append(trials.block(records, self._sections))
+
+    def close(self) -> None:
+        self._stopwatch.close()

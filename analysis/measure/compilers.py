@@ -1,0 +1,232 @@
+"""What gcc and clang make of C: the functions of `analysis/measure/sources`, taken out of their objects to be judged.
+
+The C is in our own words, after the literature. A function is named as the routine that it is, with underscores, and
+takes what that takes in System V's convention; where one file has nothing for a routine, another may. Kinds of source:
+
+plain      a board is a uint64_t, one direction after the other
+vectors    the same text, its boards GCC's vectors of 2, 4 or 8: where lanes are boards
+rays       intrinsics, a ray a lane: AVX-512 rotates, AVX2 shifts left and right rays apart ("rays apart" in AVX-512)
+arrays     the plain loop over arrays of boards, which the compilers make vectors of
+look-up    for scale: a table of attacks, found by pext, piece by piece; not set-wise
+exported   setwise's own export of the kernel that it is compared with, so that only order and registers are theirs;
+           "exported plain" is the one for x86-64, of which they make vectors as they like
+
+`x86-64` and `bmi2` are for general registers only, as they are for setwise: what a compiler makes of SSE2, which every
+x86-64 processor has, stands beside `sse2`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.objects import load_all
+
+FOR_SCALE = "look-up"
+"""The kind of source that is no set-wise fill: shown for scale, but nothing is measured against it."""
+USUAL_LANES = {"sse2": 2, "avx2": 4, "avx512": 8}
+"""How many lanes the widest register of an instruction set has."""
+
+_ARCHITECTURE = {
+    "x86-64": ("-march=x86-64", "-mgeneral-regs-only"),
+    "bmi2": ("-march=haswell", "-mgeneral-regs-only"),
+    "sse2": ("-march=x86-64",),
+    "avx2": ("-march=haswell",),
+    "avx512": ("-march=skylake-avx512",),
+}
+_SCALAR = frozenset({"x86-64", "bmi2"})
+
+# What stands alone: one section a function and a table, addresses relative, no other part of the function elsewhere.
+_COMMON = ("-O3", "-std=gnu11", "-w", "-c", "-fPIC", "-ffunction-sections", "-fdata-sections", "-fcf-protection=none")
+_OF_GCC = ("-fno-reorder-blocks-and-partition",)
+
+
+class CompilerError(RuntimeError):
+    """A compiler that refuses our C; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler of this machine: the name that it is called by, and what it says of its version."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What a compiler made of a routine's C. Its entry is the first byte of `binary`.
+
+    Without `binary` it was not made, and `reason` says why.
+    """
+
+    routine: str
+    isa: str
+    lanes: int
+    kind: str
+    compiler: Compiler
+    flags: tuple[str, ...]
+    binary: Binary | None
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """The compiler, its flags and the kind of source, as a table shows them."""
+        return " ".join((self.compiler.name, *self.flags, f"({self.kind})"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A C file, the routines that it has functions for, and what it is compiled with besides the flags for all."""
+
+    kind: str
+    file: str
+    routines: str = ".*"
+    flags: tuple[str, ...] = ()
+
+    def has_some(self, wanted: Iterable[str]) -> bool:
+        """Whether it has a function for one of these routines."""
+        return any(re.fullmatch(self.routines, name) for name in wanted)
+
+
+def found() -> tuple[Compiler, ...]:
+    """The gcc and clang of this machine, and where no clang goes by that name alone its latest version."""
+    names = ["gcc", "clang" if shutil.which("clang") else _latest("clang")]
+    return tuple(Compiler(name, _version(name)) for name in names if name and shutil.which(name))
+
+
+def _latest(name: str) -> str:
+    numbered = re.compile(rf"{name}-(\d+)")
+    here = (path.name for folder in os.get_exec_path() if Path(folder).is_dir() for path in Path(folder).iterdir())
+    versions = [int(match[1]) for match in map(numbered.fullmatch, here) if match]
+    return f"{name}-{max(versions)}" if versions else ""
+
+
+def _version(name: str) -> str:
+    said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True, env=_environment())
+    return said.stdout.partition("\n")[0].strip()
+
+
+def _environment() -> dict[str, str]:
+    """Ours, in which compilers speak English."""
+    return {**os.environ, "LC_ALL": "C"}
+
+
+def symbol(routine: str) -> str:
+    """The name of a routine's C function.
+
+    >>> symbol("kogge-stone.attacks.sout")
+    'kogge_stone_attacks_sout'
+    """
+    return re.sub(r"\W", "_", routine)
+
+
+_SETS = r".*\.(vertical|eastward|westward|rook|bishop|queen)"
+_WHOLE_SIDE = r"sliders\.[^.]*"
+_FILLS = _Source("plain", "fills.c", r".*\.(noEa|east|soEa|sout|soWe|west|noWe|nort)")
+_BOARD = _Source("plain", "board.c", rf"{_SETS}|bytewise.*|.*(until-dry|\.any).*")
+_SLIDERS = _Source("plain", "sliders.c", _WHOLE_SIDE)
+_EXPLODING = _Source("plain", "exploding.c", r"exploding\..*")
+_LOOK_UP = _Source(FOR_SCALE, "lookup.c", _WHOLE_SIDE)
+_APART = _Source("rays", "avx2.c", rf"{_SETS}|{_WHOLE_SIDE}")
+_TOGETHER = replace(_APART, file="avx512.c")
+_ARRAYS = _Source("arrays", "arrays.c", r".*\.batch")
+_WIDE = ("-mprefer-vector-width=512",)
+
+
+def sources(isa: str, lanes: int) -> tuple[_Source, ...]:
+    """The files that have something for an instruction set, and their flags."""
+    arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
+    if isa in _SCALAR:
+        return (_FILLS, _BOARD, _SLIDERS, _EXPLODING, *arrays, *([_LOOK_UP] if isa == "bmi2" else []))
+    boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
+    if isa == "sse2":
+        return (boards, *arrays)
+    if isa == "avx2":
+        return (boards, _BOARD, _SLIDERS, _APART, *arrays)
+    wide = [replace(one, flags=(*_WIDE, *one.flags)) for one in arrays]
+    return (boards, _BOARD, _SLIDERS, _TOGETHER, replace(_APART, kind="rays apart"), *arrays, *wide)
+
+
+def compile_all(
+    routines: Collection[str],
+    isa: str,
+    lanes: int | None = None,
+    exported: str = "",
+    using: Iterable[Compiler] = (),
+    plain: str = "",
+) -> list[Compiled]:
+    """What every compiler makes of every C that there is for these routines on an instruction set.
+
+    `lanes` is how many boards a vector holds where lanes are boards. `exported` and `plain` are C texts of setwise's
+    with functions of the routines' names: the kernels themselves, and those for x86-64, which have no intrinsics.
+    Bytes that another flag gave already are left out. No compiler, nothing. Raises CompilerError.
+    """
+    lanes = lanes or USUAL_LANES.get(isa, 1)
+    wanted = {symbol(name): name for name in routines}
+    made: list[Compiled] = []
+    with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
+        for compiler in tuple(using) or found():
+            build = _Build(compiler, isa, Path(folder), texts)
+            given = tuple(source for source in sources(isa, lanes) if source.has_some(routines))
+            for kind, text in (("exported", exported), ("exported plain", plain)):
+                if text:
+                    (Path(folder) / f"{kind}.c").write_text(text)
+                    given = (*given, _Source(kind, f"{kind}.c"))
+            if plain and isa == "avx512":
+                given = (*given, replace(given[-1], flags=_WIDE))
+            seen: set[tuple[str, str, Binary]] = set()
+            for source in given:
+                for name, binary, reason in build.functions(source, wanted):
+                    key = (name, source.kind, binary) if binary else None
+                    if key is None or key not in seen:
+                        flags = (*_ARCHITECTURE[isa], *(flag for flag in source.flags if flag[:2] != "-D"))
+                        made.append(Compiled(name, isa, lanes, source.kind, compiler, flags, binary, reason))
+                    if key is not None:
+                        seen.add(key)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """One compiler at work in a folder of its own."""
+
+    compiler: Compiler
+    isa: str
+    folder: Path
+    texts: Path
+
+    def functions(self, source: _Source, wanted: dict[str, str]) -> Iterator[tuple[str, Binary | None, str]]:
+        """The wanted functions of a file: the routine, and its bytes or why there are none."""
+        if not (self.folder / "tables.h").exists():
+            self._make_tables()
+        text = (self.folder if source.kind.startswith("exported") else self.texts) / source.file
+        made = self.folder / "made.o"
+        special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
+        flags = (*_COMMON, *special, *_ARCHITECTURE[self.isa], *source.flags, f"-I{self.folder}")
+        self._run(self.compiler.name, *flags, str(text), "-o", str(made))
+        for name, binary in load_all(made, wanted).items():
+            if isinstance(binary, Binary):
+                yield wanted[name], binary, ""
+            else:
+                yield wanted[name], None, str(binary)
+
+    def _make_tables(self) -> None:
+        program = str(self.folder / "tables")
+        self._run(self.compiler.name, "-O1", "-w", str(self.texts / "tables.c"), "-o", program)
+        self._run(program, str(self.folder))
+
+    def _run(self, *command: str) -> None:
+        """In the folder, where the assembler looks for what a text includes."""
+        ended = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=_environment())
+        if ended.returncode:
+            said = next((line for line in ended.stderr.splitlines() if "error" in line), ended.stderr.strip())
+            raise CompilerError(f"{Path(command[0]).name} fails ({ended.returncode}): {said or 'it says nothing'}")

@@ -1,0 +1,99 @@
+"""Our kernels and what the compilers make of the same routine: the C gathered, its bytes judged as ours are.
+
+As contracts.py a room that sees codegen: a kernel says which contract and convention the C must keep, and setwise's own
+C export is one of the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from setwise.analysis.measure.compilers import Compiled, Compiler, compile_all, symbol
+from setwise.analysis.proof.prove import TIME_LIMIT, Prover
+from setwise.analysis.run.check import check
+from setwise.analysis.run.contracts import task_of
+from setwise.codegen.export.sources.c import unit
+from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.run.call import NotRunnable, is_batch, runner
+
+_UNROLLED = "occluded-rolled"
+"""The form whose loop the compilers take away when they find it in the export: then it is another routine's code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How the bytes of a compiler's function were judged against the routine's contract.
+
+    proved    for all inputs
+    passed    run on `cases` inputs, where no proof was found for `reason`
+    failed    `reason` says what is wrong
+    not run   neither proved nor run, for `reason`
+    """
+
+    status: Literal["proved", "passed", "failed", "not run"]
+    cases: int = 0
+    reason: str = ""
+
+
+def beside(kernels: Sequence[Kernel], using: Iterable[Compiler] = ()) -> list[tuple[Compiled, ...]]:
+    """For each kernel what the compilers make of each C for its routine, instruction set and lanes; System V only.
+
+    Without `using` every compiler that is found. Raises ValueError for other conventions, CompilerError.
+    """
+    groups: dict[tuple[str, int], list[Kernel]] = {}
+    for kernel in kernels:
+        if kernel.convention.name != "sysv":
+            raise ValueError(f"{kernel.name}: compilers' code is called as System V says, not {kernel.convention.name}")
+        groups.setdefault((kernel.target.name, kernel.layout.lanes), []).append(kernel)
+    using = tuple(using)
+    made: dict[tuple[str, str, int], list[Compiled]] = {}
+    for (isa, lanes), group in groups.items():
+        names = [kernel.name for kernel in group]
+        for one in compile_all(names, isa, lanes, exported(group), using, plain(group)):
+            made.setdefault((one.routine, isa, lanes), []).append(one)
+    keys = ((kernel.name, kernel.target.name, kernel.layout.lanes) for kernel in kernels)
+    return [tuple(made.get(key, ())) for key in keys]
+
+
+def exported(kernels: Collection[Kernel]) -> str:
+    """setwise's own C of these kernels, each function named as the routine; of loops that are to stay none."""
+    return unit({symbol(kernel.name): kernel for kernel in kernels if kernel.routine.form != _UNROLLED})
+
+
+def plain(kernels: Iterable[Kernel]) -> str:
+    """setwise's own C for x86-64 of those kernels of a vector instruction set that are called alike there; else none.
+
+    Where lanes are boards, what compilers may make of plain C is seen on the routines on arrays.
+    """
+    alike = [one for one in kernels if one.target.vectors and (not one.routine.boards or is_batch(one.routine))]
+    return exported([lower(kernel.routine, "x86-64") for kernel in alike]) if alike else ""
+
+
+def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = TIME_LIMIT) -> Verdict:
+    """Prove a compiler's function against the contract of the kernel that it stands beside, or else run it."""
+    if compiled.binary is None:
+        return Verdict("not run", reason=compiled.reason)
+    made = prover.prove(compiled.binary, task_of(kernel), time_limit)
+    if made.status == "proved":
+        return Verdict("proved")
+    if made.status == "refuted":
+        return Verdict("failed", reason=made.counterexample.what if made.counterexample else made.reason)
+    return _run(compiled, kernel, made.reason)
+
+
+def _run(compiled: Compiled, kernel: Kernel, why: str) -> Verdict:
+    """On this processor, against the ray-walk."""
+    from setwise.analysis.run.cases import make_cases
+
+    if compiled.binary is None:
+        raise ValueError("there is nothing to run")
+    try:
+        running = runner(kernel, compiled.binary.image)
+    except NotRunnable as error:
+        return Verdict("not run", reason=f"{why}; {error}")
+    contract = kernel.routine.contract
+    with running:
+        outcome = check(running.run, make_cases(contract, quick=True), arrays=bool(contract.each))
+    return Verdict(outcome.status, outcome.cases, outcome.reason or why)

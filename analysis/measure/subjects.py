@@ -1,0 +1,242 @@
+"""What is timed: a routine's bytes, ours or anybody's, with how they are called and on which boards.
+
+Like contracts.py a room that sees codegen: the contract says how a routine is called, setwise.codegen.run.timer emits
+the loop.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from setwise.analysis.code.decode import Binary, Decoded, Mem, decode
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.measure.trials import EMPTY, OURS, Sections, What
+from setwise.analysis.run.step import Machine, Start
+from setwise.analysis.spec import raywalk
+from setwise.codegen.describe.routine import Contract, Parameter
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.convention import SYSV, Convention
+from setwise.codegen.run.driver import GENERAL, passing
+from setwise.codegen.run.stopwatch import Given
+from setwise.codegen.run.timer import (
+    CALLS,
+    CHAIN_ADDS,
+    CONTEXT_WORDS,
+    MODES,
+    ROUNDS,
+    WIDE_ROWS,
+    Calls,
+    Mode,
+    Signature,
+    Timer,
+    timer,
+)
+
+BOARDS = 512
+"""Boards of an array: four such arrays lie in half of a first-level cache."""
+_SETS = 1 << 16  # of arguments for mixed calls: more than branch predictors learn by heart, which 4,096 are not
+_SEED = 20050522
+_PIECES = range(8, 29)  # on a board; of them at most so many are sliders of one kind:
+_SLIDERS = 4
+_SELECTING = ("square", "dir8", "direction9")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A routine's bytes and how they are timed; `maker` is who made them.
+
+    `chained` is the parameter that takes the result of the call before (None: nothing can be chained). `boards` is the
+    length of the arrays, 0 where a call takes no arrays.
+    """
+
+    name: str
+    isa: str
+    lanes: int
+    maker: str
+    binary: Binary
+    contract: Contract
+    signature: Signature
+    chained: int | None
+    boards: int
+
+    @property
+    def calls(self) -> int:
+        """Calls in a round of the loop; a routine on arrays has a loop of its own."""
+        return 1 if self.boards else CALLS
+
+    @property
+    def varies(self) -> bool:
+        """Whether its time depends on its arguments: it branches on them, or they select from a table.
+
+        Then a chained argument waits for the result before but stays what it was, which takes two cycles more.
+        """
+        if self.boards:
+            return False
+        selects = any(parameter.kind in _SELECTING for parameter in self.contract.parameters)
+        return selects or any(one.flow in ("branch", "indirect") for one in decode(self.binary.text))
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways to call it that say something."""
+        if self.chained is None:
+            return ("independent",)
+        return MODES if self.varies else ("chained", "independent")
+
+    def what(self, mode: Mode) -> What:
+        """What is measured, for a report."""
+        unit, abi = "board" if self.boards else "call", self.signature.convention.name
+        return What(self.name, self.isa, self.lanes, abi, self.maker, mode, unit, self.boards)
+
+    def sections(self, rounds: int) -> Sections:
+        """The work in the sections of a trial of so many rounds."""
+        return Sections(CHAIN_ADDS, WIDE_ROWS, rounds * self.calls * (self.boards or 1))
+
+
+def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:
+    """A kernel, or others' bytes in its place that are called as it is; arrays have so many boards.
+
+    Raises ValueError for several results of several boards each, which no loop is made for.
+    """
+    if binary is None:
+        binary = binary_of(kernel)
+    contract = kernel.routine.contract
+    lanes = kernel.layout.lanes
+    signature = signature_of(
+        contract, kernel.convention, lanes if kernel.layout.boards else 1, "avx" in kernel.target.features
+    )
+    words = (at for at, parameter in enumerate(contract.parameters) if parameter.kind in ("board", "empty", "occupied"))
+    numbers = (at for at, parameter in enumerate(contract.parameters) if parameter.kind == "word")
+    chained = next(words, next(numbers, None))
+    length = boards if contract.each else 0
+    return Subject(
+        kernel.name, kernel.target.name, lanes, maker, binary, contract, signature, None if length else chained, length
+    )
+
+
+def signature_of(contract: Contract, convention: Convention = SYSV, lanes: int = 1, vex: bool = False) -> Signature:
+    """How a routine of that contract is called, with so many boards in a vector register (1: general registers)."""
+    if contract.each:
+        return Signature(convention, (GENERAL,) * len(contract.parameters), None, vex)
+    arguments, result = passing(contract, lanes)
+    return Signature(convention, arguments, result, vex)
+
+
+def empty_routine(like: Subject) -> Subject:
+    """A routine of the same signature that does nothing: what it takes is the call's own cost."""
+    takes = len(like.signature.arguments)
+    return replace(like, name=f"empty, {takes} argument{'s' * (takes > 1)}", maker=EMPTY, binary=Binary(b"\xc3"))
+
+
+def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
+    """A routine that does nothing for each way that these are called."""
+    return list({one.signature: empty_routine(one) for one in reversed(subjects)}.values())
+
+
+def loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
+    """The loop that times it, emitted for a machine whose C has the convention `host`."""
+    calls = Calls(mode, subject.chained or 0, subject.varies, subject.calls)
+    return timer(subject.binary.image, subject.signature, calls, host)
+
+
+def given(subject: Subject, mode: Mode, sets: int = _SETS) -> Given:
+    """Its arguments: one case within the contract, or for mixed calls so many."""
+    draw = random.Random(_SEED)
+    if subject.boards:
+        cases = [_case(subject.contract, subject.contract.each, draw) for _ in range(subject.boards)]
+        return Given(arrays=tuple(zip(*cases, strict=True)))
+    vectors = [one.words for one in subject.signature.arguments if one.file == "vector"]
+    lanes, room = max(vectors, default=1), []
+    for _ in range(sets if mode == "mixed" else 1):
+        cases = [_case(subject.contract, subject.contract.parameters, draw) for _ in range(lanes)]
+        room += list(_set(subject.signature, cases, lanes))
+    return Given(tuple(room))
+
+
+def _set(signature: Signature, cases: Sequence[Sequence[int]], lanes: int) -> Iterator[int]:
+    words = [passed for passed in signature.arguments if passed.file != "results"]
+    for passed, column in zip(words, zip(*cases, strict=True), strict=True):
+        yield from column if passed.file == "vector" else (column[0],) + (0,) * (lanes - 1)
+
+
+def _case(contract: Contract, parameters: Sequence[Parameter], draw: random.Random) -> list[int]:
+    """A word for each parameter but the results', within what every contract requires of boards: pieces on squares.
+
+    No piece stands on two boards of sliders, and each slider stands on an occupied square.
+    """
+    pieces = draw.sample(range(64), draw.choice(_PIECES))
+    occupied = _board(pieces)
+    sliders = iter(pieces)
+    most = max(1, len(pieces) // (2 * max(1, sum(p.kind == "board" for p in parameters))))
+    sharers = [p.name for p in parameters if p.kind == "occupied"]
+    words = []
+    for parameter in parameters:
+        if parameter.kind == "board":
+            word = _board(list(islice(sliders, draw.randint(1, min(_SLIDERS, most)))))
+        elif parameter.kind == "occupied":
+            part = sharers.index(parameter.name)
+            word = _board(pieces[part :: len(sharers)])
+        elif parameter.kind == "empty":
+            word = ~occupied & (1 << 64) - 1
+        elif parameter.kind == "square":
+            word = pieces[0]
+        elif parameter.kind == "direction9":
+            word = draw.choice(sorted(raywalk.NUMBERED))
+        elif parameter.kind != "results":
+            word = draw.randrange(parameter.below or 1 << 64)
+        else:
+            continue
+        words.append(word)
+    return words
+
+
+def _board(squares: Sequence[int]) -> int:
+    return sum(1 << square for square in squares)
+
+
+def round_stream(subject: Subject, mode: Mode) -> tuple[Decoded, ...]:
+    """The instructions that one round of the loop executes, those of the routine among them, in their order.
+
+    Offsets count from the loop's beginning; the routine lies behind it. Divide by `subject.calls` for one call.
+    """
+    made = loop(subject, mode)
+    text = made.image[: made.routine + len(subject.binary.text)]
+    data = subject.binary.data
+    binary = Binary(text, data, made.routine + subject.binary.data_offset if data else 0)
+    code = [
+        *(_moved(one, made.calls) for one in decode(text[made.calls : made.round_end])),
+        *(_moved(one, made.routine) for one in decode(subject.binary.text)),
+    ]
+    loaded = given(subject, mode)
+    arrays = (*loaded.arrays, (0,) * subject.boards) if subject.boards else ()
+    words = loaded.words or (0,) * (len(arrays) + 1)
+    memory = {"arguments": _bytes(words), "context": bytes(8 * CONTEXT_WORDS)}
+    memory |= {f"array {at}": _bytes(array) for at, array in enumerate(arrays)}
+    registers: dict[str, Start] = {"r12": "arguments", "r13": 0, "r15": "context", "rbp": (1 << 64) - 1}
+    machine = Machine(binary, registers, memory, code, made.calls)
+    machine.buffers["context"].content[8 * ROUNDS : 8 * ROUNDS + 8] = _bytes([1])
+    if arrays:
+        addresses = [machine.buffers[f"array {at}"].start for at in range(len(arrays))]
+        machine.buffers["arguments"].content[:] = _bytes([*addresses, subject.boards])
+    while machine.offset != made.round:
+        machine.step()
+    executed = []
+    while machine.offset != made.round_end:
+        executed.append(machine.step().instruction)
+    return tuple(executed)
+
+
+def _bytes(words: Sequence[int]) -> bytes:
+    return b"".join(word.to_bytes(8, "little") for word in words)
+
+
+def _moved(instruction: Decoded, by: int) -> Decoded:
+    """The instruction so many bytes further on."""
+    operands = tuple(
+        replace(one, target=one.target + by) if isinstance(one, Mem) and one.target is not None else one
+        for one in instruction.operands
+    )
+    target = None if instruction.target is None else instruction.target + by
+    return replace(instruction, offset=instruction.offset + by, operands=operands, target=target)

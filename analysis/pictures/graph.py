@@ -1,0 +1,270 @@
+"""The dependency graph of a kernel: an instruction below all that it waits for, the critical path set off.
+
+Layers from above to below, in each layer an order that lets few edges cross (sweeps by the neighbours' mean, after
+Sugiyama, Tagawa and Toda 1981), then places as straight above each other as the order allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from setwise.analysis.pictures.svg import (
+    BRICK,
+    FAINT,
+    INK,
+    MUTED,
+    PAPER,
+    TINTS,
+    Drawing,
+    arrow_head,
+    legend,
+    moved,
+    path,
+    picture,
+    rectangle,
+    text,
+    width_of,
+)
+
+Kind = Literal["input", "operation", "move", "load", "output"]
+
+_HIGH, _LAYER, _APART, _SIZE = 22, 44, 16, 11.5
+_SWEEPS, _PLACINGS = 12, 200
+_BETWEEN = 56  # graphs
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A box: what stands in it, the cycle in which its value is there (None: not told), the nodes that it waits for.
+
+    `last` is the one of these on the critical path, where the node itself lies on that.
+    """
+
+    words: str
+    kind: Kind
+    ready: int | None = None
+    critical: bool = False
+    waits_for: tuple[int, ...] = ()
+    last: int | None = None
+
+
+Titled = tuple[str, str, Sequence[Node]]
+
+
+def dependencies(graphs: Sequence[Titled], title: str, below: str) -> str:
+    """Graphs next to each other, each with a heading and a line below that."""
+    x, height = 0.0, 0.0
+    marks: list[str] = []
+    for heading, told, nodes in graphs:
+        drawn = _graph(nodes)
+        wide = max(drawn.width, width_of(heading, 14), width_of(told, 12))
+        marks += [text(x, 16, heading, size=14, bold=True), text(x, 34, told, colour=MUTED)]
+        marks.append(moved(x + (wide - drawn.width) / 2, 52, drawn.marks))
+        x += wide + _BETWEEN
+        height = max(height, 52 + drawn.height)
+    explained = legend(
+        (
+            (rectangle(0, -10, 14, 12, TINTS[BRICK], radius=3, edge=BRICK), "on the critical path"),
+            (rectangle(0, -10, 14, 12, PAPER, radius=3, edge=FAINT), "not on it"),
+            (rectangle(0, -10, 14, 12, PAPER, radius=3, edge=FAINT, dashed=True), "a move"),
+            (text(7, 0, "7", 11, MUTED, "middle"), "the cycle in which the value is there"),
+        )
+    )
+    marks.append(moved(0, height + 16, explained.marks))
+    drawing = Drawing(max(x - _BETWEEN, explained.width), height + 16 + explained.height, tuple(marks))
+    count = sum(len(nodes) for _, _, nodes in graphs)
+    return picture(title, below, drawing, f"{len(graphs)} graphs with {count} boxes, joined by arrows.")
+
+
+def _graph(nodes: Sequence[Node]) -> Drawing:
+    layers, chains = _layered(nodes)
+    ordered = _ordered(layers, chains)
+    widths = {at: _width(nodes[at]) if at < len(nodes) else 8.0 for layer in layers for at in layer}
+    places = _placed(nodes, ordered, chains, widths)
+    left = min(places[at] - widths[at] / 2 for at in places)
+    right = max(places[at] + widths[at] / 2 for at in places)
+    level = {at: depth for depth, layer in enumerate(ordered) for at in layer}
+    edges = [_edge(nodes, chain, places, level, left) for chain in _chains(nodes, chains)]
+    boxes = [_box(node, places[at] - left, level[at] * _LAYER, widths[at]) for at, node in enumerate(nodes)]
+    return Drawing(right - left, (len(ordered) - 1) * _LAYER + _HIGH, (*edges, *boxes))
+
+
+Chains = Mapping[tuple[int, int], tuple[int, ...]]
+"""For each edge its ends and the places between them, one a layer that it passes."""
+
+
+def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], dict[tuple[int, int], tuple[int, ...]]]:
+    """Each node as far up as what it waits for allows, and then inputs down to their first reader."""
+    depth: list[int] = []
+    for node in nodes:
+        depth.append(max((depth[one] + 1 for one in node.waits_for), default=0))
+    deepest = max(depth)
+    for at in reversed(range(len(nodes))):
+        readers = [depth[other] for other, node in enumerate(nodes) if at in node.waits_for]
+        if nodes[at].kind == "output":
+            depth[at] = deepest
+        elif not nodes[at].waits_for and readers:
+            depth[at] = min(readers) - 1
+        elif nodes[at].kind == "move" and readers:
+            # A copy stands where it is needed, not where it could be made.
+            depth[at] = min(readers) - 1
+    layers: list[list[int]] = [[] for _ in range(deepest + 1)]
+    for at, level in enumerate(depth):
+        layers[level].append(at)
+    chains = {}
+    free = len(nodes)
+    for at, node in enumerate(nodes):
+        for source in dict.fromkeys(node.waits_for):
+            between = tuple(range(free, free + depth[at] - depth[source] - 1))
+            free += len(between)
+            for level, dummy in enumerate(between, depth[source] + 1):
+                layers[level].append(dummy)
+            chains[source, at] = (source, *between, at)
+    return layers, chains
+
+
+def _chains(nodes: Sequence[Node], chains: Chains) -> list[tuple[int, ...]]:
+    """The edges to draw, those of the critical path last and so on top."""
+    return sorted(chains.values(), key=lambda chain: nodes[chain[-1]].last == chain[0])
+
+
+def _neighbours(chains: Chains) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    above: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
+    for chain in chains.values():
+        for upper, lower in pairwise(chain):
+            above.setdefault(lower, []).append(upper)
+            below.setdefault(upper, []).append(lower)
+    return above, below
+
+
+def _ordered(layers: Sequence[Sequence[int]], chains: Chains) -> list[list[int]]:
+    """The layers in the order with the fewest crossings that the sweeps come by."""
+    above, below = _neighbours(chains)
+    now = [list(layer) for layer in layers]
+    best, least = now, _crossings(now, chains)
+    for sweep in range(_SWEEPS):
+        downwards = sweep % 2 == 0
+        turn = range(1, len(now)) if downwards else range(len(now) - 2, -1, -1)
+        now = [list(layer) for layer in now]
+        for depth in turn:
+            fixed = {at: place for place, at in enumerate(now[depth - 1 if downwards else depth + 1])}
+            seen = above if downwards else below
+            means = {}
+            for place, at in enumerate(now[depth]):
+                places = [fixed[one] for one in seen.get(at, ()) if one in fixed]
+                means[at] = sum(places) / len(places) if places else float(place)
+            now[depth].sort(key=means.__getitem__)
+        crossings = _crossings(now, chains)
+        if crossings < least:
+            best, least = now, crossings
+    return best
+
+
+def _crossings(layers: Sequence[Sequence[int]], chains: Chains) -> int:
+    place = {at: (depth, order) for depth, layer in enumerate(layers) for order, at in enumerate(layer)}
+    by_layer: dict[int, list[tuple[int, int]]] = {}
+    for chain in chains.values():
+        for upper, lower in pairwise(chain):
+            by_layer.setdefault(place[upper][0], []).append((place[upper][1], place[lower][1]))
+    return sum(
+        (one[0] - other[0]) * (one[1] - other[1]) < 0
+        for edges in by_layer.values()
+        for number, one in enumerate(edges)
+        for other in edges[:number]
+    )
+
+
+def _placed(
+    nodes: Sequence[Node], layers: Sequence[Sequence[int]], chains: Chains, widths: Mapping[int, float]
+) -> dict[int, float]:
+    """The middle of each box: in its layer's order, apart from its neighbours, near those that it is joined with."""
+    joined: dict[int, list[tuple[int, float]]] = {}
+    for chain in chains.values():
+        for upper, lower in pairwise(chain):
+            weight = _pull(nodes, chain, upper, lower)
+            joined.setdefault(upper, []).append((lower, weight))
+            joined.setdefault(lower, []).append((upper, weight))
+    places: dict[int, float] = {}
+    for layer in layers:
+        x = 0.0
+        for at in layer:
+            places[at] = x + widths[at] / 2
+            x += widths[at] + _APART
+    for sweep in range(_PLACINGS):
+        for layer in layers if sweep % 2 == 0 else layers[::-1]:
+            weights = [sum(weight for _, weight in joined[at]) for at in layer]
+            wanted = [
+                sum(weight * places[one] for one, weight in joined[at]) / all_of_it
+                for at, all_of_it in zip(layer, weights, strict=True)
+            ]
+            places |= zip(layer, _spread(wanted, weights, [widths[at] for at in layer]), strict=True)
+    return places
+
+
+def _pull(nodes: Sequence[Node], chain: Sequence[int], upper: int, lower: int) -> float:
+    """How straight a piece of an edge wants to be: the critical path above all, then the middle of long edges."""
+    if nodes[chain[-1]].last == chain[0]:
+        return 60
+    return {0: 1, 1: 2, 2: 10}[(upper >= len(nodes)) + (lower >= len(nodes))]
+
+
+def _spread(wanted: Sequence[float], weights: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """Places in this order, as near to those wanted as their widths allow (least squares, by pooling neighbours)."""
+    # With the room to the left of each taken away, only the order is left to keep.
+    shifts = [0.0]
+    for one, other in pairwise(widths):
+        shifts.append(shifts[-1] + (one + other) / 2 + _APART)
+    pools: list[tuple[float, float, int]] = []
+    for want, weight, shift in zip(wanted, weights, shifts, strict=True):
+        pool: tuple[float, float, int] = weight * (want - shift), weight, 1
+        while pools and pools[-1][0] / pools[-1][1] >= pool[0] / pool[1]:
+            before = pools.pop()
+            pool = pool[0] + before[0], pool[1] + before[1], pool[2] + before[2]
+        pools.append(pool)
+    free = [total / weight for total, weight, number in pools for _ in range(number)]
+    return [place + shift for place, shift in zip(free, shifts, strict=True)]
+
+
+def _edge(
+    nodes: Sequence[Node], chain: Sequence[int], places: Mapping[int, float], level: Mapping[int, int], left: float
+) -> str:
+    critical = nodes[chain[-1]].last == chain[0]
+    colour = BRICK if critical else FAINT
+    x, y = places[chain[0]] - left, float(level[chain[0]] * _LAYER + _HIGH)
+    commands = [f"M{x:.1f} {y:.1f}"]
+    for at in chain[1:]:
+        to_x, to_y = places[at] - left, float(level[at] * _LAYER)
+        last = at == chain[-1]
+        end = to_y - 5 if last else to_y
+        middle = (y + end) / 2
+        commands.append(f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {end:.1f}")
+        if not last:
+            commands.append(f"V{to_y + _HIGH:.1f}")
+        x, y = to_x, to_y + _HIGH
+    tip = arrow_head(places[chain[-1]] - left, level[chain[-1]] * _LAYER, colour, 3.5)
+    return path("".join(commands), colour, 2 if critical else 1.2) + tip
+
+
+def _width(node: Node) -> float:
+    number = 14 if node.ready is not None else 0
+    return width_of(node.words, _SIZE, mono=node.kind not in ("input", "output")) + 14 + number
+
+
+def _box(node: Node, x: float, y: float, width: float) -> str:
+    edge = BRICK if node.critical else FAINT
+    left = x - width / 2
+    if node.kind in ("input", "output"):
+        words = text(x, y + 15, node.words, _SIZE, INK, "middle", bold=True)
+        return rectangle(left, y, width, _HIGH, "#eef1f4", radius=_HIGH / 2) + words
+    fill = TINTS[BRICK] if node.critical and node.kind != "move" else PAPER
+    marks = [
+        rectangle(left, y, width, _HIGH, fill, radius=4, edge=edge, dashed=node.kind == "move"),
+        text(left + 7, y + 15, node.words, _SIZE, mono=True),
+    ]
+    if node.ready is not None:
+        marks.append(text(left + width - 5, y + 15, str(node.ready), 10.5, MUTED, "end"))
+    return "".join(marks)

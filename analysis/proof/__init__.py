@@ -1,0 +1,1 @@
+"""Machine code against the specification, for all inputs."""

@@ -1,0 +1,176 @@
+"""The two ends of a proof: the state that a caller makes, and what must be true when the routine is back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from setwise.analysis.proof.memory import Arrays, Cells, Space
+from setwise.analysis.proof.pointers import Addresses, Base, Pointer
+from setwise.analysis.run.task import Place, Task
+from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.table import State
+
+GENERAL = (
+    "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+)  # fmt: skip
+MASKS = tuple(f"k{number}" for number in range(8))
+VECTORS = tuple(f"zmm{number}" for number in range(32))
+
+CODE = Base("code", 64)
+RESULTS = Base("results", 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One part of a proof: the arguments' words, lane by lane, and where the stack is at the entry.
+
+    rsp is `offset` above a multiple of `alignment`. For arrays `count` says how many boards they have: a number, and
+    then the words are the arrays' boards; or a term, and then there are no words. `alias` is the number of the input
+    that the result overwrites, if it does.
+    """
+
+    words: tuple[tuple[Value, ...], ...]
+    alignment: int = 16
+    offset: int = 8
+    count: Value = None
+    alias: int | None = None
+
+    @property
+    def lanes(self) -> int:
+        """How many boards each argument has."""
+        return max((len(lanes) for lanes in self.words), default=0)
+
+    @property
+    def stack(self) -> Base:
+        """What the stack's addresses are counted from."""
+        return Base("stack", self.alignment)
+
+    def lane(self, lane: int) -> list[Value]:
+        """The words of one lane, none where there is none; what there is one of goes for all."""
+        return [lanes[min(lane, len(lanes) - 1)] for lanes in self.words if lanes]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What all routines find that nothing is known of: the registers, by their names, and the return address."""
+
+    registers: Mapping[str, Value]
+    vectors: Mapping[str, tuple[Value, ...]]
+    back: Value
+
+    @staticmethod
+    def of(domain: Addresses) -> Entry:
+        """New unknowns."""
+        registers = {name: domain.variable(f"{name} at entry", 64) for name in (*GENERAL, *MASKS)}
+        vectors = {name: tuple(domain.variable(f"{name}.{lane} at entry", 64) for lane in range(8)) for name in VECTORS}
+        return Entry(registers, vectors, domain.variable("return address", 64))
+
+    def words(self) -> Iterator[tuple[str, Value]]:
+        """All of the registers in words of 64 bits, those of vectors by their names with the lane behind a point."""
+        yield from self.registers.items()
+        for name, lanes in self.vectors.items():
+            yield from ((f"{name}.{place}", value) for place, value in enumerate(lanes))
+
+
+def entry_state(
+    domain: Addresses, entry: Entry, image: bytes, task: Task, case: Case, unknown: Callable[[str, int], Value]
+) -> State:
+    """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
+    cells = {case.stack: Cells("the stack", case.offset - task.red_zone, case.offset + task.stack)}
+    arrays = None
+    if task.each:
+        bases = [Base(name, 1) for name in task.arrays]
+        if isinstance(case.count, int):
+            for base, given in zip(bases, (*case.words, ()), strict=True):
+                content = {8 * at + byte: (word, 64, byte) for at, word in enumerate(given) for byte in range(8)}
+                cells[base] = Cells(base.name, 0, 8 * case.count, content)
+        else:
+            names = {base: base.name for base in bases}
+            arrays = Arrays(names, bases[-1], case.count, lambda name: unknown(name, 64))
+    written = [one.place.offset + 8 * one.place.lanes for one in task.results if one.place.file == "memory"]
+    if written and not task.each:
+        cells[RESULTS] = Cells("results", 0, max(written))
+    space = Space(domain, image, CODE, case.stack, cells, arrays)
+    rsp = Pointer(case.stack, case.offset)
+    space.store(rsp, 64, entry.back)
+    state = State(domain, space, Pointer(CODE, 0), dict(entry.registers), dict(entry.vectors))
+    state.registers["rsp"] = rsp
+    words = iter(case.words)
+    for one in task.arguments:
+        lanes: tuple[Value, ...]
+        if one.kind == "boards":
+            at = task.arrays.index(one.name)
+            whose = task.arrays[case.alias] if case.alias is not None and at == len(task.arrays) - 1 else one.name
+            lanes = (Pointer(Base(whose, 1), 0),)
+        elif one.kind == "count":
+            lanes = (case.count,)
+        else:
+            lanes = (Pointer(RESULTS, 0),) if one.kind == "results" else next(words)
+        if one.place.file == "general":
+            state.registers[one.place.register] = lanes[0]
+        elif one.place.file == "vector":
+            state.vectors[one.place.register] = (*lanes, *state.vectors[one.place.register][len(lanes) :])
+        else:
+            space.store(domain.add(rsp, one.place.offset, 64), 64, lanes[0])
+    return state
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """At the end of a path `differs`, one bit, must be 0; `lane` is that of a result, None for all else."""
+
+    what: str
+    differs: Value
+    lane: int | None = None
+
+
+def results(task: Task, case: Case, state: State, lane: int) -> list[Value]:
+    """The results of one lane."""
+    if task.each:
+        name = task.arrays[-1 if case.alias is None else case.alias]
+        return [state.memory.load(Pointer(Base(name, 1), 8 * lane), 64)]
+    return [_at(one.place, case, state, lane) for one in task.results]
+
+
+def _at(place: Place, case: Case, state: State, lane: int) -> Value:
+    if place.file == "general":
+        return state.registers[place.register]
+    if place.file == "vector":
+        return state.vectors[place.register][lane]
+    if place.file == "stack":
+        return state.memory.load(Pointer(case.stack, case.offset + place.offset), 64)
+    return state.memory.load(Pointer(RESULTS, place.offset + 8 * lane), 64)
+
+
+def claims(
+    domain: Addresses, entry: Entry, task: Task, case: Case, state: State, expected: Sequence[Sequence[Value] | None]
+) -> Iterator[Claim]:
+    """What must be true when the routine is back; `expected` holds the results of each lane, None for those known."""
+    arrays = cast(Space, state.memory).arrays
+    if arrays is not None:
+        done = domain.eq(arrays.frontier, arrays.count, 64)
+        yield Claim("not all boards are done", domain.not_(done, 1))
+    for lane, wanted in enumerate(expected):
+        if wanted is None:
+            continue
+        for one, want, got in zip(task.results, wanted, results(task, case, state, lane), strict=True):
+            what = f"{one.name} is wrong" + (f" for board {lane}" if case.lanes > 1 else "")
+            yield Claim(what, domain.not_(domain.eq(got, want, 64), 1), lane)
+    if task.each and arrays is None:
+        for at, (name, given) in enumerate(zip(task.arrays, case.words, strict=False)):
+            for board, word in enumerate(given if at != case.alias else ()):
+                left = state.memory.load(Pointer(Base(name, 1), 8 * board), 64)
+                yield Claim(f"{name} is changed", domain.not_(domain.eq(left, word, 64), 1))
+    rsp = cast(Value, state.registers["rsp"])
+    there = domain.eq(rsp, Pointer(case.stack, case.offset + 8), 64)
+    yield Claim("rsp is not restored", domain.not_(there, 1))
+    for name in task.saved:
+        same = domain.eq(state.registers[name], entry.registers[name], 64)
+        yield Claim(f"{name} is not restored", domain.not_(same, 1))
+    for name in task.saved_vectors:
+        kept = zip(state.vectors[name][:2], entry.vectors[name][:2], strict=True)
+        for now, before in kept:
+            same = domain.eq(now, before, 64)
+            yield Claim(f"x{name[1:]} is not restored", domain.not_(same, 1))

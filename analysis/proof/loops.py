@@ -1,0 +1,218 @@
+"""Loops proved by one step, for all rounds at once: what holds at the head before each round, and why it ends.
+
+A loop on an unknown condition is unrolled as long as another round is possible. Where that is often (a carry that may
+walk through 64 bits) or without bound (an array of n boards) an invariant takes its place: `invariants` guesses some.
+All of it is proved: it holds where the loop is entered, a round keeps it, and a number that has an end rises with every
+round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import cast
+
+from setwise.analysis.code.decode import Decoded, Mem
+from setwise.analysis.proof.invariants import Guesses, Head, Invariant, Place, word_of
+from setwise.analysis.proof.memory import GapError, Space
+from setwise.analysis.proof.pointers import Pointer
+from setwise.analysis.proof.solver import Model
+from setwise.analysis.proof.symbolic import Code, Exit, Explorer, Path, Stop
+from setwise.analysis.semantics.domains import Value
+
+
+class Loops:
+    """Takes paths through loops by the step; `settle` closes a round over arrays, or raises GapError."""
+
+    def __init__(self, explorer: Explorer, guesses: Guesses, settle: Callable[[Path], None]) -> None:
+        self.explorer, self.guesses, self.settle = explorer, guesses, settle
+        self.domain = explorer.domain
+        self.used = ""
+
+    def enter(self, path: Path) -> list[Exit | Stop | Path]:
+        """The ways on from a loop's head, after any number of rounds; a Stop if no invariant is found."""
+        head = path.offset
+        if head in path.inside:
+            return [Stop("comes back to a loop from another one", head, path)]
+        once = path.fork(head, 1)
+        once.inside |= {head}
+        backs, rest = self._round(once)
+        if not backs:
+            return rest  # what looks like a loop is none where no path comes back
+        places = [*_places(_body(self.explorer.code, head), path)]
+        guesses = self.guesses.invariants(path, backs, places)
+        try:
+            self.settle(path)
+        except GapError as error:
+            return [Stop(str(error), head, path)]
+        model = self.explorer.model(path)
+        if model is None:
+            return []
+        why = f"no invariant is found for the loop at {head:#x}"
+        for guess in guesses:
+            found = self._try(path, places, guess, model)
+            if not isinstance(found, str):
+                self.used = self.guesses.what
+                return found
+            why = f"the loop at {head:#x}: {found}" if found else why
+        return [Stop(why, head, path)]
+
+    def _try(
+        self, path: Path, places: Sequence[Place], guess: Invariant, model: Model
+    ) -> list[Exit | Stop | Path] | str:
+        """The ways on if this is an invariant, else what is wrong with it; nothing to say where it is wrong at once."""
+        first = self._claims(path, guess.at(guess.first))
+        if not all(model(one, 1) for one in first) or not self._sure(path, first):
+            return ""
+        why = ""
+        telling = self._sure(path, [self._tells(path, guess.at(guess.first))])
+        for tells in (True, False) if telling else (False,):
+            found = self._keeps(path, places, guess, tells)
+            if not isinstance(found, str):
+                return found
+            why = found
+        return why
+
+    def _keeps(
+        self, path: Path, places: Sequence[Place], guess: Invariant, tells: bool
+    ) -> list[Exit | Stop | Path] | str:
+        """As `_try`, of what holds at first; with `tells` the zero flag is part of it."""
+        number = len(path.inside)
+        words = tuple(self.explorer.unknown(f"word {at} of loop {number}", 64) for at in range(len(guess.first)))
+        before = guess.at(words)
+        start = self._anew(path, places, before)
+        if tells:
+            start.conditions = (*start.conditions, self._tells(start, before))
+        backs, rest = self._round(start.fork(start.offset, 1))
+        stop = next((one for one in rest if isinstance(one, Stop)), None)
+        if stop is not None:
+            return stop.what
+        for back in backs:
+            try:
+                self.settle(back)
+            except GapError as error:
+                return str(error)
+            if any(flag and not back.state.flags[name] for name, flag in start.state.flags.items()):
+                return "a round leaves a flag undefined"
+            if not self._unchanged(start, back, places):
+                return "a round changes what no instruction in it seems to change"
+            after = guess.at(guess.next(back, words))
+            if not self._sure(back, [self.domain.ult(before.rises, after.rises, 64)]):
+                return "it is not shown to end"
+            kept = self._claims(back, after)
+            if not self._sure(back, [*kept, self._tells(back, after)] if tells else kept):
+                return "a round does not keep the invariant"
+        return rest
+
+    def _claims(self, path: Path, head: Head) -> list[Value]:
+        """What has to hold on this path if that is how it comes to the head."""
+        claims = [*head.conditions]
+        pairs = [(word_of(path, place), value) for place, value in head.values.items()]
+        arrays = self.explorer.space(path).arrays
+        if arrays is not None and head.frontier is not None:
+            pairs.append((arrays.frontier, head.frontier))
+        # What adding up shows needs no solver.
+        return [*claims, *(self.domain.eq(*pair, 64) for pair in pairs if self.domain.distance(*pair) != 0)]
+
+    def _sure(self, path: Path, conditions: Sequence[Value]) -> bool:
+        """Whether all conditions hold on this path; asked one by one, for together sums are hard."""
+        return all(self.explorer.sure(path, one) for one in conditions)
+
+    def _tells(self, path: Path, head: Head) -> Value:
+        """Whether the zero flag tells of what it may tell, as where a loop is entered before its test."""
+        flag = path.state.flags.get("zf")
+        return 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.zero, 0, 64), 1)
+
+    def _round(self, start: Path) -> tuple[list[Path], list[Exit | Stop | Path]]:
+        """The paths that come back to the head, and all others."""
+        head = start.offset
+        backs: list[Path] = []
+        rest: list[Exit | Stop | Path] = []
+        waiting = self._on(start, rest)
+        while waiting:
+            path = waiting.pop()
+            if len(waiting) + len(backs) + len(rest) > self.explorer.limits.paths:
+                return [], [Stop("takes too many paths", path.offset, path)]
+            if path.offset == head:
+                backs.append(path)
+            elif path.offset in self.explorer.heads:
+                rest.append(path)
+            else:
+                waiting += self._on(path, rest)
+        return backs, rest
+
+    def _on(self, path: Path, rest: list[Exit | Stop | Path]) -> list[Path]:
+        """The ways that the path goes on; its end is added to the rest."""
+        found = self.explorer.follow(path)
+        if isinstance(found, list):
+            return found
+        rest.append(found)
+        return []
+
+    def _anew(self, path: Path, places: Sequence[Place], head: Head) -> Path:
+        """The head before any round: what the loop changes is unknown, but for the invariant."""
+        start = path.fork(path.offset, 1)
+        start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
+        state, space, unknown = start.state, self.explorer.space(start), self.explorer.unknown
+        for place in places:
+            # Not by the loop's offset, so that loops that are alike have their questions in common.
+            name = f"{place} of loop {len(path.inside)}"
+            if not isinstance(place, tuple) and place in state.vectors:
+                state.vectors[place] = tuple(unknown(f"{name}.{lane}", 64) for lane in range(8))
+                continue
+            value = head.values[place] if place in head.values else unknown(name, _width(place))
+            if isinstance(place, tuple):
+                space.store(Pointer(space.stack, place[0] % (1 << 64)), place[1], value)
+            else:
+                state.registers[place] = value
+        lost = frozenset().union(*(one.flags_undefined for one in _body(self.explorer.code, path.offset)))
+        for name, flag in state.flags.items():
+            known = flag is not None and name not in lost
+            state.flags[name] = partial(unknown, f"{name} of loop {len(path.inside)}", 1) if known else None
+        if head.frontier is not None and space.arrays:
+            space.arrays = replace(space.arrays, frontier=head.frontier)
+        return start
+
+    def _unchanged(self, start: Path, back: Path, places: Sequence[Place]) -> bool:
+        """Whether all but these places is the same at the end of a round."""
+        registers = all(back.state.registers[name] is value for name, value in start.state.registers.items()
+                        if name not in places)  # fmt: skip
+        vectors = all(back.state.vectors[name] is value for name, value in start.state.vectors.items()
+                      if name not in places)  # fmt: skip
+        words = [place for place in places if isinstance(place, tuple)]
+        known = {offset + at for offset, width in words for at in range(width // 8)}
+        one, other = self.explorer.space(start), self.explorer.space(back)
+        for base, cells in other.cells.items():
+            before = one.cells[base].content
+            changed = {at for at, byte in cells.content.items() if before.get(at) != byte}
+            if changed - (known if base == one.stack else set()):
+                return False
+        return registers and vectors
+
+
+def _width(place: Place) -> int:
+    return place[1] if isinstance(place, tuple) else 64
+
+
+def _body(code: Code, head: int) -> list[Decoded]:
+    """The instructions from the head to the last branch back to it."""
+    last = max(one.offset for one in code.instructions if one.target == head)
+    return [one for one in code.instructions if head <= one.offset <= last]
+
+
+def _places(body: Sequence[Decoded], path: Path) -> Iterator[Place]:
+    """What these instructions write: registers, and words of the stack."""
+    written = sorted(set().union(*(one.writes for one in body)))
+    yield from (name for name in written if name in path.state.registers or name in path.state.vectors)
+    found: set[tuple[int, int]] = set()
+    for one in body:
+        target = one.operands[0] if one.stores and one.operands else None
+        if isinstance(target, Mem) and target.base is not None and target.index is None:
+            address = path.state.registers.get(target.base.full)
+            if isinstance(address, Pointer) and address.base == cast(Space, path.state.memory).stack:
+                offset = (address.offset + target.displacement) % (1 << 64)
+                offset -= (1 << 64) if offset >> 63 else 0
+                each = min(64, target.bits)
+                found |= {(offset + low // 8, each) for low in range(0, target.bits, each)}
+    yield from sorted(found)

@@ -1,0 +1,256 @@
+"""Memory for symbolic execution: the code's own read-only bytes, the stack, and the block for results.
+
+Every access must be to one of them, whatever the arguments are; anything else is an error that names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from setwise.analysis.proof.pointers import Addresses, Base, Pointer
+from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.state import BreachError, SemanticsError
+
+Byte = tuple[Value, int, int]  # a value, its width, and which of its bytes this is
+
+_WIDEST_INDEX = 4096  # places that a table lookup may be spread over
+
+
+class GapError(SemanticsError):
+    """What the prover cannot follow, so that nothing is proved; a breach where `allowed`, one bit, can be 0."""
+
+    def __init__(self, message: str, allowed: Value = 1) -> None:
+        super().__init__(message)
+        self.allowed = allowed
+
+
+class DistanceError(GapError):
+    """It is not seen at once whether `index`, in bytes, is at the same distance from `origin` whatever the unknowns."""
+
+    def __init__(self, message: str, index: Value, origin: Value) -> None:
+        super().__init__(message)
+        self.index, self.origin = index, origin
+
+
+class ChoiceError(SemanticsError):
+    """A table is looked up at too many places: the path has to be split by the value of `index`, of 64 bits.
+
+    `allowed`, one bit, says whether the place is within the code and its data.
+    """
+
+    def __init__(self, message: str, index: Value, allowed: Value) -> None:
+        super().__init__(message)
+        self.index, self.allowed = index, allowed
+
+
+@dataclass(slots=True)
+class Cells:
+    """Bytes that can be written, from `low` (at or above it) to below `high`, counted from the base."""
+
+    name: str
+    low: int
+    high: int
+    content: dict[int, Byte] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Round:
+    """What was done to arrays since the frontier last moved: places are counted from it, one a board.
+
+    `number` is that of the round; what is read in another lies elsewhere and is unknown anew.
+    """
+
+    number: int = 0
+    read: dict[tuple[str, int], Value] = field(default_factory=dict)
+    written: dict[int, Value] = field(default_factory=dict)
+
+    def copy(self) -> Round:
+        """A round that may go on differently."""
+        return Round(self.number, dict(self.read), dict(self.written))
+
+    @property
+    def farthest(self) -> int:
+        """One more than the highest place that was touched."""
+        return max([*self.written, *(place for _, place in self.read)], default=-1) + 1
+
+
+@dataclass(slots=True)
+class Arrays:
+    """Arrays of `count` boards each, one of them the result; all but what lies below `frontier` is as it was given.
+
+    The result may be one of the inputs: so what lies below the frontier is not read again, and nothing is read after it
+    was written. `unknown` gives what is read: the same for the same array, round and place.
+    """
+
+    names: Mapping[Base, str]
+    result: Base
+    count: Value
+    unknown: Callable[[str], Value]
+    frontier: Value = 0
+    round: Round = field(default_factory=Round)
+
+    def board(self, name: str, place: int) -> Value:
+        """What an input holds at that place from the frontier on."""
+        if (name, place) not in self.round.read:
+            self.round.read[name, place] = self.unknown(f"{name}[{self.round.number}+{place}]")
+        return self.round.read[name, place]
+
+
+@dataclass(slots=True)
+class Space:
+    """All memory of one path: `image` lies at `code`, and `cells` at their bases, and `arrays` if there are any.
+
+    `stack` is the base of the stack; its lower bound moves with rsp.
+    """
+
+    domain: Addresses
+    image: bytes
+    code: Base
+    stack: Base
+    cells: Mapping[Base, Cells]
+    arrays: Arrays | None = None
+    known: Mapping[Value, int] = field(default_factory=dict)
+    """Indices that this path has been split by."""
+    distances: Mapping[tuple[Value, Value], int] = field(default_factory=dict)
+    """What the solver has shown of indices and their origins on this path, as DistanceError asks."""
+    must: list[tuple[Value, str]] = field(default_factory=list)
+    """Conditions of one bit that have to hold so far, each with what the routine does where it does not."""
+
+    def copy(self) -> Space:
+        """A memory that may go another way."""
+        kept = {base: Cells(one.name, one.low, one.high, dict(one.content)) for base, one in self.cells.items()}
+        arrays = self.arrays and replace(self.arrays, round=self.arrays.round.copy())
+        return replace(self, cells=kept, arrays=arrays, must=[*self.must])
+
+    def load(self, address: Value, bits: int) -> Value:
+        """What lies there; BreachError outside, GapError where the prover cannot tell."""
+        pointer, size = self._pointer(address, bits // 8, "reads"), bits // 8
+        if pointer.base == self.code:
+            return self._constant(pointer, size)
+        if self.arrays is not None and pointer.base in self.arrays.names:
+            return self._read_board(self.arrays, pointer, bits)
+        cells, start = self._writable(pointer, size, "reads")
+        first = cells.content.get(start)
+        if first and first[1:] == (bits, 0):
+            value = first[0]
+            if all(self._is_byte(cells.content.get(start + at), value, bits, at) for at in range(size)):
+                return value
+        found: Value = 0
+        for at in range(size):
+            byte = cells.content.get(start + at)
+            if byte is None:  # never written: whatever lies there, the same at every reading
+                unknown = self.domain.variable(f"{cells.name}{start + at:+d}", 8)
+                byte = cells.content[start + at] = (unknown, 8, 0)
+            one = self.domain.extract(byte[0], 8 * byte[2], 8, byte[1])
+            found = self.domain.concat(one, found, 8, 8 * at)
+        return found
+
+    def store(self, address: Value, bits: int, value: Value) -> None:
+        """Writes; errors as `load` has them, and BreachError for what is read-only."""
+        pointer, size = self._pointer(address, bits // 8, "writes"), bits // 8
+        if pointer.base == self.code:
+            raise BreachError(f"writes {size} bytes to the code and its data, which are read-only")
+        if self.arrays is not None and pointer.base in self.arrays.names:
+            if pointer.base != self.arrays.result:
+                raise GapError(f"writes to {self.arrays.names[pointer.base]}")
+            self.arrays.round.written[self._board(self.arrays, pointer, bits)] = value
+            return
+        cells, start = self._writable(pointer, size, "writes")
+        for at in range(size):
+            cells.content[start + at] = (value, bits, at)
+
+    def lower(self, limit: int) -> None:
+        """The stack is kept down to `limit` from now on; what lies below is lost."""
+        cells = self.cells[self.stack]
+        cells.low = limit
+        for place in [place for place in cells.content if place < limit]:
+            del cells.content[place]
+
+    def _read_board(self, arrays: Arrays, pointer: Pointer, bits: int) -> Value:
+        name, place = arrays.names[pointer.base], self._board(arrays, pointer, bits)
+        if place in arrays.round.written:
+            raise GapError(f"reads board {place} of {name} after it may have been overwritten")
+        return arrays.board(name, place)
+
+    def _board(self, arrays: Arrays, pointer: Pointer, bits: int) -> int:
+        """Which board from the frontier on this is."""
+        if bits != 64:
+            raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
+        index: Value = 0 if pointer.index is None else pointer.index
+        origin = self.domain.shl(arrays.frontier, 3, 64)
+        distance = self.domain.distance(index, origin)
+        if distance is None:
+            distance = self.distances.get((index, origin))
+        far = f"touches {arrays.names[pointer.base]} at a place that is not near the frontier"
+        if distance is None:
+            raise DistanceError(far, index, origin)
+        distance = (distance + pointer.offset) % (1 << 64)
+        if distance % 8 or distance >> 16:
+            raise GapError(far)
+        return distance // 8
+
+    def grow(self, size: int) -> None:
+        """The stack may be written that much deeper."""
+        self.cells[self.stack].low -= size
+
+    def _is_byte(self, byte: Byte | None, value: Value, bits: int, at: int) -> bool:
+        return byte is not None and byte[0] is value and byte[1:] == (bits, at)
+
+    def _pointer(self, address: Value, size: int, does: str) -> Pointer:
+        if isinstance(address, Pointer):
+            return address
+        if isinstance(address, int):
+            raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
+        # Not made of one address alone: allowed only if it always hits what is the routine's own.
+        allowed: Value = 0
+        for base, low, high in self._regions():
+            distance = self.domain.sub(address, Pointer(base, low % (1 << 64)), 64)
+            inside = self.domain.ult(distance, max(0, high - low - size + 1), 64)
+            allowed = self.domain.or_(allowed, inside, 1)
+        raise GapError(f"{does} {size} bytes at an address that is made of no address", allowed)
+
+    def _regions(self) -> list[tuple[Base, int, int]]:
+        return [(self.code, 0, len(self.image)), *((base, one.low, one.high) for base, one in self.cells.items())]
+
+    def _writable(self, pointer: Pointer, size: int, does: str) -> tuple[Cells, int]:
+        cells = self.cells[pointer.base]
+        if pointer.index is not None:
+            place = self.domain.add(pointer.index, (pointer.offset - cells.low) % (1 << 64), 64)
+            inside = self.domain.ult(place, max(0, cells.high - cells.low - size + 1), 64)
+            raise GapError(f"{does} {size} bytes of '{cells.name}' at a place that depends on the arguments", inside)
+        start = pointer.offset - (1 << 64) if pointer.offset >> 63 else pointer.offset
+        if start < cells.low or start + size > cells.high:
+            around = f"bytes {cells.low} to {cells.high - 1} are the routine's"
+            raise BreachError(f"{does} {size} bytes at byte {start} of '{cells.name}', of which {around}")
+        return cells, start
+
+    def _constant(self, pointer: Pointer, size: int) -> Value:
+        """Of the read-only bytes; a lookup at a place that depends on the arguments becomes a choice."""
+        if pointer.index in self.known:
+            pointer = Pointer(pointer.base, (pointer.offset + self.known[pointer.index]) % (1 << 64))
+        mask = 0 if pointer.index is None else self.domain.possible(pointer.index, 64)
+        offset = pointer.offset - (1 << 64) if pointer.offset >> 63 else pointer.offset
+        where = f"of the code and its data, which have {len(self.image)}"
+        if mask == 0 and not 0 <= offset <= len(self.image) - size:
+            raise BreachError(f"reads {size} bytes at byte {offset} {where}")
+        if mask:
+            place = self.domain.add(pointer.index, offset % (1 << 64), 64)
+            inside = self.domain.ult(place, max(0, len(self.image) - size + 1), 64)
+            outside = f"reads {size} bytes outside {where}"
+            if 1 << mask.bit_count() > _WIDEST_INDEX:
+                raise ChoiceError(outside, pointer.index, inside)
+            if offset < 0 or offset + mask + size > len(self.image):
+                self.must.append((inside, outside))
+        return self._choice(pointer.index, mask, offset, size)
+
+    def _choice(self, index: Value, mask: int, offset: int, size: int) -> Value:
+        if not mask:
+            if not 0 <= offset <= len(self.image) - size:
+                return 0  # never read, as `must` has it
+            return int.from_bytes(self.image[offset : offset + size], "little")
+        top = mask.bit_length() - 1
+        chosen = self.domain.extract(index, top, 1, 64)
+        rest = mask ^ 1 << top
+        high, low = (self._choice(index, rest, start, size) for start in (offset + (1 << top), offset))
+        return self.domain.ite(chosen, high, low, 8 * size)

@@ -1,0 +1,231 @@
+"""Bit-vectors that know which of them are addresses: a base that may lie anywhere, and the distance from it.
+
+So what is proved holds wherever code, stack and buffers lie. An address whose distance is lost, by an operation other
+than adding and subtracting, becomes an ordinary term over the base, still right for every base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from setwise.analysis.semantics.domains import BitVectors, Value
+
+_WORD = (1 << 64) - 1
+_DEEPEST = 12  # sums of sums of sums: each may go two ways
+
+
+class AlignmentUnknownError(ValueError):
+    """Code that rounds an address further than its alignment is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A place of which no more is known than that it is a multiple of `alignment`, a power of 2."""
+
+    name: str
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pointer:
+    """`base` + `offset`, and where it is not None + `index`, a term of 64 bits."""
+
+    base: Base
+    offset: int
+    index: Value | None = None
+
+
+class Addresses(BitVectors):
+    """The domain of bitwuzla's terms with pointers among its values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bases: dict[Base, Any] = {}
+
+    def term(self, a: Value, width: int) -> Any:
+        """The value as a term, also where it is known or an address."""
+        return super().term(self._flat(a) if isinstance(a, Pointer) else a, width)
+
+    def add(self, a: Value, b: Value, width: int) -> Value:
+        """Sum modulo 2 to the width."""
+        if isinstance(b, Pointer) and not isinstance(a, Pointer):
+            a, b = b, a
+        if not isinstance(a, Pointer):
+            return super().add(a, b, width)
+        if isinstance(b, Pointer):
+            return super().add(self._flat(a), self._flat(b), width)
+        if isinstance(b, int):
+            return Pointer(a.base, (a.offset + b) & _WORD, a.index)
+        return Pointer(a.base, a.offset, b if a.index is None else super().add(a.index, b, 64))
+
+    def sub(self, a: Value, b: Value, width: int) -> Value:
+        """Difference modulo 2 to the width."""
+        if isinstance(a, Pointer) and isinstance(b, Pointer) and a.base == b.base:
+            indices = super().sub(0 if a.index is None else a.index, 0 if b.index is None else b.index, 64)
+            return super().add(indices, (a.offset - b.offset) & _WORD, 64)
+        if isinstance(a, Pointer) and not isinstance(b, Pointer):
+            return self.add(a, super().sub(0, b, 64), 64)
+        return super().sub(self._flat(a), self._flat(b), width)
+
+    def and_(self, a: Value, b: Value, width: int) -> Value:
+        """Bitwise and."""
+        if isinstance(a, int) and isinstance(b, Pointer):
+            a, b = b, a
+        if isinstance(a, Pointer) and isinstance(b, int) and a.index is None:
+            step = (~b & _WORD) + 1
+            if step & (step - 1) == 0:  # rounds down to a multiple of step
+                if step > a.base.alignment:
+                    raise AlignmentUnknownError(f"rounds {a.base.name} down to a multiple of {step}")
+                return Pointer(a.base, a.offset & b)
+        return super().and_(self._flat(a), self._flat(b), width)
+
+    def extract(self, a: Value, low: int, width: int, of: int) -> Value:
+        """The `width` bits from bit `low` upwards."""
+        if not isinstance(a, Pointer):
+            return super().extract(a, low, width, of)
+        if width == of:
+            return a
+        if a.index is None and (1 << low + width) <= a.base.alignment:
+            return a.offset >> low & ((1 << width) - 1)
+        return super().extract(self._flat(a), low, width, of)
+
+    def shl(self, a: Value, count: Value, width: int) -> Value:
+        """Shift to the left."""
+        return a if isinstance(count, int) and count == 0 else super().shl(self._flat(a), self._flat(count), width)
+
+    def shr(self, a: Value, count: Value, width: int) -> Value:
+        """Shift to the right, zeros coming in."""
+        return a if isinstance(count, int) and count == 0 else super().shr(self._flat(a), self._flat(count), width)
+
+    def or_(self, a: Value, b: Value, width: int) -> Value:
+        """Bitwise or."""
+        return super().or_(self._flat(a), self._flat(b), width)
+
+    def xor(self, a: Value, b: Value, width: int) -> Value:
+        """Bitwise exclusive or."""
+        return super().xor(self._flat(a), self._flat(b), width)
+
+    def not_(self, a: Value, width: int) -> Value:
+        """Bitwise complement."""
+        return super().not_(self._flat(a), width)
+
+    def eq(self, a: Value, b: Value, width: int) -> Value:
+        """1 where both are equal."""
+        if isinstance(a, Pointer) and isinstance(b, Pointer) and a.base == b.base and a.index is b.index is None:
+            return int(a.offset == b.offset)
+        return super().eq(self._flat(a), self._flat(b), width)
+
+    def ult(self, a: Value, b: Value, width: int) -> Value:
+        """1 where `a` is below `b`, unsigned."""
+        return super().ult(self._flat(a), self._flat(b), width)
+
+    def ite(self, condition: Value, a: Value, b: Value, width: int) -> Value:
+        """`a` where the condition is 1, else `b`."""
+        if isinstance(condition, int) or a is b:
+            return a if condition or a is b else b
+        return super().ite(condition, self._flat(a), self._flat(b), width)
+
+    def concat(self, high: Value, low: Value, high_width: int, low_width: int) -> Value:
+        """`high` and `low` as one value."""
+        if high_width == 0 or low_width == 0:
+            return high if low_width == 0 else low
+        return super().concat(self._flat(high), self._flat(low), high_width, low_width)
+
+    def renamed(self, a: Value, names: Mapping[Value, Value], width: int) -> Value:
+        """The value with each unknown that is a key here replaced by what stands behind it, all at once."""
+        return a if isinstance(a, int) or not names else self.terms.substitute_term(self.term(a, width), dict(names))
+
+    def distance(self, a: Value, b: Value) -> int | None:
+        """a - b, of 64 bits, where adding up shows that it is the same for all choices of the unknowns; else None."""
+        parts: dict[Any, int] = {}
+        self._add_up(self.term(a, 64), 1, parts, _DEEPEST)
+        self._add_up(self.term(b, 64), -1, parts, _DEEPEST)
+        total = parts.pop(None, 0)
+        return None if any(times & _WORD for times in parts.values()) else total & _WORD
+
+    def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:
+        """Adds that many times the term to the sum of `parts`, each so many times; the number 1 stands under None."""
+        kind, kinds, children = term.kind(), self._kind, term.children()
+        if term.is_value():
+            parts[None] = parts.get(None, 0) + times * int(term.value(10))
+        elif deeper and kind in (kinds.BV_ADD, kinds.BV_SUB):
+            self._add_up(children[0], times, parts, deeper - 1)
+            self._add_up(children[1], times if kind == kinds.BV_ADD else -times, parts, deeper - 1)
+        elif deeper and kind == kinds.BV_MUL and (known := [one for one in children if one.is_value()]):
+            (other,) = [one for one in children if not one.is_value()]
+            self._add_up(other, times * int(known[0].value(10)), parts, deeper - 1)
+        elif deeper and (shift := self._shift(term)) is not None:
+            self._add_up(children[0].children()[0], times << shift, parts, deeper - 1)
+        else:
+            parts[term] = parts.get(term, 0) + times
+
+    def _shift(self, term: Any) -> int | None:
+        """By how much the term, of 64 bits, is another shifted to the left, as `shl` writes it; else None."""
+        kinds = self._kind
+        if term.kind() != kinds.BV_CONCAT:
+            return None
+        high, low = term.children()
+        if high.kind() != kinds.BV_EXTRACT or not low.is_value() or int(low.value(10)):
+            return None
+        shift: int = low.sort().bv_size()
+        whole = high.children()[0].sort().bv_size() == 64
+        return shift if whole and high.indices() == [63 - shift, 0] else None
+
+    def possible(self, a: Value, width: int) -> int:
+        """A mask of the bits that may be 1; all others are surely 0."""
+        if isinstance(a, int):
+            return a
+        return self._possible(self.term(a, width), width, {})
+
+    def _possible(self, term: Any, width: int, seen: dict[int, int]) -> int:
+        known = seen.get(term.id())
+        if known is None:
+            known = seen[term.id()] = self._possible_of(term, width, seen)
+        return known
+
+    def _possible_of(self, term: Any, width: int, seen: dict[int, int]) -> int:
+        kind, kinds, children = term.kind(), self._kind, term.children()
+
+        def each(one: Any) -> int:
+            return self._possible(one, one.sort().bv_size(), seen)
+
+        if term.is_value():
+            return int(term.value(10))
+        if kind == kinds.BV_AND:
+            return each(children[0]) & each(children[1])
+        if kind in (kinds.BV_OR, kinds.BV_XOR):
+            return each(children[0]) | each(children[1])
+        if kind == kinds.BV_ADD:
+            one, other = each(children[0]), each(children[1])
+            # Without a bit in common nothing is carried.
+            whole = one | other if one & other == 0 else (1 << (one + other).bit_length()) - 1
+            return whole & ((1 << width) - 1)
+        if kind == kinds.ITE:
+            return each(children[1]) | each(children[2])
+        if kind == kinds.BV_CONCAT:
+            below: int = children[1].sort().bv_size()
+            return each(children[0]) << below | each(children[1])
+        if kind == kinds.BV_EXTRACT:
+            indices: list[int] = term.indices()
+            return each(children[0]) >> indices[1] & ((1 << indices[0] - indices[1] + 1) - 1)
+        return (1 << width) - 1
+
+    def _flat(self, a: Value) -> Value:
+        if not isinstance(a, Pointer):
+            return a
+        total = super().add(self._of(a.base), a.offset, 64)
+        return total if a.index is None else super().add(total, a.index, 64)
+
+    def _of(self, base: Base) -> Any:
+        """The base as a term; its lowest bits are 0 by its making."""
+        if base not in self._bases:
+            low = base.alignment.bit_length() - 1
+            high = self.variable(base.name, 64 - low)
+            self._bases[base] = super().concat(high, 0, 64 - low, low)
+        return self._bases[base]
+
+    def base_value(self, base: Base) -> Any:
+        """The base's term, if an address over it has become an ordinary term."""
+        return self._bases.get(base)

@@ -1,0 +1,343 @@
+"""The second judge: machine code against the specification, for all inputs.
+
+`Prover.prove` decodes a routine's bytes, executes them symbolically (`symbolic`) with the table of semantics over
+bit-vectors, and asks the solver for arguments within the contract on which a result differs from the ray-walk's, a
+register that has to survive does not, or the stack is not as it was. There are none: proved. What the prover cannot
+follow, and what takes too long, is not proved.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
+
+from setwise.analysis.code.decode import Binary, DecodeError
+from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proof.claims import Case, Claim, Entry, claims, entry_state, results
+from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, Guesses
+from setwise.analysis.proof.loops import Loops
+from setwise.analysis.proof.memory import GapError, Round
+from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError
+from setwise.analysis.proof.refute import afresh, counterexample, never_returns, plain, samples
+from setwise.analysis.proof.solver import Model, Solver, TimeOutError
+from setwise.analysis.proof.symbolic import Code, Exit, Explorer, Path, Stop
+from setwise.analysis.run.task import Argument, Task, TaskError, assumptions, specified
+from setwise.analysis.semantics.domains import Value
+
+TIME_LIMIT = 60.0
+
+# So many boards have the arrays among which counterexamples are looked for: two and three rounds of up to 8 boards.
+_FEW = (*range(10), 16, 17, 24, 31)
+_SPLIT = ("square", "dir8")  # a proof for each value: tables and switches are then known
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """Conditions that hold together where a claim fails at the end of a path."""
+
+    path: Path
+    claim: Claim
+    conditions: tuple[Value, ...]
+
+
+class Prover:
+    """Proves routines one after the other; terms, specifications and answers are kept from one to the next.
+
+    Raises ModuleNotFoundError where bitwuzla is not installed.
+    """
+
+    def __init__(self) -> None:
+        self.domain = Addresses()
+        self.solver = Solver(self.domain)
+        self._entry = Entry.of(self.domain)
+        self._words: dict[tuple[str, int], Value] = {}
+        self._specified: dict[tuple[object, ...], list[Value]] = {}
+        self._done: dict[tuple[Binary, Task], Certificate] = {}
+
+    def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
+        """The certificate of a routine; equal bytes with an equal contract are proved once.
+
+        After `time_limit` seconds the answer is "not proved".
+        """
+        known = self._done.get((binary, task))
+        if known is not None:
+            return replace(known, seconds=0.0, questions=0)
+        start, asked = time.process_time(), self.solver.asked
+        self.solver.until = time.monotonic() + time_limit
+        try:
+            made = self._certificate(Code(binary), task)
+        except DecodeError as error:
+            made = Certificate("not proved", binary, task, str(error))
+        spent, questions = time.process_time() - start, self.solver.asked - asked
+        made = replace(made, solver=self.solver.name, questions=questions, seconds=spent)
+        if made.status != "not proved":
+            self._done[binary, task] = made
+        return made
+
+    def _certificate(self, code: Code, task: Task) -> Certificate:
+        made = Certificate("proved", code.binary, task)
+        try:
+            found = self._all_cases(code, task, self._cases(task), made, by_step=True)
+            if found.status == "not proved":
+                # An invariant may be missing where few boards, or some numbers, still show an error.
+                cases = self._few(task) if task.each else self._numbers(task)
+                found = self._refutation(code, task, cases, made) or found
+            if found.status == "not proved" and _carry_bits(task):
+                found = self._all_cases(code, task, self._cases(task), made, by_step=False)
+        except TimeOutError:
+            return replace(made, status="not proved", reason="the time limit was reached")
+        except TaskError as error:
+            return replace(made, status="not proved", reason=str(error))
+        return found
+
+    def _all_cases(
+        self, code: Code, task: Task, cases: Iterable[Case], made: Certificate, by_step: bool
+    ) -> Certificate:
+        waiting = [*cases][::-1]
+        while waiting and made.status == "proved":
+            case = waiting.pop()
+            try:
+                made = self._prove_case(code, task, case, made, by_step)
+            except AlignmentUnknownError as error:
+                if case.alignment > 16:
+                    return replace(made, status="not proved", reason=str(error))
+                waiting += [replace(case, alignment=64, offset=offset) for offset in (8, 24, 40, 56)]
+        return made
+
+    def _refutation(self, code: Code, task: Task, cases: Iterable[Case], made: Certificate) -> Certificate | None:
+        """The first refutation among these cases, each taken without an invariant."""
+        for case in cases:
+            try:
+                found = self._prove_case(code, task, case, made, by_step=False)
+            except AlignmentUnknownError:
+                continue
+            if found.status == "refuted":
+                return found
+        return None
+
+    def _cases(self, task: Task) -> Iterator[Case]:
+        """One for each value of the arguments that select something, the others unknown."""
+        if task.each:
+            yield Case((), count=self._unknown("number of boards", 64))
+            return
+        choices: list[list[tuple[Value, ...]]] = []
+        for one in task.words:
+            if one.kind in _SPLIT and 0 < one.below <= 64:
+                choices.append([(value,) for value in range(one.below)])
+            elif one.kind == "direction9":
+                choices.append([*((value,) for value in range(9)), (self._word(one, 0),)])
+            else:
+                choices.append([tuple(self._word(one, lane) for lane in range(one.place.lanes))])
+        for words in product(*choices):
+            yield Case(words)
+
+    def _few(self, task: Task) -> Iterator[Case]:
+        """Arrays of a few boards, the result apart or in the place of an input."""
+        for count in _FEW:
+            words = tuple(tuple(self._word(one, lane) for lane in range(count)) for one in task.each)
+            for alias in (None, *range(len(task.each))):
+                yield Case(words, count=count, alias=alias)
+
+    def _numbers(self, task: Task) -> Iterator[Case]:
+        """Known words, where the task is a sum: a solver finds it hard to undo many additions in a row."""
+        if _carry_bits(task):
+            for words in samples(len(task.words)):
+                yield Case(tuple((word % (one.below or 1 << 64),) for one, word in zip(task.words, words, strict=True)))
+
+    def _word(self, argument: Argument, lane: int) -> Value:
+        return self._unknown(argument.name if lane == 0 else f"{argument.name}.{lane}", 64)
+
+    def _unknown(self, name: str, width: int) -> Value:
+        """The variable of that name, the same in all proofs, so that equal questions are seen to be equal."""
+        if (name, width) not in self._words:
+            self._words[name, width] = self.domain.variable(name, width)
+        return self._words[name, width]
+
+    def _expected(self, task: Task, words: Sequence[Value]) -> list[Value]:
+        """The specification's results for these words, made once."""
+        kinds = tuple(one.kind for one in task.words)
+        key = (task.specification, task.direction, task.given, kinds, *words)
+        if key not in self._specified:
+            self._specified[key] = specified(task, self.domain, words)
+        return self._specified[key]
+
+    def _prove_case(self, code: Code, task: Task, case: Case, so_far: Certificate, by_step: bool) -> Certificate:
+        assumed = [assumptions(task, self.domain, case.lane(lane)) for lane in range(case.lanes)]
+        together = [one for lane in assumed for one in lane]
+        for one, words in zip(task.words, case.words, strict=False):
+            if one.kind == "direction9" and not isinstance(words[0], int):
+                together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are cases of their own
+        if task.each and not isinstance(case.count, int):
+            together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
+        explorer = Explorer(self.solver, code, together, self._entry.back, task.red_zone, self._unknown)
+        loops = self._loops(explorer, task, case) if by_step else None
+        if loops is not None:
+            explorer.heads, explorer.through = code.heads, loops.enter
+        start = entry_state(self.domain, self._entry, code.image, task, case, self._unknown)
+        if loops is None:
+            explorer.endless = lambda model: never_returns(explorer, afresh(start), model)
+        try:
+            ends = explorer.run(Path(afresh(start), 0))
+        finally:
+            explorer.through = explorer.endless = None  # they know the explorer
+        so_far = replace(
+            so_far,
+            cases=so_far.cases + 1,
+            paths=so_far.paths + len(ends),
+            rounds=max(so_far.rounds, explorer.most_rounds),
+            induction=loops.used if loops and loops.used else so_far.induction,
+        )
+        for end in ends:
+            if isinstance(end, Stop) and (end.model is None or loops is not None):
+                # What an invariant leads to need not be a state that is ever reached: nothing is refuted by it.
+                return replace(so_far, status="not proved", reason=end.what)
+            if isinstance(end, Stop) and end.model is not None:
+                return self._stopped(task, case, end, end.model, so_far)
+        paths = [end.path for end in ends if isinstance(end, Exit)]
+        try:
+            for path in paths:
+                self._settle(task, explorer, path)
+        except GapError as error:
+            return replace(so_far, status="not proved", reason=str(error))
+        wrong = list(self._wrong(task, case, paths, assumed, together))
+        for questions in self._questions(wrong, apart=loops is not None):
+            if self._is_possible(questions):
+                if loops is not None:
+                    return replace(so_far, status="not proved", reason=questions[0].claim.what)
+                return self._refuted(task, case, questions, together, so_far)
+        return so_far
+
+    def _wrong(
+        self,
+        task: Task,
+        case: Case,
+        paths: Sequence[Path],
+        assumed: Sequence[Sequence[Value]],
+        everything: Sequence[Value],
+    ) -> Iterator[_Wrong]:
+        straight = len(paths) == 1 and not paths[0].conditions
+        expected = [
+            None
+            if straight and self._is_like_one(task, case, paths[0], lane)
+            else self._expected(task, case.lane(lane))
+            for lane in range(case.lanes)
+        ]
+        for path in paths:
+            for claim in claims(self.domain, self._entry, task, case, path.state, expected):
+                if isinstance(claim.differs, int) and not claim.differs:
+                    continue
+                # A lane of straight code knows nothing of the others.
+                needed = assumed[claim.lane] if claim.lane is not None and not path.conditions else everything
+                yield _Wrong(path, claim, (*needed, *path.conditions, claim.differs))
+
+    def _is_like_one(self, task: Task, case: Case, path: Path, lane: int) -> bool:
+        """Whether a lane is right, asked under the names of the first lane: the answer may be known already.
+
+        Names are exchanged, never made one, so nothing is lost. No means only: ask the claims one by one.
+        """
+        if lane == 0 or task.each:
+            return False
+        names = {one: other for one, other in zip(case.lane(lane), case.lane(0), strict=True) if one is not other}
+        exchanged = names | {other: one for one, other in names.items()}
+        differs = [
+            self.domain.not_(self.domain.eq(self.domain.renamed(got, exchanged, 64), wanted, 64), 1)
+            for got, wanted in zip(
+                results(task, case, path.state, lane), self._expected(task, case.lane(0)), strict=True
+            )
+        ]
+        return not self.solver.possible(
+            [*assumptions(task, self.domain, case.lane(0)), self._any([one] for one in differs)]
+        )
+
+    def _questions(self, wrong: Sequence[_Wrong], apart: bool) -> list[list[_Wrong]]:
+        """Claims to be asked about together: those of one lane; or each apart, which is better for sums."""
+        if apart:
+            return [[one] for one in wrong]
+        by_lane: dict[int | None, list[_Wrong]] = {}
+        for one in wrong:
+            by_lane.setdefault(one.claim.lane, []).append(one)
+        return list(by_lane.values())
+
+    def _is_possible(self, wrong: Sequence[_Wrong]) -> bool:
+        """Whether one of these claims can fail."""
+        if len(wrong) == 1:
+            return self.solver.possible(wrong[0].conditions, sums=wrong[0].claim.lane is None)
+        return self.solver.possible([self._any(one.conditions for one in wrong)])
+
+    def _loops(self, explorer: Explorer, task: Task, case: Case) -> Loops | None:
+        """How loops are taken by the step, where there are invariants for the specification."""
+        bits = _carry_bits(task)
+        if task.each:
+            guesses: Guesses = Counters(self.domain, case.count)
+        elif bits:
+            guesses = Carries(self.domain, self._expected(task, case.lane(0))[0], bits)
+        else:
+            return None
+        return Loops(explorer, guesses, lambda path: self._settle(task, explorer, path))
+
+    def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
+        """Closes a round over arrays: what it wrote is right, and within the arrays; the frontier moves up to it."""
+        arrays = explorer.space(path).arrays
+        if arrays is None or not arrays.round.farthest:
+            return
+        written = arrays.round.written
+        if sorted(written) != list(range(len(written))):
+            raise GapError(f"a round writes the boards {sorted(written)} from the frontier on")
+        last = self.domain.add(arrays.frontier, arrays.round.farthest - 1, 64)
+        if explorer.possible(path, self.domain.not_(self.domain.ult(last, arrays.count, 64), 1)):
+            raise GapError("a round touches boards behind the arrays' end")
+        plain = [self._word(one, 0) for one in task.each]
+        assumed = assumptions(task, self.domain, plain)
+        for place, value in written.items():
+            # Under the names of single boards, so that the same is not asked for every place.
+            words = [arrays.board(one.name, place) for one in task.each]
+            swap = [*zip(words, plain, strict=True), *zip(plain, words, strict=True)]
+            renamed = self.domain.renamed(value, dict(swap), 64)
+            differs = self.domain.not_(self.domain.eq(renamed, self._expected(task, plain)[0], 64), 1)
+            if self.solver.possible([*assumed, differs]):
+                raise GapError("a round writes what may be wrong")
+        frontier = self.domain.add(arrays.frontier, len(written), 64)
+        explorer.space(path).arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
+
+    def _all(self, conditions: Sequence[Value]) -> Value:
+        return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)
+
+    def _any(self, each: Iterable[Sequence[Value]]) -> Value:
+        return reduce(lambda one, other: self.domain.or_(one, other, 1), map(self._all, each), 0)
+
+    def _refuted(
+        self, task: Task, case: Case, wrong: Sequence[_Wrong], together: Sequence[Value], so_far: Certificate
+    ) -> Certificate:
+        lane = wrong[0].claim.lane or 0
+        conditions = [*together, self._any([one.conditions for one in wrong])]
+        model = plain(self.solver, task, case.lane(lane), conditions)
+        end = next(one for one in wrong if model(self._all(one.conditions), 1))
+        expected = self._expected(task, case.lane(lane)) if case.lanes else []
+        found = counterexample(
+            self.domain, self._entry, task, case, lane, model, expected, end.claim.what, end.path.state
+        )
+        given = [
+            self.domain.eq(word, value, 64)
+            for (_, values), words in zip(found.inputs, case.words, strict=True)
+            for word, value in zip(words, values, strict=True)
+        ]
+        right = self.domain.not_(self._all([*end.path.conditions, end.claim.differs]), 1)
+        certain = not self.solver.possible([*given, right])
+        if not certain:
+            given += [self.domain.eq(word, found.registers[name], 64) for name, word in self._entry.words()]
+        anywhere = certain or not self.solver.possible([*given, right])
+        found = replace(found, certain=certain, anywhere=anywhere)
+        return replace(so_far, status="refuted", reason=end.claim.what, counterexample=found)
+
+    def _stopped(self, task: Task, case: Case, end: Stop, model: Model, so_far: Certificate) -> Certificate:
+        expected = self._expected(task, case.lane(0)) if case.lanes else []
+        found = counterexample(self.domain, self._entry, task, case, 0, model, expected, end.what, None)
+        return replace(so_far, status="refuted", reason=end.what, counterexample=found)
+
+
+def _carry_bits(task: Task) -> int:
+    """How wide a sum is that a loop may add up by its carries; 0 for all other tasks."""
+    return {"add": 64, "add-32": 32}.get(task.specification, 0)

@@ -1,0 +1,137 @@
+"""From the solver's answer to a counterexample: boards that are easy to read, what comes out and what should."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import cast
+
+from setwise.analysis.proof.certificate import Counterexample
+from setwise.analysis.proof.claims import Case, Entry, results
+from setwise.analysis.proof.memory import Space
+from setwise.analysis.proof.pointers import Addresses, Pointer
+from setwise.analysis.proof.solver import Model, Solver
+from setwise.analysis.proof.symbolic import Explorer, Path
+from setwise.analysis.run.task import Task
+from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.table import SemanticsError, State
+
+_ALL = (1 << 64) - 1
+# The squares whose number has a 0 for its highest bit, and so on down to the lowest bit.
+_LOW = tuple(sum(1 << square for square in range(64) if not square >> bit & 1) for bit in reversed(range(6)))
+_FEW_PIECES = 3
+_SAMPLES = 8  # of each density
+
+
+class Disagreement(AssertionError):
+    """Two ways to the same answer that differ: an error in the prover itself."""
+
+
+def samples(number: int) -> Iterator[tuple[int, ...]]:
+    """Words of 64 bits, so many at a time: all zeros and ones, then even, sparse and dense ones; always the same."""
+    yield from product((0, 1, _ALL), repeat=number)
+    chance = random.Random(number)
+    for _ in range(_SAMPLES):
+        each = [[chance.getrandbits(64) for _ in range(3)] for _ in range(number)]
+        yield tuple(one for one, _, _ in each)
+        yield tuple(one & two & three for one, two, three in each)
+        yield tuple(one | two | three for one, two, three in each)
+
+
+def plain(solver: Solver, task: Task, words: Sequence[Value], conditions: Sequence[Value]) -> Model:
+    """A choice of the unknowns under these conditions, which can hold, that is easy to read.
+
+    As few pieces stand on the board as may be, and on the lowest squares: so it is the same whatever solver finds it.
+    """
+    found = solver.pleasing(conditions, _wishes(solver.domain, task, words))
+    if found is None:
+        raise Disagreement("conditions that could hold no longer do")
+    return found
+
+
+def _wishes(domain: Addresses, task: Task, words: Sequence[Value]) -> Iterator[Value]:
+    """What makes a counterexample easy to read, the most welcome first."""
+    unknown = [(one, word) for one, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
+    sliders: Value = 0
+    boards: list[Value] = []
+    for one, word in unknown:
+        if one.kind == "board":
+            sliders = domain.or_(sliders, word, 64)
+            boards.append(word)
+    for one, word in unknown:
+        if one.kind in ("empty", "occupied"):
+            blockers = domain.not_(word, 64) if one.kind == "empty" else word
+            boards.append(domain.and_(blockers, domain.not_(sliders, 64), 64))
+    for word in boards:
+        fewer = word
+        for _ in range(_FEW_PIECES):
+            yield domain.eq(fewer, 0, 64)
+            fewer = domain.and_(fewer, domain.sub(fewer, 1, 64), 64)
+    for one, word in unknown:
+        if one.kind == "empty":
+            yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
+    for word in boards:
+        for low in _LOW:
+            yield domain.eq(domain.and_(word, _ALL ^ low, 64), 0, 64)
+
+
+def counterexample(
+    domain: Addresses,
+    entry: Entry,
+    task: Task,
+    case: Case,
+    lane: int,
+    model: Model,
+    expected: Sequence[Value],
+    what: str,
+    state: State | None,
+) -> Counterexample:
+    """What the model says; `state` is that of the routine's end, None where it does not come to one.
+
+    The expected results are computed a second time, over integers; Disagreement if they are others.
+    """
+    inputs = tuple(
+        (one.name, tuple(model(word, 64) for word in lanes)) for one, lanes in zip(task.words, case.words, strict=True)
+    )
+    registers = {name: model(value, 64) for name, value in entry.words()}
+    wanted: tuple[int, ...] = ()
+    got: tuple[int, ...] = ()
+    if case.lanes:
+        wanted = task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
+        if wanted != tuple(model(one, 64) for one in expected):
+            raise Disagreement(f"the specification over integers is not that over bit-vectors: {inputs}")
+        got = () if state is None else tuple(_number(model, one) for one in results(task, case, state, lane))
+    return Counterexample(what, inputs, lane, wanted, got, registers, alias=case.alias, runs=state is not None)
+
+
+def _number(model: Model, value: Value) -> int:
+    return 0 if isinstance(value, Pointer) else model(value, 64)
+
+
+def afresh(state: State) -> State:
+    """A copy with memory of its own."""
+    return state.copy(cast(Space, state.memory).copy())
+
+
+def never_returns(explorer: Explorer, start: State, model: Model) -> bool:
+    """Whether the routine, started from here under these choices of the unknowns, runs on for too many instructions.
+
+    The explorer's limit is more than any routine on a few boards needs.
+    """
+
+    def known(value: Value, width: int = 64) -> Value:
+        return value if isinstance(value, Pointer) else model(value, width)
+
+    space = cast(Space, start.memory)
+    start.registers = {name: known(value) for name, value in start.registers.items()}
+    start.vectors = {name: tuple(map(known, lanes)) for name, lanes in start.vectors.items()}
+    for cells in space.cells.values():
+        for at, (value, width, part) in cells.content.items():
+            if value is not explorer.back:
+                cells.content[at] = (known(value, width), width, part)
+    path = Path(start, 0)
+    try:
+        return all(explorer.step(path) is None for _ in range(explorer.limits.steps))
+    except SemanticsError:
+        return False

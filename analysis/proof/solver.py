@@ -1,0 +1,147 @@
+"""Questions to bitwuzla.
+
+Why bitwuzla: it is made for bit-vectors, blasts them to a SAT problem after rewriting, answers these questions in
+milliseconds, installs from PyPI with 2.5 MB and no dependencies, and carries a licence (MIT) like ours. z3 answers them
+as well, at 39 MB. Nothing but this file and `domains` knows which solver it is.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from setwise.analysis.proof.pointers import Addresses
+from setwise.analysis.semantics.domains import Value
+
+Model = Callable[[Value, int], int]
+"""From a value and its width to a number, under one choice of the unknowns."""
+
+
+class TimeOutError(Exception):
+    """The solver was given no time to find an answer."""
+
+
+class Solver:
+    """Answers whether conditions can hold together; equal questions are asked once.
+
+    `until` is the moment, of time.monotonic, after which all questions end in TimeOutError.
+    """
+
+    def __init__(self, domain: Addresses) -> None:
+        self.domain = domain
+        self.until = float("inf")
+        self.asked = 0  # questions that came to the solver
+        self._known: dict[frozenset[Any], bool] = {}  # questions, and whether that is possible
+        self._false = domain.term(0, 1)
+
+    @property
+    def name(self) -> str:
+        """The solver and its version."""
+        return f"bitwuzla {self.domain.bitwuzla.version()}"
+
+    def possible(self, conditions: Iterable[Value], sums: bool = False) -> bool:
+        """Whether some choice of the unknowns makes all conditions, of one bit each, hold.
+
+        `sums` says that they are about sums rather than boards: then rewriting before all else pays.
+        """
+        terms = self._terms(conditions)
+        if terms is None:
+            return False
+        key = frozenset(terms)
+        if key not in self._known:
+            self._known[key] = self._ask(terms, sums) is not None
+        return self._known[key]
+
+    def model(self, conditions: Iterable[Value], sums: bool = False) -> Model | None:
+        """A choice of the unknowns that makes all conditions hold, or None where there is none; as `possible`."""
+        terms = self._terms(conditions)
+        if terms is None or self._known.get(frozenset(terms)) is False:
+            return None
+        found = self._ask(terms, sums)
+        self._known[frozenset(terms)] = found is not None
+        return found
+
+    def _terms(self, conditions: Iterable[Value]) -> list[Any] | None:
+        """Those of the conditions that are not known to hold; None where one is known not to."""
+        if time.monotonic() > self.until:
+            raise TimeOutError
+        terms = []
+        for condition in conditions:
+            if not isinstance(condition, int):
+                terms.append(condition)
+            elif not condition:
+                return None
+        return terms
+
+    def pleasing(self, conditions: Iterable[Value], wishes: Iterable[Value]) -> Model | None:
+        """As `model`, and each of the wishes holds that can hold together with those before it."""
+        terms = self._terms(conditions)
+        if terms is None:
+            return None
+        bitwuzla = self.domain.bitwuzla
+        solver = self._solver(terms, sums=False)
+        if not self._holds(_answer(solver)):
+            return None
+        for wish in wishes:
+            if isinstance(wish, int):
+                continue
+            one = self.domain.is_true(wish)
+            if _answer(solver, one) == bitwuzla.Result.SAT:
+                solver.assert_formula(one)
+        return self._model(solver) if self._holds(_answer(solver)) else None
+
+    def _ask(self, terms: Sequence[Any], sums: bool) -> Model | None:
+        solver = self._solver(terms, sums)
+        return self._model(solver) if self._holds(_answer(solver)) else None
+
+    def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
+        bitwuzla, left = self.domain.bitwuzla, self.until - time.monotonic()
+        options = bitwuzla.Options()
+        options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+        options.set(bitwuzla.Option.PREPROCESS, sums)
+        options.set(bitwuzla.Option.ABSTRACTION, False)  # of products: ours are by constants, and small as circuits
+        if left != float("inf"):
+            options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(left * 1000)))
+        solver = bitwuzla.Bitwuzla(self.domain.terms, options)
+        for term in terms:
+            solver.assert_formula(self.domain.is_true(term))
+        return solver
+
+    def _holds(self, answer: Any) -> bool:
+        self.asked += 1
+        if answer not in (self.domain.bitwuzla.Result.SAT, self.domain.bitwuzla.Result.UNSAT):
+            raise TimeOutError
+        return bool(answer == self.domain.bitwuzla.Result.SAT)
+
+    def _model(self, solver: Any) -> Model:
+        def value(term: Value, width: int) -> int:
+            return int(solver.get_value(self.domain.term(term, width)).value(10))
+
+        return value
+
+
+def _answer(solver: Any, *assumed: Any) -> Any:
+    with _interruptible(solver):
+        return solver.check_sat(*assumed)
+
+
+@contextmanager
+def _interruptible(solver: Any) -> Iterator[None]:
+    """An interrupt from the keyboard ends the solver's work, too, which by itself lets no handler of Python's run."""
+    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not handled or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[int] = []
+    solver.configure_terminator(lambda: bool(seen))
+    signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if seen:
+        raise KeyboardInterrupt

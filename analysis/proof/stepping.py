@@ -1,0 +1,224 @@
+"""Counterexamples put to the test without a processor: the code is stepped on them, and none of it runs.
+
+The steps share their table of semantics with the proof, but neither the solver nor the memory: here all addresses are
+numbers, and each access is looked up among the pieces of memory that the caller hands over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from setwise.analysis.code.decode import Decoded, DecodeError
+from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
+from setwise.analysis.proof.claims import GENERAL, MASKS, VECTORS
+from setwise.analysis.proof.symbolic import Code, Limits
+from setwise.analysis.run.step import CODE, STACK, Machine, Region, Start, Step, StepError
+from setwise.analysis.run.task import Argument
+from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.state import BreachError, Memory
+from setwise.analysis.semantics.table import SemanticsError
+
+_OFFSETS = (8, 24, 40, 56)  # of rsp at entry from a multiple of 64
+_RESULTS = "results"
+_LOST = 0xA5
+_WORD = (1 << 64) - 1
+
+
+def confirm_by_stepping(certificate: Certificate) -> Confirmation:
+    """Steps the certificate's bytes on its counterexample, with every register as the proof has it."""
+    if certificate.counterexample is None:
+        return Confirmation("not confirmed", "not confirmed, for there is no example")
+    # Nothing is known of the stack's place; what depends on it shows at one of these.
+    tried = [_step(certificate, certificate.counterexample, STACK + offset) for offset in _OFFSETS]
+    return next((one for one in tried if one.status == "confirmed"), tried[0])
+
+
+def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirmation:
+    try:
+        machine = _Judged(certificate, found, rsp)
+        machine.run(Limits().steps)
+    except (BreachError, StepError) as error:
+        return _confirmed(found, str(error))
+    except (SemanticsError, DecodeError) as error:
+        return Confirmation("not confirmed", f"not confirmed, for it cannot be stepped: {error}")
+    got = machine.results()
+    broken = ", ".join(machine.broken())
+    if broken:
+        return _confirmed(found, broken, got)
+    if got != found.expected:
+        return Confirmation("confirmed", "confirmed by stepping", got)
+    if not found.runs or not found.anywhere:
+        why = "it depends on where code and memory lie, or on what they hold"
+        return Confirmation("not confirmed", f"not confirmed by stepping: {why}", got)
+    return Confirmation("disagrees", "but stepped it gives what is expected: the proof is wrong", got)
+
+
+def _confirmed(found: Counterexample, what: str, got: tuple[int, ...] = ()) -> Confirmation:
+    """The steps' own words where they are others than the proof's, which stand before them."""
+    same = what == found.what or _instruction(what) == _instruction(found.what) != ""
+    return Confirmation("confirmed", "confirmed by stepping" + ("" if same else f": {what}"), got)
+
+
+def _instruction(what: str) -> str:
+    """The instruction that a breach is told of, with its place."""
+    head, at, rest = what.partition(" at offset ")
+    return head + at + rest.partition(" ")[0] if what.startswith("'") else ""
+
+
+@dataclass(slots=True)
+class _Own:
+    """Memory of which the stack's part ends at `low`."""
+
+    memory: Memory
+    stack: Region
+    low: int
+
+    def load(self, address: Value, bits: int) -> Value:
+        """What is there; StepError outside."""
+        self._check(address, bits, "reads")
+        return self.memory.load(address, bits)
+
+    def store(self, address: Value, bits: int, value: Value) -> None:
+        """Puts it there; StepError outside."""
+        self._check(address, bits, "writes")
+        self.memory.store(address, bits, value)
+
+    def move(self, low: int) -> None:
+        """The stack is the routine's from there on; what lay below is lost."""
+        if low > self.low:
+            start, end = (max(0, min(place - self.stack.start, len(self.stack.content))) for place in (self.low, low))
+            self.stack.content[start:end] = bytes([_LOST]) * (end - start)
+        self.low = low
+
+    def _check(self, address: Value, bits: int, does: str) -> None:
+        if self.stack.start <= address < self.low:
+            below = self.low - address
+            raise StepError(f"{does} {bits // 8} bytes {below} below what is the routine's of the stack")
+
+
+class _Judged(Machine):
+    """The code at a counterexample; it may touch what its contract says, and nothing else."""
+
+    def __init__(self, certificate: Certificate, found: Counterexample, rsp: int) -> None:
+        self._task, self._found = certificate.task, found
+        self._code = Code(certificate.binary)
+        super().__init__(
+            certificate.binary,
+            self._registers(),
+            dict(self._memory()),
+            self._code.instructions,
+            stack={one.place.offset: self._word(one) for one in self._task.arguments if one.place.file == "stack"},
+            rsp=rsp,
+            above=self._task.stack,
+        )
+        self.stack.content[: rsp - self.stack.start] = bytes([_LOST]) * (rsp - self.stack.start)
+        self._own = _Own(self.state.memory, self.stack, rsp - self._task.red_zone)
+        self.state.memory = self._own
+        self._before = dict(self.state.registers), dict(self.state.vectors)
+
+    def instruction(self, offset: int) -> Decoded:
+        """What lies at that offset, also within another instruction."""
+        if not 0 <= offset < len(self.binary.text):
+            raise StepError(f"goes to {CODE + offset:#x}, outside its code")
+        return self._code.at(offset)
+
+    def step(self) -> Step:
+        """Executes the next instruction; the stack is the routine's from its red zone on."""
+        if self.offset is not None:
+            instruction = self.instruction(self.offset)
+            if instruction.stores and "rsp" in instruction.writes:
+                self._own.low -= 8  # it pushes a word, and rsp is below that only afterwards
+        made = super().step()
+        rsp = int(self.state.registers["rsp"])
+        if not 0 <= rsp - self.stack.start <= len(self.stack.content):
+            raise StepError("loses the stack pointer")
+        self._own.move(rsp - self._task.red_zone)
+        return made
+
+    def results(self) -> tuple[int, ...]:
+        """The results of the lane in question; none of arrays without a board."""
+        lane, task = self._found.lane, self._task
+        if task.each:
+            return (self._at(self._result, 8 * lane),) if self._count else ()
+        return tuple(
+            self.state.vectors[place.register][lane]
+            if place.file == "vector"
+            else self.state.registers[place.register]
+            if place.file == "general"
+            else self._at(_RESULTS, place.offset + 8 * lane)
+            for place in (one.place for one in task.results)
+        )
+
+    def broken(self) -> Iterator[str]:
+        """What is not as it was at the entry, and has to be."""
+        registers, vectors = self._before
+        for name in self._task.saved:
+            if self.state.registers[name] != registers[name]:
+                yield f"{name} is not restored"
+        for name in self._task.saved_vectors:
+            if self.state.vectors[name][:2] != vectors[name][:2]:
+                yield f"x{name[1:]} is not restored"
+        for name, words in self._arrays():
+            if name != self._result and bytes(self.buffers[name].content) != _bytes(words):
+                yield f"{name} is changed"
+
+    @property
+    def _count(self) -> int:
+        """How many boards each array has."""
+        return len(self._found.inputs[0][1])
+
+    @property
+    def _result(self) -> str:
+        """The array that the result goes to."""
+        return self._task.arrays[-1 if self._found.alias is None else self._found.alias]
+
+    def _arrays(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Those that are given, with their boards."""
+        if self._task.each:
+            yield from zip(self._task.arrays, (words for _, words in self._found.inputs), strict=False)
+
+    def _memory(self) -> Iterator[tuple[str, bytes]]:
+        """The buffers; those for results hold what no routine gives by chance, so that one never written shows."""
+        never = [word ^ _WORD for word in self._found.expected]
+        for name, words in self._arrays():
+            yield name, _bytes(words)
+        if self._task.each:
+            if self._found.alias is None:
+                yield self._result, _bytes(never * self._count)
+            return
+        places = [one.place for one in self._task.results]
+        content = bytearray(max(place.offset + 8 * place.lanes for place in places))
+        for place, word in zip(places, never, strict=True):
+            content[place.offset : place.offset + 8 * place.lanes] = _bytes([word] * place.lanes)
+        yield _RESULTS, bytes(content)
+
+    def _registers(self) -> dict[str, Start]:
+        given = self._found.registers
+        registers: dict[str, Start] = {name: given[name] for name in (*GENERAL, *MASKS) if name in given}
+        for name in VECTORS:
+            if f"{name}.0" in given:
+                registers[name] = [given[f"{name}.{lane}"] for lane in range(8)]
+        for one in self._task.arguments:
+            if one.place.file == "general":
+                registers[one.place.register] = self._word(one)
+            elif one.place.file == "vector":
+                lanes = dict(self._found.inputs)[one.name]
+                rest = [given.get(f"{one.place.register}.{lane}", 0) for lane in range(len(lanes), 8)]
+                registers[one.place.register] = [*lanes, *rest]
+        return registers
+
+    def _word(self, one: Argument) -> int | str:
+        """What an argument that is no vector holds: a number, or a buffer for its address."""
+        if one.kind == "results":
+            return _RESULTS
+        if one.kind == "boards":
+            return self._result if one.name == self._task.arrays[-1] else one.name
+        return self._count if one.kind == "count" else dict(self._found.inputs)[one.name][0]
+
+    def _at(self, buffer: str, offset: int) -> int:
+        return int.from_bytes(self.buffers[buffer].content[offset : offset + 8], "little")
+
+
+def _bytes(words: Sequence[int]) -> bytes:
+    return b"".join(word.to_bytes(8, "little") for word in words)

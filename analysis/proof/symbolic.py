@@ -1,0 +1,319 @@
+"""Symbolic execution: every path of a routine's decoded bytes, over terms, from the entry to the return.
+
+A branch on an unknown condition forks, where the solver says that both ways are possible; so a loop is unrolled until
+going round once more is impossible, and its bound is proved on the way. A jump through a table is followed to each of
+its targets. Nothing is passed over: a path ends in an Exit or in a Stop that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode
+from setwise.analysis.proof.memory import ChoiceError, DistanceError, GapError, Space
+from setwise.analysis.proof.pointers import Addresses, Pointer
+from setwise.analysis.proof.solver import Model, Solver
+from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.state import BreachError
+from setwise.analysis.semantics.table import Goto, SemanticsError, State, UnknownInstructionError, execute
+
+_SUSPECT = 12  # rounds: more than any flood on a board needs
+_CHOICES = 256
+_LONGEST = 15  # bytes of an instruction
+
+
+@dataclass(slots=True)
+class Path:
+    """A way through the code so far: the state, the next instruction's offset, and the conditions that led here."""
+
+    state: State
+    offset: int
+    conditions: tuple[Value, ...] = ()
+    rounds: dict[int, int] = field(default_factory=dict)
+    """How often each branch on an unknown condition went back."""
+    inside: frozenset[int] = frozenset()
+    """Heads of the loops that an invariant has led through."""
+
+    def fork(self, offset: int, condition: Value) -> Path:
+        """The same path, gone this way on that condition."""
+        space = cast(Space, self.state.memory)
+        state, conditions = self.state.copy(space.copy()), (*self.conditions, condition)
+        return Path(state, offset, conditions, dict(self.rounds), self.inside)
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A path that came back to its caller."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A path that did not: `what` went wrong at which offset.
+
+    With a model it is a breach of contract, which these choices of the unknowns lead to; without, nobody knows.
+    """
+
+    what: str
+    offset: int
+    path: Path
+    model: Model | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to give up: rounds of one loop, paths, and instructions of one path."""
+
+    rounds: int = 80
+    paths: int = 2000
+    steps: int = 20_000
+
+
+class Code:
+    """Decoded instructions by their offsets; what lies at other offsets is decoded when it is reached."""
+
+    def __init__(self, binary: Binary) -> None:
+        self.binary, self.image = binary, binary.image
+        self.instructions = decode(binary.text)
+        self._at = {instruction.offset: instruction for instruction in self.instructions}
+        self.heads = frozenset(
+            one.target for one in self.instructions if one.target is not None and one.target <= one.offset
+        )
+        """Where branches go back to."""
+
+    def at(self, offset: int) -> Decoded:
+        """The instruction there; BreachError if there is none."""
+        if offset not in self._at:
+            if not 0 <= offset < len(self.binary.text):
+                raise BreachError(f"leaves its code, to offset {offset:#x}")
+            self._at[offset] = self._decoded(offset)
+        return self._at[offset]
+
+    def _decoded(self, offset: int) -> Decoded:
+        last: DecodeError | None = None
+        for length in range(1, _LONGEST + 1):
+            try:
+                found = decode(self.binary.text[offset : offset + length])[0]
+            except DecodeError as error:
+                last = error
+                continue
+            operands = tuple(
+                replace(one, target=one.target + offset) if isinstance(one, Mem) and one.target is not None else one
+                for one in found.operands
+            )
+            target = None if found.target is None else found.target + offset
+            return replace(found, offset=offset, operands=operands, target=target)
+        raise BreachError(f"runs into offset {offset:#x}, where no instruction lies") from last
+
+
+class Explorer:
+    """Follows all paths of `code` under `assumptions`; `back` is the return address that they must end at."""
+
+    def __init__(
+        self,
+        solver: Solver,
+        code: Code,
+        assumptions: Sequence[Value],
+        back: Value,
+        red_zone: int,
+        unknown: Callable[[str, int], Value],
+        limits: Limits = Limits(),
+    ) -> None:
+        self.solver, self.code, self.back = solver, code, back
+        self.domain: Addresses = solver.domain
+        self.assumptions = tuple(assumptions)
+        self.limits, self.red_zone = limits, red_zone
+        self.unknown = unknown  # a variable of that name and width
+        self.most_rounds = 0  # of any loop on an unknown condition
+        self.heads: frozenset[int] = frozenset()  # where `through` takes over
+        self.endless: Callable[[Model], bool] | None = None  # whether it runs on and on under these choices
+        self.through: Callable[[Path], list[Exit | Stop | Path]] | None = None
+
+    def run(self, start: Path) -> list[Exit | Stop]:
+        """All ends of all paths; stops early at the first Stop."""
+        waiting: list[Path] = [start]
+        ends: list[Exit | Stop] = []
+        while waiting:
+            path = waiting.pop()
+            if len(waiting) + len(ends) > self.limits.paths:
+                return [*ends, Stop("takes too many paths", path.offset, path)]
+            for found in self._on(path):
+                if isinstance(found, Path):
+                    waiting.append(found)
+                else:
+                    ends.append(found)
+                    if isinstance(found, Stop):
+                        return ends
+        return ends
+
+    def _on(self, path: Path) -> Sequence[Exit | Stop | Path]:
+        if self.through is not None and path.offset in self.heads:
+            return self.through(path)
+        found = self.follow(path)
+        return found if isinstance(found, list) else [found]
+
+    def follow(self, path: Path) -> Exit | Stop | list[Path]:
+        """Runs on until the path ends, forks (an empty list: it was impossible), or comes to one of the heads."""
+        for _ in range(self.limits.steps):
+            try:
+                after = self.step(path)
+            except ChoiceError as error:
+                return self._split(path, error)
+            except DistanceError as error:
+                if not self._measure(path, error):
+                    return self._stopped(path, error)
+                continue
+            except SemanticsError as error:
+                return self._stopped(path, error)
+            if after is not None:
+                return after
+            if path.offset in self.heads:
+                return [path]
+        what = f"has not returned after {self.limits.steps} instructions"
+        return Stop(what, path.offset, path, self.model(path))
+
+    def possible(self, path: Path, *more: Value) -> bool:
+        """Whether some choice of the unknowns leads this path, and on these conditions further."""
+        return self.solver.possible((*self.assumptions, *path.conditions, *more), sums=True)
+
+    def sure(self, path: Path, condition: Value) -> bool:
+        """Whether the condition holds on this path, whatever the unknowns are."""
+        if isinstance(condition, int):
+            return bool(condition) or not self.possible(path)
+        known = any(one is condition or (not isinstance(one, int) and one == condition) for one in path.conditions)
+        return known or not self.possible(path, self.domain.not_(condition, 1))
+
+    def model(self, path: Path, *more: Value) -> Model | None:
+        """Such a choice, or None."""
+        return self.solver.model((*self.assumptions, *path.conditions, *more), sums=True)
+
+    def step(self, path: Path) -> Exit | Stop | list[Path] | None:
+        """Executes one instruction; None where the path just goes on."""
+        instruction, state = self.code.at(path.offset), path.state
+        before = state.registers["rsp"]
+        space = cast(Space, state.memory)
+        if instruction.stores and "rsp" in instruction.writes:
+            space.grow(8)  # it pushes a word, and rsp is below that only afterwards
+        goto = execute(instruction, state)
+        while space.must:
+            condition, what = space.must.pop()
+            found = self.model(path, self.domain.not_(condition, 1))
+            if found is not None:
+                return Stop(self._said(instruction, what), path.offset, path, found)
+        if state.registers["rsp"] is not before:
+            self._move_stack(space, state.registers["rsp"])
+        if goto is None or (isinstance(goto.condition, int) and goto.condition == 0):
+            path.offset = instruction.end
+            return None
+        if goto.condition is None or isinstance(goto.condition, int):
+            return self._jump(path, goto.place)
+        return self._branch(path, instruction, goto)
+
+    def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> list[Path] | Stop:
+        condition, place = goto.condition, goto.place
+        if not isinstance(place, Pointer):
+            raise GapError("branches to no place in the code")
+        forks = []
+        target = self._offset(place)
+        for offset, one in ((instruction.end, self.domain.not_(condition, 1)), (target, condition)):
+            if self.possible(path, one):
+                forks.append(path.fork(offset, one))
+        for fork in forks:
+            if fork.offset <= instruction.offset:
+                rounds = fork.rounds[instruction.offset] = fork.rounds.get(instruction.offset, 0) + 1
+                self.most_rounds = max(self.most_rounds, rounds)
+                if rounds in (_SUSPECT, self.limits.rounds) and self.endless is not None:
+                    model = self.model(fork)
+                    if model is not None and self.endless(model):
+                        what = f"has not returned after {self.limits.steps} instructions"
+                        return Stop(what, instruction.offset, fork, model)
+                if rounds > self.limits.rounds:
+                    what = f"the loop back to {fork.offset:#x} is not shown to end within {rounds - 1} rounds"
+                    return Stop(what, instruction.offset, fork)
+        return forks
+
+    def _jump(self, path: Path, place: Value) -> Exit | list[Path] | None:
+        if place is self.back:
+            return Exit(path)
+        if isinstance(place, Pointer) and place.base == self.space(path).code:
+            if place.index is None:
+                path.offset = self._offset(place)
+                return None
+            return self._targets(path, place)
+        if isinstance(place, (Pointer, int)):
+            raise BreachError("goes to an address outside its code")
+        raise GapError("returns elsewhere than to its caller", self.domain.eq(place, self.back, 64))
+
+    def _targets(self, path: Path, place: Pointer) -> list[Path]:
+        """The path, forked for every value that the index of a jump through a table can have."""
+        return [
+            path.fork(self._offset(Pointer(place.base, (place.offset + value) % (1 << 64))), condition)
+            for value, condition in self._values(path, place.index)
+        ]
+
+    def _split(self, path: Path, choice: ChoiceError) -> list[Path] | Stop:
+        """The path, forked before this instruction for every value that an index can have; nothing is done yet."""
+        forks, index = [], choice.index
+        outside = self.model(path, self.domain.not_(choice.allowed, 1))
+        if outside is not None:
+            return Stop(str(choice), path.offset, path, outside)
+        try:
+            for value, condition in self._values(path, index):
+                fork = path.fork(path.offset, condition)
+                space = self.space(fork)
+                space.known = {**space.known, index: value}
+                forks.append(fork)
+        except GapError as error:
+            return Stop(str(error), path.offset, path)
+        return forks
+
+    def _measure(self, path: Path, unseen: DistanceError) -> bool:
+        """Whether the distance is always the same on this path; if so the path knows it, and goes on as before."""
+        distance, model = self.domain.sub(unseen.index, unseen.origin, 64), self.model(path)
+        if model is None:
+            return False
+        found = model(distance, 64)
+        if not self.sure(path, self.domain.eq(distance, found, 64)):
+            return False
+        space = self.space(path)
+        space.distances = {**space.distances, (unseen.index, unseen.origin): found}
+        return True
+
+    def _values(self, path: Path, index: Value) -> list[tuple[int, Value]]:
+        """Every value that an index can have on this path, with the condition that it has it."""
+        found: list[tuple[int, Value]] = []
+        while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
+            if len(found) == _CHOICES:
+                raise GapError(f"goes on in more than {_CHOICES} ways from offset {path.offset:#x}")
+            value = model(index, 64)
+            found.append((value, self.domain.eq(index, value, 64)))
+        return found
+
+    def _offset(self, place: Pointer) -> int:
+        return place.offset - (1 << 64) if place.offset >> 63 else place.offset
+
+    def _move_stack(self, space: Space, rsp: Value) -> None:
+        if not isinstance(rsp, Pointer) or rsp.base != space.stack or rsp.index is not None:
+            raise BreachError("loses the stack pointer")
+        space.lower(self._offset(rsp) - self.red_zone)
+
+    def space(self, path: Path) -> Space:
+        """The path's memory."""
+        return cast(Space, path.state.memory)
+
+    def _said(self, instruction: Decoded, what: str) -> str:
+        return f"'{instruction.text()}' at offset {instruction.offset:#x} {what}"
+
+    def _stopped(self, path: Path, error: SemanticsError) -> Stop | list[Path]:
+        allowed = error.allowed if isinstance(error, GapError) else 1
+        breach = isinstance(error, BreachError)
+        if isinstance(error, UnknownInstructionError) or (not breach and isinstance(allowed, int) and allowed):
+            # Nobody knows; but a path that cannot be taken does no harm.
+            return Stop(str(error), path.offset, path) if self.possible(path) else []
+        found = self.model(path) if breach else self.model(path, self.domain.not_(allowed, 1))
+        if found is not None:
+            return Stop(str(error), path.offset, path, found)
+        return [] if breach or not self.possible(path) else Stop(str(error), path.offset, path)

@@ -1,0 +1,36 @@
+"""Which files the reports are, and what stands in each: pages, pictures, data."""
+
+from __future__ import annotations
+
+from setwise.analysis.cost.processors import PROCESSORS
+from setwise.analysis.report.comparison import comparison
+from setwise.analysis.report.compilers import PATH as COMPILED
+from setwise.analysis.report.compilers import compilers
+from setwise.analysis.report.costs import costs, rows_of
+from setwise.analysis.report.data import Data
+from setwise.analysis.report.files import Files, as_json
+from setwise.analysis.report.measurements import PATH as MEASURED
+from setwise.analysis.report.measurements import measurements
+from setwise.analysis.report.pictures import pictures, titles
+from setwise.analysis.report.readme import readme
+
+
+def files(data: Data) -> Files:
+    """The contents of every file, by its path within the reports' folder."""
+    rows, estimates = data.rows, data.estimates
+    measured = data.measured.of({key: row.fingerprint for key, row in rows.items()}) if data.measured else None
+    processors = {one.name: one.title.replace(", ", " / ") for one in PROCESSORS}
+    made = {
+        "README.md": readme(rows, estimates, processors, measured, data.compilers, titles(measured)),
+        "comparison.md": comparison(rows, data.classic),
+        "costs.md": costs(rows, estimates),
+        "compilers.md": compilers(data.compilers, rows, measured),
+        "data/kernels.json": as_json([row.as_dict() for row in rows.values()]),
+        "data/costs.json": as_json(rows_of(estimates)),
+        COMPILED: data.compilers.as_json(),
+        **pictures(rows, estimates, processors, data.compilers, measured),
+    }
+    if data.measured is not None and measured is not None:
+        stale = len(data.measured.timed) - len(measured.timed)
+        made |= {"measurements.md": measurements(measured, processors, stale), MEASURED: data.measured.as_json()}
+    return made

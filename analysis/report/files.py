@@ -1,0 +1,122 @@
+"""The reports as files: what stands in which, and where files that are there differ from what they should be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from setwise.analysis.report.markdown import COMMAND
+
+T = TypeVar("T")
+Files = Mapping[str, str]
+"""Contents by path, which is relative to the reports' folder and has / between its parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first line in which a file is not what it should be; None for a line that is not there at all.
+
+    `line` counts from 1; 0 means that the file as a whole is missing, or that there should be none.
+    """
+
+    path: str
+    line: int
+    there: str | None
+    wanted: str | None
+
+    def __str__(self) -> str:
+        if self.line == 0:
+            return f"{self.path}: {'is missing' if self.there is None else 'is not made by any command'}"
+        start = _common(self.there or "", self.wanted or "")
+        there, wanted = (_shown(line, start) for line in (self.there, self.wanted))
+        return f"{self.path}, line {self.line}: {there} is there, {wanted} should be"
+
+
+def differences(folder: Path, wanted: Files, ours: Iterable[str] = ("pictures", "data")) -> Iterator[Difference]:
+    """Where the files of a folder differ from these; in the folders called `ours` there must be no others."""
+    for path, content in wanted.items():
+        file = folder / path
+        if not file.is_file():
+            yield Difference(path, 0, None, content)
+            continue
+        there = file.read_text(encoding="utf-8")
+        if there != content:
+            yield _first_difference(path, there, content)
+    for name in ours:
+        for file in sorted((folder / name).glob("*")):
+            if f"{name}/{file.name}" not in wanted:
+                yield Difference(f"{name}/{file.name}", 0, "", None)
+
+
+def write(folder: Path, files: Files) -> None:
+    """Write the files, each whole or not at all; those that are not named stay. ValueError where that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # All are written before the first takes its place, so that a full disk changes nothing.
+        with TemporaryDirectory(prefix=".report-", dir=folder) as waiting:
+            for path, content in files.items():
+                (Path(waiting) / path).parent.mkdir(parents=True, exist_ok=True)
+                (Path(waiting) / path).write_text(content, encoding="utf-8", newline="\n")
+            for path in files:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (Path(waiting) / path).replace(folder / path)
+    except OSError as error:
+        place = error.filename or folder
+        raise ValueError(f"cannot write {place}: {(error.strerror or str(error)).lower()}") from None
+
+
+def as_json(rows: Sequence[Mapping[str, Any]], command: str = COMMAND, **head: Any) -> str:
+    """Rows as JSON, a line each, with the command that made them.
+
+    >>> print(as_json([{"name": "dumb7", "moves": 1}], unit="cycles"), end="")
+    {
+      "made_by": "setwise report",
+      "unit": "cycles",
+      "rows": [
+        {"name": "dumb7", "moves": 1}
+      ]
+    }
+    """
+    lines = ["{", f'  "made_by": {json.dumps(command)},']
+    lines += [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+    body = ",\n".join(f"    {json.dumps(row)}" for row in rows)
+    return "\n".join([*lines, '  "rows": [', *([body] if body else []), "  ]", "}"]) + "\n"
+
+
+def from_json(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> T | None:
+    """What `read` makes of such a file; None if there is none. ValueError with the remedy where it is damaged."""
+    if not path.exists():
+        return None
+    try:
+        return read(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read ({error}): {remedy}") from None
+
+
+def _first_difference(path: str, there: str, wanted: str) -> Difference:
+    pairs = zip_longest(there.splitlines(), wanted.splitlines())
+    for number, (one, other) in enumerate(pairs, 1):
+        if one != other:
+            return Difference(path, number, one, other)
+    # Only ends of lines differ.
+    return Difference(path, len(wanted.splitlines()), there[-20:], wanted[-20:])
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two lines begin with alike."""
+    same = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return next(same, min(len(one), len(other)))
+
+
+def _shown(line: str | None, start: int) -> str:
+    """The part of a line where it begins to differ."""
+    if line is None:
+        return "no line"
+    first = max(0, start - 30) if len(line) > 80 else 0
+    part = line[first : first + 80]
+    return ("..." if first else "") + repr(part) + ("..." if first + 80 < len(line) else "")

@@ -1,0 +1,242 @@
+"""The pictures of the reports, from the data: which kernels each shows, under which title."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from setwise.analysis.code.count import classify
+from setwise.analysis.code.decode import decode
+from setwise.analysis.commands.subcommands import binary_of, some
+from setwise.analysis.commands.trace import EMPTY, SLIDERS
+from setwise.analysis.cost.bounds import cost
+from setwise.analysis.cost.dependence import BEFORE
+from setwise.analysis.cost.processors import Processor, processor
+from setwise.analysis.measure.compilers import FOR_SCALE
+from setwise.analysis.measure.trials import OURS
+from setwise.analysis.pictures.bars import Bar, Groups, moves_and_operations
+from setwise.analysis.pictures.boards import slow_motion
+from setwise.analysis.pictures.graph import Node, dependencies
+from setwise.analysis.pictures.network import prefix_network
+from setwise.analysis.pictures.scatter import Point, latency_and_throughput
+from setwise.analysis.pictures.svg import BLUE, BRICK, MUTED, OCHRE, PLUM, TEAL
+from setwise.analysis.pictures.svg import FAMILIES as COLOURS
+from setwise.analysis.report.compilers import Compilers
+from setwise.analysis.report.costs import Estimates
+from setwise.analysis.report.markdown import FAMILIES, ISAS, LONG, figure
+from setwise.analysis.report.measurements import Measured
+from setwise.analysis.report.races import EXPORTED
+from setwise.analysis.report.rows import Key, Row
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.trace import fill
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import Kernel, lower
+
+Rows = Mapping[Key, Row]
+Titles = Mapping[str, str]
+
+TITLES: Titles = {
+    "pictures/moves-and-operations.svg": "Moves and operations by variant and instruction set",
+    "pictures/union.svg": "A whole side: latency against throughput",
+    "pictures/one-direction.svg": "One direction: latency against throughput",
+    "pictures/slow-motion.svg": "A fill in slow motion",
+    "pictures/prefix-network.svg": "The prefix network of Kogge-Stone",
+    "pictures/dependencies.svg": "What waits for what: dumb7 and Kogge-Stone",
+    "pictures/dependencies-push.svg": "What waits for what: push",
+    "pictures/dependencies-union.svg": "What waits for what: a whole side with AVX-512",
+}
+MEASURED = "pictures/measured.svg", "Measured: latency against throughput"
+"""Path and title of the picture that there is where there is a measurement."""
+
+_BY_ISA = {"x86-64": BRICK, "bmi2": OCHRE, "sse2": BLUE, "avx2": TEAL, "avx512": PLUM}
+_ON = "zen4"
+"""The processor whose latencies the graphs show."""
+
+
+def pictures(
+    rows: Rows, estimates: Estimates, processors: Titles, compilers: Compilers, measured: Measured | None
+) -> dict[str, str]:
+    """Every picture by its path."""
+    made = (
+        _bars(rows),
+        _union(rows, estimates, processors, compilers),
+        _one_direction(rows, estimates, processors),
+        slow_motion(fill("dumb7", "sout", SLIDERS, EMPTY), fill("kogge-stone", "sout", SLIDERS, EMPTY)),
+        prefix_network(),
+        _graphs([("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")]),
+        _graphs([("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")]),
+        _graphs([("sliders.union", "avx512")]),
+    )
+    held = dict(zip(TITLES, made, strict=True))
+    return {**held, MEASURED[0]: _measured(measured)} if measured else held
+
+
+def titles(measured: Measured | None) -> Titles:
+    """The pictures' titles by their paths."""
+    return {**TITLES, MEASURED[0]: MEASURED[1]} if measured else TITLES
+
+
+def _bars(rows: Rows) -> str:
+    families = [family for family in ("dumb7", "kogge-stone", "push", "subtraction") if family in COLOURS]
+    panels: list[tuple[str, Groups]] = []
+    for direction in ("sout", "noEa", "east"):
+        groups = []
+        for isa in ISAS:
+            lanes = max((row.lanes for row in rows.values() if row.isa == isa), default=1)
+            found = (rows.get((f"{family}.attacks.{direction}", isa, lanes)) for family in families)
+            groups.append((isa, [Bar(row.family, row.counts.moves, row.counts.operations) for row in found if row]))
+        title = LONG[direction] + (" (push: an addition)" if direction == "east" else "")
+        panels.append((title, groups))
+    titles: dict[str, str] = {family: FAMILIES[family] for family in families}
+    below = "Attacks in one direction, System V; the final ret is not counted. A vector holds 2, 4 or 8 boards."
+    return moves_and_operations(panels, titles, below)
+
+
+def _union(rows: Rows, estimates: Estimates, processors: Titles, found: Compilers) -> str:
+    panels = []
+    for name, title in processors.items():
+        points = []
+        for row in rows.values():
+            bound = estimates.get((row.key, name))
+            if row.name == "sliders.union" and bound and bound.chained is not None:
+                lanes = f", {row.lanes} lanes" if row.isa == "avx512" else ""
+                points.append(Point(bound.chained, bound.independent, row.isa + lanes, _BY_ISA[row.isa]))
+        points += _of_compilers(found, name)
+        panels.append((title, points))
+    used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa != "sse2"]
+    below = "sliders.union, and what compilers make of C for it: lower bounds of the code alone. Lower left is faster."
+    return latency_and_throughput(panels, used, "All that one side's sliders attack: latency against throughput", below)
+
+
+def _of_compilers(found: Compilers, processor: str) -> list[Point]:
+    """The best that each compiler makes for each instruction set; one point for those that are the same."""
+    places: dict[tuple[tuple[float, float], str], list[str]] = {}
+    for compiler in found.versions:
+        for isa in _BY_ISA:
+            bounded = [
+                (made.bounds[processor], made.kind)
+                for made in found.made
+                if (made.routine, made.compiler, made.isa) == ("sliders.union", compiler, isa)
+                and made.kind != FOR_SCALE
+                and processor in made.bounds
+            ]
+            if bounded:
+                cycles, kind = min(bounded, key=lambda pair: sum(pair[0]))
+                places.setdefault((cycles, f"{compiler}, {kind}"), []).append(isa)
+    return [
+        Point(*cycles, words, _BY_ISA[isas[0]], ours=False)
+        if len(isas) == 1
+        else Point(*cycles, f"{words} ({', '.join(isas)})", MUTED, ours=False)
+        for (cycles, words), isas in places.items()
+    ]
+
+
+def _one_direction(rows: Rows, estimates: Estimates, processors: Titles) -> str:
+    families = ("dumb7", "kogge-stone", "push", "subtraction")
+    panels = []
+    for name, title in processors.items():
+        held: dict[tuple[float, float, str], list[str]] = {}
+        for row in rows.values():
+            bound = estimates.get((row.key, name))
+            single = row.direction == ("east" if row.family == "subtraction" else "sout")
+            if row.family in families and row.form == "attacks" and single and bound and bound.chained is not None:
+                held.setdefault((bound.chained, bound.independent, row.family), []).append(row.isa)
+        points = [
+            Point(chained, independent, ", ".join(isas), COLOURS[family])
+            for (chained, independent, family), isas in held.items()
+        ]
+        panels.append((title, points))
+    used = [(COLOURS[family], FAMILIES[family] + (" (east)" if family == "subtraction" else "")) for family in families]
+    below = "Attacks to the south: lower bounds of the code alone. A vector's call does 2, 4 or 8 boards."
+    return latency_and_throughput(panels, used, "One direction: latency against throughput", below)
+
+
+def _measured(measured: Measured) -> str:
+    """A whole side, and south, as they were measured; of each compiler the best that it makes of C for a whole side."""
+    whole: list[Point] = []
+    shown: set[str] = set()
+    merged: dict[tuple[str, int, int], list[tuple[float, float, str]]] = {}
+    for key in dict.fromkeys(one.key for one in measured.timed):
+        chained, independent = (measured.timings(key, mode) for mode in ("chained", "independent"))
+        both = {maker: (chained[maker], independent[maker]) for maker in chained if maker in independent}
+        name, isa, lanes = key
+        if OURS in both and name == "sliders.union":
+            words = f"{isa}, {lanes} lanes" if isa == "avx512" else isa
+            whole.append(Point(*both[OURS], words, _BY_ISA[isa]))
+            # With fewer lanes the compilers' code is the same.
+            whole += [] if isa in shown else _best(both, _BY_ISA[isa])
+            shown.add(isa)
+        elif OURS in both and name in _SOUTH:
+            # What lies within about a third of a cycle is one point.
+            place = name, round(3 * both[OURS][0]), round(3 * both[OURS][1])
+            merged.setdefault(place, []).append((*both[OURS], isa))
+    south = [
+        Point(*near[0][:2], f"{FAMILIES[find(name).family]}: {', '.join(isa for *_, isa in near)}", _SOUTH[name])
+        for (name, _, _), near in merged.items()
+    ]
+    panels = [("A whole side: sliders.union", whole), ("South, one direction", south)]
+    used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa != "sse2"]
+    below = f"{measured.machine}, {measured.date}: whole calls. A vector's call to the south does 2, 4 or 8 boards."
+    return latency_and_throughput(panels, used, "Measured: latency against throughput", below)
+
+
+_SOUTH = {f"{family}.attacks.sout": COLOURS[family] for family in ("dumb7", "kogge-stone", "push")}
+
+
+def _best(both: Mapping[str, tuple[float, float]], colour: str) -> list[Point]:
+    """The fastest code of each compiler."""
+    points = []
+    makers = [maker for maker in both if maker != OURS and FOR_SCALE not in maker and EXPORTED not in maker]
+    for compiler in dict.fromkeys(maker.split()[0] for maker in makers):
+        best = min((maker for maker in makers if maker.split()[0] == compiler), key=lambda maker: sum(both[maker]))
+        kind = best.rpartition("(")[2].rstrip(")")
+        points.append(Point(*both[best], f"{compiler}, {kind}", colour, ours=False))
+    return points
+
+
+def _graphs(wanted: Sequence[tuple[str, str]]) -> str:
+    on = processor(_ON)
+    graphs = []
+    for name, isa in wanted:
+        kernel = lower(find(name), isa, "sysv")
+        nodes, told = graph(kernel, on)
+        lanes = f", {kernel.layout.lanes} lanes" if kernel.layout.lanes > 1 else ""
+        graphs.append((f"{name}, {isa}{lanes}", told, nodes))
+    below = f"Every instruction below those that it waits for, from the decoded bytes; latencies of {on.title}."
+    return dependencies(graphs, "What waits for what", below)
+
+
+def graph(kernel: Kernel, on: Processor) -> tuple[list[Node], str]:
+    """A kernel's instructions as boxes, with its arguments above and its results below, and what it costs in words."""
+    decoded = decode(binary_of(kernel).text)[:-1]
+    made = cost(decoded, on)
+    task = task_of(kernel)
+    inputs = {argument.place.register: argument.name for argument in task.arguments}
+    at_entry: dict[str, int] = {}
+    nodes: list[Node] = []
+    needed = {one.name for step in made.steps for one in step.inputs if one.producer == BEFORE}
+    for register, name in inputs.items():
+        if register in needed:
+            at_entry[register] = len(nodes)
+            nodes.append(Node(name, "input"))
+    first = len(nodes)
+    critical = set(made.critical)
+    for at, (instruction, step) in enumerate(zip(decoded, made.steps, strict=True)):
+        waits: list[int] = []
+        last, latest = None, -1.0
+        for one in step.inputs:
+            source = at_entry.get(one.name) if one.producer == BEFORE else first + one.producer
+            if source is None:
+                continue
+            waits.append(source)
+            there = (0.0 if one.producer == BEFORE else made.steps[one.producer].ready) + one.latency
+            on_path = one.producer == BEFORE or one.producer in critical
+            if at in critical and on_path and there > latest:
+                last, latest = source, there
+        kind: Literal["move", "operation"] = "move" if classify(instruction) == "move" else "operation"
+        ready = round(step.ready)
+        nodes.append(Node(instruction.text(), kind, ready, at in critical, tuple(dict.fromkeys(waits)), last))
+    end = first + made.critical[-1]
+    nodes.append(Node(task.results[0].name, "output", None, True, (end,), end))
+    told = f"{some(len(decoded), 'instruction')}; the result after {figure(made.latency)} cycles at least"
+    return nodes, told

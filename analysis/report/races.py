@@ -1,0 +1,219 @@
+"""Our cycles beside those of the fastest code that compilers make of C for the same: who is ahead, and who behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from setwise.analysis.commands.subcommands import some
+from setwise.analysis.measure.compilers import FOR_SCALE
+from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report.markdown import code, listed, table
+from setwise.analysis.report.measurements import Measured
+from setwise.analysis.report.rows import Key
+
+NOISE = 0.03
+"""Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
+EXPORTED = "(exported"
+"""What the makers of setwise's own C export are told by."""
+PLAIN = "(exported plain)"
+"""The same, but the one for x86-64: other operations than a vector kernel's."""
+_OTHERS = {("avx512", 8): ("(rays apart)",), ("avx512", 4): ("(rays)",)}
+"""C that lays rays out otherwise: it stands beside the kernel of so many lanes that lays them out so too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why kernels are behind: those whose name, instruction set with lanes, and mode these patterns match in full."""
+
+    routines: str
+    titles: str
+    modes: str
+    words: str
+
+    def fits(self, race: Race) -> bool:
+        """Whether it is the cause for that one."""
+        asked = ((self.routines, race.key[0]), (self.titles, race.title), (self.modes, race.mode))
+        return all(re.fullmatch(pattern, name) for pattern, name in asked)
+
+
+_ON_ZEN4 = (
+    Cause(
+        r"exploding\..*",
+        ".*",
+        "mixed",
+        "Cases by a table of jumps, each jump foretold as a whole; comparisons one by one are foretold more often:",
+    ),
+    Cause(
+        r"exploding\..*",
+        ".*",
+        ".*",
+        "A table of jumps has to be read, and added to, where compilers compare once or twice:",
+    ),
+    Cause(
+        r"(sliders\.rays|.*\.(rook|bishop|vertical|eastward|westward))",
+        r"avx.*",
+        "chained",
+        "The way into vector registers and out of them, and the fold, take longer than a few rays one after another. "
+        "Where their attacks are waited for, our kernel for bmi2 is the one to take:",
+    ),
+    Cause(
+        r"sliders\..*",
+        "avx512 x8",
+        "independent",
+        "The shortest code takes a constant of 64 bytes from memory wherever it is used; compilers keep those that are "
+        "used twice in registers, for an instruction more each:",
+    ),
+    Cause(
+        r"dumb7\.attacks\.queen",
+        "bmi2",
+        ".*",
+        "The shortest code steps the whole flood, which waits three cycles a step, where what was reached last would "
+        "wait two. Our kernel for x86-64 does that, in more instructions and fewer cycles:",
+    ),
+    Cause(
+        r".*\.(sout|nort)",
+        "bmi2",
+        "independent",
+        "The shortest code shifts by rorx, which needs no move but six bytes, so that more has to be fetched for a "
+        "call. Our kernel for x86-64 is no slower than the compilers':",
+    ),
+    Cause(r".*\.batch", ".*", ".*", "Compilers unroll the loop; ours counts every round, in code a fraction as long:"),
+    Cause(
+        ".*",
+        "avx512 x8",
+        ".*",
+        "Zen 4's vpternlogq takes a cycle more at times, depending on which operand it overwrites; the rule behind "
+        "that was not found:",
+    ),
+)
+CAUSES: Mapping[str, tuple[Cause, ...]] = {"zen4": _ON_ZEN4}
+"""What was found where a kernel was behind, by the processor that measured; the first that fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Our cycles and those of the fastest code of compilers, for one kernel and way to call it.
+
+    `exported` says whether they were given setwise's own C export of that kernel, or C after the literature.
+    """
+
+    key: Key
+    mode: str
+    ours: float
+    theirs: float
+    maker: str
+    exported: bool = False
+
+    @property
+    def title(self) -> str:
+        """The instruction set, and the lanes where there are several."""
+        return self.key[1] + (f" x{self.key[2]}" if self.key[2] > 1 else "")
+
+    @property
+    def speed(self) -> float:
+        """Their cycles over ours: above 1 we are faster."""
+        return self.theirs / self.ours
+
+    @property
+    def outcome(self) -> str:
+        """ahead, level or behind, as we are."""
+        if abs(self.ours - self.theirs) <= NOISE * self.theirs:
+            return "level"
+        return "ahead" if self.ours < self.theirs else "behind"
+
+
+def races(measured: Measured, exported: bool = False) -> Iterator[Race]:
+    """Every kernel of ours that was timed beside compilers' code for the same routine and instruction set."""
+    for key, mode in dict.fromkeys((one.key, one.mode) for one in measured.timed):
+        medians = measured.timings(key, mode)
+        others = {
+            maker: cycles
+            for maker, cycles in medians.items()
+            if maker != OURS and (EXPORTED in maker) == exported and _alike(key, maker)
+        }
+        if OURS in medians and others:
+            fastest = min(others, key=lambda maker: others[maker])
+            yield Race(key, mode, medians[OURS], others[fastest], fastest, exported)
+
+
+def _alike(key: Key, maker: str) -> bool:
+    """Whether it is the same algorithm: set-wise, and rays in vectors laid out as ours are."""
+    routine, isa, lanes = key
+    others = (FOR_SCALE, *_OTHERS.get((isa, lanes), ()), *(() if routine.endswith(".batch") else (PLAIN,)))
+    return not any(other in maker for other in others)
+
+
+def outcomes(run: Sequence[Race]) -> str:
+    """How often we are ahead, level and behind, in words."""
+    counts = {outcome: sum(race.outcome == outcome for race in run) for outcome in ("ahead", "level", "behind")}
+    return (
+        f"ahead in {counts['ahead']}, level (within {NOISE:.0%}) in {counts['level']}, behind in {counts['behind']} of "
+        f"{some(len(run), 'comparison')}"
+    )
+
+
+def cycles(measured: Measured | None) -> Iterator[str]:
+    """The section: our cycles beside those of the compilers' fastest code."""
+    run = list(races(measured)) if measured else []
+    if not measured or not run:
+        yield "Not measured: `setwise report --measure` does that."
+        return
+    yield (
+        f"On {measured.machine}, {measured.date}, beside the fastest code that either compiler makes of any C after "
+        f"the literature, setwise's kernels are {outcomes(run)}. Speed is their cycles over ours: above 1 we are "
+        "faster. The slowest of ours come first. A ray a lane is C with the same layout: eight rays in a register of "
+        f"eight lanes, left and right ones apart in four. {_right(measured)}"
+    )
+    yield _table(run)
+    yield from _causes([race for race in run if race.outcome == "behind"], CAUSES.get(measured.processor, ()))
+    own = list(races(measured, exported=True))
+    if own:
+        yield "### Beside setwise's own C export"
+        yield (
+            "Here the compilers are given the very operations of the kernel, so that only their order and the "
+            f"registers are the compilers'; of a loop over arrays they make vectors themselves. setwise's kernels are "
+            f"{outcomes(own)}."
+        )
+        yield _table(own)
+
+
+def _table(run: Sequence[Race]) -> str:
+    lines = [
+        (
+            code(race.key[0]),
+            race.title,
+            race.mode,
+            f"{race.ours:.2f}",
+            f"{race.theirs:.2f}",
+            race.maker,
+            f"{race.speed:.2f}",
+            race.outcome,
+        )
+        for race in sorted(run, key=lambda race: race.speed)
+    ]
+    return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
+
+
+def _causes(behind: Sequence[Race], known: Sequence[Cause]) -> Iterator[str]:
+    """Why the kernels that are behind are so, as far as that is known."""
+    if not behind:
+        return
+    told: dict[str, list[str]] = {}
+    for race in behind:
+        words = next((cause.words for cause in known if cause.fits(race)), "Not explained:")
+        told.setdefault(words, []).append(f"{code(race.key[0])} {race.title} {race.mode}")
+    yield "### Why they are behind"
+    yield "\n".join(f"* {words} {listed(rows)}." for words, rows in told.items())
+
+
+def _right(measured: Measured) -> str:
+    """How many of the compilers' functions that were timed are proved."""
+    functions = {(one.key, one.maker): one.right for one in measured.timed if one.maker != OURS}
+    proved = sum(right == "proved" for right in functions.values())
+    wrong = f" Not timed, for they are wrong: {listed(measured.wrong)}." if measured.wrong else ""
+    return (
+        f"Of the {some(len(functions), 'function')} of the compilers' that were timed, {proved} are proved right for "
+        f"all inputs; the other {len(functions) - proved} passed the cases of `setwise check`.{wrong}"
+    )

@@ -1,0 +1,171 @@
+"""Makes the measurement that the reports record: our kernels and what compilers make beside them, in one run."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from setwise.analysis.commands.bench import METHOD
+from setwise.analysis.cost.bounds import round_cost
+from setwise.analysis.cost.processors import Processor, processor
+from setwise.analysis.cost.simulate import CORES, simulate
+from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.compilers import Compiled
+from setwise.analysis.measure.rivals import Verdict, beside, judge
+from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
+from setwise.analysis.measure.trials import EMPTY, OURS, Refusal, Timing
+from setwise.analysis.proof.prove import Prover
+from setwise.analysis.report.measurements import Measured, Timed
+from setwise.analysis.report.rows import Key, row_from
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.run import cpu
+from setwise.codegen.run.call import missing
+
+Progress = Callable[[str], None]
+
+_FAMILIES = ("dumb7", "kogge-stone", "push")
+ROUTINES = (
+    *("sliders.union", "sliders.union-empty", "sliders.pair", "sliders.rays", "sliders.pieces", "sliders.sides"),
+    *(f"{family}.attacks.{direction}" for direction in ("sout", "noEa", "east", "queen") for family in _FAMILIES),
+    "kogge-stone.attacks.rook",
+    *("subtraction.attacks.east", "kogge-stone.occluded.nort"),
+    *("exploding.bishop", "exploding.rook"),
+    *("sliders.union.batch", "kogge-stone.attacks.sout.batch", "kogge-stone.attacks.queen.batch"),
+)
+"""What is measured, on every instruction set that it comes for and this processor has."""
+_PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run on the check's cases
+_SHORT = 64  # boards of an array whose stream is walked for the model: more of them change nothing
+
+
+def measure(progress: Progress, patience: float) -> Measured:
+    """Prove and time all of it; `patience` is in seconds a process. CompilerError where a compiler fails."""
+    progress("kernels")
+    kernels = list(_kernels())
+    judged = list(_judged(kernels, progress))
+    verdicts = {
+        ((kernel.name, kernel.target.name, kernel.layout.lanes), one.label): verdict for kernel, one, verdict in judged
+    }
+    ours = [subject(kernel) for kernel in kernels]
+    theirs = [
+        subject(kernel, one.binary, one.label)
+        for kernel, one, verdict in judged
+        if one.binary is not None and verdict.status in ("proved", "passed")
+    ]
+    empty = empty_routines([one for one in ours if not one.boards])
+    timings = bench([*ours, *theirs, *empty], patience=patience, report=progress)
+    progress("a second run")
+    second = bench(ours, patience=patience, report=progress)
+    again = {one.what: one.median for one in second if isinstance(one, Timing)}
+    here = processor_here()
+    modelled = figures(ours, here, progress) if here else {}
+    rows = [row_from(kernel)[0] for kernel in kernels]
+    fingerprints = {row.key: row.fingerprint for row in rows}
+    nothing = [one.median for one in timings if isinstance(one, Timing) and one.what.maker == EMPTY]
+    return Measured(
+        machine=machine(),
+        processor=here.name if here else "",
+        date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        method=METHOD,
+        empty=min(nothing, default=None),
+        timed=tuple(
+            replace(_timed(one, modelled, verdicts, fingerprints), again=again.get(one.what))
+            for one in timings
+            if one.what.maker != EMPTY
+        ),
+        wrong=tuple(
+            f"{one.label}, {one.routine}: {verdict.reason}" for _, one, verdict in judged if verdict.status == "failed"
+        ),
+    )
+
+
+def machine() -> str:
+    """This processor by its own name, with the family and model that it may hide behind."""
+    family, model = _numbers()
+    return cpu.brand() + (f" (family {family}, model {model})" if family else "")
+
+
+def processor_here() -> Processor | None:
+    """The processor of the model's that this one is, None where it is none of them.
+
+    Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, Intel 6 with 85 Skylake-SP and Cascade
+    Lake, with 106 and 108 Ice Lake-SP and -D, with 125 and 126 Ice Lake.
+    """
+    family, model = _numbers()
+    if family == 25:
+        return processor("zen4" if 16 <= model < 32 or 96 <= model < 128 or model >= 160 else "zen3")
+    if family == 6:
+        return {85: processor("skylake-server")}.get(model, processor("ice-lake") if model in _ICE_LAKES else None)
+    return None
+
+
+_ICE_LAKES = (106, 108, 125, 126)
+
+
+def _numbers() -> tuple[int, int]:
+    """Family and model as Linux tells them; 0 and 0 elsewhere."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
+    return int(told.get("cpu family", 0)), int(told.get("model", 0))
+
+
+def _kernels() -> Iterator[Kernel]:
+    """The kernels that this processor runs: the usual number of lanes, and four where lanes are directions."""
+    for name in ROUTINES:
+        routine = find(name)
+        for isa in routine.isas:
+            target = TARGETS[isa]
+            for lanes in target.widths:
+                if not missing(target) and (lanes == target.widths[0] or (lanes == 4 and not routine.boards)):
+                    yield lower(routine, isa, "sysv", lanes)
+
+
+def _judged(kernels: Sequence[Kernel], progress: Progress) -> Iterator[tuple[Kernel, Compiled, Verdict]]:
+    """What compilers make for these kernels, and whether it is right."""
+    prover = Prover()
+    for kernel, made in zip(kernels, beside(kernels), strict=True):
+        progress(f"proofs of what compilers make of {kernel.name} for {kernel.target.name}")
+        for one in made:
+            yield kernel, one, judge(one, kernel, prover, _PROOF)
+
+
+Figures = dict[tuple[Key, str], tuple[float, float | None]]
+
+
+def figures(subjects: Sequence[Subject], here: Processor, progress: Progress) -> Figures:
+    """The model's bound for what the timing loop executes, and its forecast, in cycles of a call or a board."""
+    found: Figures = {}
+    for one in subjects:
+        if one.varies:
+            continue
+        progress(f"model of {one.name} for {one.isa}")
+        short = replace(one, boards=_SHORT) if one.boards else one
+        units = short.boards or short.calls
+        for mode in short.modes:
+            stream = round_stream(short, mode)
+            forecast = round(simulate(stream, here) / units, 3) if here.name in CORES else None
+            bound = round(round_cost(stream, here).bound / units, 3)
+            found[(one.name, one.isa, one.lanes), mode] = bound, forecast
+    return found
+
+
+def _timed(
+    one: Timing | Refusal,
+    modelled: Figures,
+    verdicts: Mapping[tuple[Key, str], Verdict],
+    fingerprints: Mapping[Key, str],
+) -> Timed:
+    what = one.what
+    key = what.name, what.isa, what.lanes
+    verdict = verdicts.get((key, what.maker))
+    fingerprint = fingerprints[key] if what.maker == OURS else ""
+    right = verdict.status if verdict else ""
+    made = partial(Timed, *key, what.maker, what.mode, what.unit, right=right, fingerprint=fingerprint)
+    if isinstance(one, Refusal):
+        return made(None, None, one.clean / max(1, one.trials), reason=one.reason)
+    bound, forecast = modelled.get((key, what.mode), (None, None)) if what.maker == OURS else (None, None)
+    return made(one.median, one.p10, one.acceptance, bound=bound, model=forecast)

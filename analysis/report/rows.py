@@ -1,0 +1,140 @@
+"""The kernels that the reports speak of, each made, decoded and counted once, as rows of plain data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from setwise.analysis.code.count import Counts, count, tally
+from setwise.analysis.code.decode import Binary, Decoded, decode
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.step import Machine, Start
+from setwise.analysis.run.task import Task
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.run.call import is_batch
+
+Key = tuple[str, str, int]
+"""Name, instruction set, lanes."""
+
+Shape = Literal["straight", "branches", "arrays"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A kernel in the System V convention, and what its bytes say.
+
+    `shape` is "straight" for code without branches, "arrays" for routines on arrays, else "branches". `counts` are of
+    the code; for arrays of one round of its loop, which does `boards` boards. Else `boards` is how many a call does.
+    `code_bytes` and `data_bytes` are those of the whole.
+    """
+
+    name: str
+    family: str
+    form: str
+    direction: str
+    isa: str
+    lanes: int
+    shape: Shape
+    boards: int
+    counts: Counts
+    code_bytes: int
+    data_bytes: int
+
+    @property
+    def key(self) -> Key:
+        """Name, instruction set, lanes."""
+        return self.name, self.isa, self.lanes
+
+    @property
+    def per_board(self) -> float:
+        """Instructions a board."""
+        return self.counts.instructions / self.boards
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that change with any count and any size."""
+        return hashlib.sha256(json.dumps(self.as_dict()).encode()).hexdigest()[:16]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        head = ("name", "family", "form", "direction", "isa", "lanes", "shape", "boards")
+        counts = {key: number for key, number in self.counts.as_dict().items() if "bytes" not in key}
+        sizes = {"code_bytes": self.code_bytes, "data_bytes": self.data_bytes}
+        return {**{key: getattr(self, key) for key in head}, **counts, **sizes}
+
+
+def keys(routines: Sequence[Routine] | None = None) -> list[Key]:
+    """The kernels of these routines, by default all: each instruction set, and each number of lanes that differs.
+
+    One of a direction does the same with any number of lanes, so that the usual number stands for all.
+    """
+    return [
+        (routine.name, isa, lanes)
+        for routine in (catalogue().values() if routines is None else routines)
+        for isa in routine.isas
+        for lanes in TARGETS[isa].widths[: 1 if routine.boards else None]
+        if lanes != 2 or routine.boards
+    ]
+
+
+def row_of(key: Key) -> tuple[Row, tuple[Decoded, ...]]:
+    """The row of one kernel, and what it executes: its code without the final ret, or a round of an array's loop."""
+    name, isa, lanes = key
+    return row_from(lower(find(name), isa, "sysv", lanes))
+
+
+def row_from(kernel: Kernel) -> tuple[Row, tuple[Decoded, ...]]:
+    """The same of a kernel that is made already."""
+    name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
+    routine, binary = kernel.routine, binary_of(kernel)
+    whole = count(binary)
+    shape = shape_of(kernel, whole)
+    if shape == "arrays":
+        executed = round_of(binary, task_of(kernel), lanes)
+        counts = tally(executed)
+    else:
+        executed, counts = decode(binary.text)[:-1], whole
+    row = Row(
+        name=name,
+        family=routine.family,
+        form=routine.form,
+        direction=routine.contract.direction,
+        isa=isa,
+        lanes=lanes,
+        shape=shape,
+        boards=lanes if routine.boards else 1,
+        counts=counts,
+        code_bytes=whole.bytes,
+        data_bytes=whole.data_bytes,
+    )
+    return row, executed
+
+
+def shape_of(kernel: Kernel, counts: Counts) -> Shape:
+    """What kind of code it is."""
+    return "arrays" if is_batch(kernel.routine) else "branches" if counts.branches else "straight"
+
+
+def round_of(binary: Binary, task: Task, boards: int, rounds: int = 4) -> tuple[Decoded, ...]:
+    """What a routine on arrays executes for each `boards` boards, its loop's control included."""
+    decoded = decode(binary.text)
+    arrays = {name: bytes(8 * rounds * boards) for name in (argument.name for argument in task.arguments)}
+    registers: dict[str, Start] = {}
+    stack: dict[int, int | str] = {}
+    for argument in task.arguments:
+        value: int | str = rounds * boards if argument.kind == "count" else argument.name
+        if argument.place.file == "stack":
+            stack[argument.place.offset] = value
+        else:
+            registers[argument.place.register] = value
+    steps = Machine(binary, registers, arrays, decoded, stack=stack).run().steps
+    executed = Counter(step.instruction.offset for step in steps)
+    # The branch that ends the loop is not taken once less; what only some rounds do is not of the round.
+    return tuple(instruction for instruction in decoded if executed[instruction.offset] >= rounds)

@@ -1,0 +1,129 @@
+"""The classic comparison settled: dumb7 or Kogge-Stone, by instruction set, one direction or all, latency or not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from setwise.analysis.report.costs import Estimates
+from setwise.analysis.report.markdown import FAMILIES, ISAS, listed, span, table
+from setwise.analysis.report.rows import Key, Row
+from setwise.codegen.board import DIR8
+
+Scope = Literal["one direction", "all eight"]
+Measure = Literal["instructions", "chained", "independent"]
+
+CYCLES: tuple[Measure, ...] = ("chained", "independent")
+MEASURES: tuple[Measure, ...] = ("instructions", *CYCLES)
+
+_SAME = 0.005
+"""Figures that lie no further apart than this part of them count as the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two kernels that do the same: figures of each, smaller is better, on a processor or, of instructions, on all."""
+
+    isa: str
+    lanes: int
+    scope: Scope
+    direction: str
+    measure: Measure
+    processor: str
+    left: float
+    right: float
+
+    @property
+    def winner(self) -> int:
+        """-1 for the left one, 1 for the right one, 0 where they are the same."""
+        if abs(self.left - self.right) <= _SAME * max(self.left, self.right):
+            return 0
+        return -1 if self.left < self.right else 1
+
+
+def duels(
+    rows: Mapping[Key, Row], estimates: Estimates, processors: Sequence[str], left: str, right: str
+) -> Iterator[Duel]:
+    """Every comparison of two families' attacks, each of one direction and of all eight."""
+    for row in rows.values():
+        if row.family != left or row.form != "attacks" or row.shape != "straight":
+            continue
+        other = rows.get((f"{right}.attacks.{row.direction}", row.isa, row.lanes))
+        single = row.direction in {direction.name for direction in DIR8}
+        if other is None or not (single or row.direction == "queen"):
+            continue
+        scope: Scope = "one direction" if single else "all eight"
+        duel = partial(Duel, row.isa, row.lanes, scope, row.direction)
+        yield duel("instructions", "", row.counts.instructions, other.counts.instructions)
+        for processor in processors:
+            one, two = estimates.get((row.key, processor)), estimates.get((other.key, processor))
+            if one and two:
+                if one.chained is not None and two.chained is not None:
+                    yield duel("chained", processor, one.chained, two.chained)
+                yield duel("independent", processor, one.independent, two.independent)
+
+
+def verdict_table(found: Sequence[Duel], left: str, right: str) -> str:
+    """A line for each instruction set and scope: both families' figures, and who is ahead."""
+    lines = []
+    for isa, lanes, scope in dict.fromkeys((duel.isa, duel.lanes, duel.scope) for duel in sorted(found, key=_order)):
+        here = [duel for duel in found if (duel.isa, duel.lanes, duel.scope) == (isa, lanes, scope)]
+        title = isa if lanes == 1 else f"{isa}, {lanes} {'boards' if scope == 'one direction' else 'lanes'}"
+        cells = [_cell([duel for duel in here if duel.measure == measure]) for measure in MEASURES]
+        lines.append((title, scope, *cells, _ahead(here, left, right)))
+    names = f"{FAMILIES[left]} : {FAMILIES[right]}"
+    head = ("", "", f"instructions, {names}", "cycles chained", "cycles independent", "fewer cycles")
+    return table(head, lines, left=2)
+
+
+def tally(found: Sequence[Duel], measure: Measure) -> Counter[int]:
+    """How often the left one is ahead (-1), both are the same (0), the right one is ahead (1)."""
+    return Counter(duel.winner for duel in found if duel.measure == measure)
+
+
+def sentence(found: Sequence[Duel], measure: Measure, left: str, right: str) -> str:
+    """Who is ahead how often, in words; where the one that is mostly behind is ahead, by name."""
+    counts = tally(found, measure)
+    ahead, behind, sign = (right, left, 1) if counts[1] >= counts[-1] else (left, right, -1)
+    words = f"{FAMILIES[ahead]} ahead in {counts[sign]} of {counts.total()}"
+    if counts[0]:
+        words += f", level in {counts[0]}"
+    if not counts[-sign]:
+        return words
+    rare = [duel for duel in found if duel.measure == measure and duel.winner == -sign]
+    where = listed(list(dict.fromkeys(f"{duel.isa} in {duel.scope}" for duel in sorted(rare, key=_order))))
+    return f"{words}, {FAMILIES[behind]} ahead in {counts[-sign]} ({where})"
+
+
+def _cell(found: Sequence[Duel]) -> str:
+    """Both sides' figures, from the least to the greatest."""
+    if not found:
+        return "-"
+    return f"{span([duel.left for duel in found])} : {span([duel.right for duel in found])}"
+
+
+def _ahead(found: Sequence[Duel], left: str, right: str) -> str:
+    """Who takes fewer cycles: one name where it is the same one in both ways to call."""
+    said = {measure: _winner([duel for duel in found if duel.measure == measure], left, right) for measure in CYCLES}
+    names = dict.fromkeys(name for name in said.values() if name)
+    if len(names) == 1:
+        return next(iter(names))
+    return ", ".join(f"{measure}: {name}" for measure, name in said.items() if name) or "-"
+
+
+def _winner(found: Sequence[Duel], left: str, right: str) -> str:
+    signs = {duel.winner for duel in found}
+    if not signs:
+        return ""
+    if signs == {0}:
+        return "level"
+    if {-1, 1} <= signs:
+        return "now this, now that"
+    return FAMILIES[right if 1 in signs else left] + (" or level" if 0 in signs else "")
+
+
+def _order(duel: Duel) -> tuple[bool, int, int]:
+    return duel.scope != "one direction", ISAS.index(duel.isa), -duel.lanes

@@ -1,0 +1,1 @@
+"""Code that runs, on this processor or in steps: calls, traces, cases, checks, mutants."""

@@ -1,0 +1,58 @@
+"""Calls of a routine whose contract is known: the arguments where its convention wants them, its code stepped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from setwise.analysis.code.decode import Binary, Decoded, decode
+from setwise.analysis.run.step import Machine, Start, Trace
+from setwise.analysis.run.task import Task
+
+_RESULTS = "results"
+
+
+class Caller:
+    """A routine that may be called many times; its code is decoded once."""
+
+    def __init__(self, binary: Binary, task: Task) -> None:
+        self.binary, self.task = binary, task
+        self._instructions: tuple[Decoded, ...] = decode(binary.text)
+
+    def trace(self, words: Sequence[int], limit: int = 1_000_000) -> Trace:
+        """The call with these words, one for each parameter but the results'; where lanes are boards, in all of them.
+
+        Raises ValueError for a wrong number of words, SemanticsError for what the code may not do.
+        """
+        inputs = [argument for argument in self.task.arguments if argument.kind != _RESULTS]
+        if len(words) != len(inputs):
+            raise ValueError(f"{len(words)} words for {len(inputs)} parameters")
+        given: Mapping[str, int] = dict(zip((argument.name for argument in inputs), words, strict=True))
+        registers: dict[str, Start] = {}
+        stack: dict[int, int | str] = {}
+        for argument in self.task.arguments:
+            place = argument.place
+            word: int | str = _RESULTS if argument.kind == _RESULTS else given[argument.name]
+            if place.file == "stack":
+                stack[place.offset] = word
+            elif isinstance(word, int) and place.file == "vector":
+                registers[place.register] = [word] * place.lanes
+            else:
+                registers[place.register] = word
+        size = 8 * sum(result.place.lanes for result in self.task.results)
+        machine = Machine(self.binary, registers, {_RESULTS: bytes(size)}, self._instructions, stack=stack)
+        return machine.run(limit)
+
+    def results(self, trace: Trace) -> tuple[tuple[int, ...], ...]:
+        """The lanes of each result as a run left them."""
+        return tuple(
+            trace.vectors[place.register][: place.lanes]
+            if place.file == "vector"
+            else (trace.registers[place.register],)
+            if place.file == "general"
+            else tuple(_word(trace.buffers[_RESULTS], place.offset + 8 * lane) for lane in range(place.lanes))
+            for place in (result.place for result in self.task.results)
+        )
+
+
+def _word(content: bytes, offset: int) -> int:
+    return int.from_bytes(content[offset : offset + 8], "little")

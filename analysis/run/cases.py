@@ -1,0 +1,290 @@
+"""What kernels are run on: cases made from the kinds of a routine's parameters, and what they must give.
+
+A kind is board (sliders), empty, occupied, square, dir8, direction9 or word; `results` is where a routine writes.
+The cases of a routine, in this order:
+
+edges    every choice of a few extreme boards and words
+lines    with a direction: each line of the board, every set of sliders and every set of blockers that live on it
+rays     with a square: for all 64 every occupancy of its rays, whatever else is on the board
+random   boards of mixed densities, from a seed
+
+Their number is a multiple of 8, filled up with the first ones: a call may take as many at once. For a routine on arrays
+they are the elements.
+
+Needs NumPy.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setwise.analysis.spec import raywalk
+
+Column = NDArray[np.uint64]
+
+RANDOM_BOARDS = 100_000
+SEED = 20050522
+_EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_0101, 0x00FF_FFFF_FFFF_FF00)
+_SLIDERS, _BLOCKERS = ("board",), ("empty", "occupied")
+_CHUNK = 1 << 14
+_MOST_LANES = 8
+
+
+class Parameter(Protocol):
+    """A parameter: its name, its kind, and the bound of a number (0: none)."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+    @property
+    def kind(self) -> str:
+        """The kind."""
+
+    @property
+    def below(self) -> int:
+        """The bound of a number; 0 is none."""
+
+
+class Contract(Protocol):
+    """What a routine takes, requires and gives."""
+
+    @property
+    def parameters(self) -> Sequence[Parameter]:
+        """What it takes, in order."""
+
+    @property
+    def specification(self) -> str:
+        """The name of a function of the ray-walk."""
+
+    @property
+    def direction(self) -> str:
+        """The direction or set of directions; empty without one."""
+
+    @property
+    def results(self) -> Sequence[str]:
+        """The names of what it gives."""
+
+    @property
+    def requires(self) -> Sequence[str]:
+        """What is required of the arguments, in words."""
+
+    @property
+    def each(self) -> Sequence[Parameter]:
+        """For arrays, what a board of each stands for; else empty."""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Cases as a column of 64-bit words for each parameter, and the words that they must give, a row a case."""
+
+    names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    expected: Column
+
+    @cached_property
+    def number(self) -> int:
+        """How many cases there are."""
+        return len(self.expected)
+
+
+def make_cases(contract: Contract, quick: bool = False, random_boards: int = RANDOM_BOARDS) -> Cases:
+    """The cases of a contract; with `quick` a sixteenth of lines and rays and a tenth of the random boards.
+
+    Raises ValueError for a kind, a requirement or a specification that it does not know.
+    """
+    parameters = [p for p in contract.each or contract.parameters if p.kind != "results"]
+    maker = _Maker(contract, parameters)
+    share = 16 if quick else 1
+    blocks = [maker.edges(), maker.random(random_boards // 10 if quick else random_boards)]
+    exhaustive = list(maker.rays() if maker.of_kind("square") else maker.lines())
+    if exhaustive:
+        blocks[1:1] = [maker.thinned(_joined(exhaustive), share)]
+    columns = maker.within_contract(_joined(blocks))
+    short = -len(columns[0]) % _MOST_LANES
+    columns = [np.concatenate([column, column[:short]]) for column in columns]
+    return Cases(tuple(p.name for p in parameters), tuple(columns), _expected(contract, parameters, columns))
+
+
+def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
+    return [np.concatenate(columns) for columns in zip(*blocks, strict=True)]
+
+
+def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequence[Column]) -> Column:
+    """The results of the ray-walk, in pieces small enough for the processor's caches."""
+    given: raywalk.Given = "occupied" if any(p.kind == "occupied" for p in parameters) else "empty"
+    specification = raywalk.specification(contract.specification, contract.direction, given)
+    number = len(columns[0])
+    expected: Column = np.empty((number, len(contract.results)), np.uint64)
+    for start in range(0, number, _CHUNK):
+        results = specification(*(column[start : start + _CHUNK] for column in columns))
+        for at, result in enumerate(results):
+            expected[start : start + _CHUNK, at] = result
+    return expected
+
+
+class _Maker:
+    """Makes blocks: a column a parameter, all of one length."""
+
+    def __init__(self, contract: Contract, parameters: Sequence[Parameter]) -> None:
+        self.contract, self.parameters = contract, parameters
+        # The raw words of a bit generator are the same in every version of NumPy.
+        self._raw = np.random.PCG64(SEED).random_raw
+
+    def words(self, number: int) -> Column:
+        """So many random words."""
+        return self._raw(number).astype(np.uint64)
+
+    def of_kind(self, *kinds: str) -> list[Parameter]:
+        return [parameter for parameter in self.parameters if parameter.kind in kinds]
+
+    def directions(self) -> tuple[str, ...]:
+        name = self.contract.direction
+        return raywalk.DIR8 if name.lower() in ("", "any") else raywalk.directions(name)
+
+    def edges(self) -> list[Column]:
+        """Extreme words in every combination; numbers that select something are drawn."""
+        selecting = {p.name: i for i, p in enumerate(self.parameters) if p.kind not in ("word", *_SLIDERS, *_BLOCKERS)}
+        whole = len(self.parameters) - len(selecting)
+        rows = np.array(list(itertools.product(_EDGES, repeat=whole)), np.uint64).reshape(-1, whole)
+        words = iter(rows.T)
+        return [
+            self.draw(p, len(rows)) if p.name in selecting else self.bounded(p, next(words)) for p in self.parameters
+        ]
+
+    def random(self, number: int) -> list[Column]:
+        return [self.draw(parameter, number) for parameter in self.parameters]
+
+    def lines(self) -> Iterator[list[Column]]:
+        """Each line of the routine's directions with every pair of sets on it."""
+        if not self.of_kind(*_SLIDERS):
+            return
+        at_run_time = self.of_kind("dir8")
+        seen = set()
+        for direction in self.directions():
+            for line in raywalk.lines(direction):
+                # There and back is the same line, unless the routine is told which.
+                key = (direction, *line) if at_run_time else tuple(sorted(line))
+                if key in seen:
+                    continue
+                seen.add(key)
+                sets = self.subsets(line)
+                other = sets if self.of_kind(*_BLOCKERS) else sets[:1]
+                sliders, blockers = (grid.ravel() for grid in np.meshgrid(sets, other))
+                yield [self.on_line(p, direction, sliders, blockers) for p in self.parameters]
+
+    def on_line(self, parameter: Parameter, direction: str, sliders: Column, blockers: Column) -> Column:
+        if parameter.kind in _BLOCKERS:
+            return blockers
+        if parameter.kind == "dir8":
+            return np.full_like(sliders, raywalk.DIR8.index(direction))
+        if parameter.kind not in _SLIDERS:
+            return self.draw(parameter, len(sliders))
+        orthogonal = direction in raywalk.SETS["rook"]
+        if self.contract.direction == "" and parameter.name in (("bishops",) if orthogonal else ("rooks",)):
+            return np.zeros_like(sliders)
+        return sliders
+
+    def rays(self) -> Iterator[list[Column]]:
+        """For each square every occupancy of its rays, one direction at a time where the routine is told which."""
+        told = bool(self.of_kind("direction9"))
+        files: raywalk.Files = "big" if self.contract.specification.endswith("big-endian") else "little"
+        for square in range(64):
+            rays = {d: _ray(square, d, files) for d in self.directions()}
+            if told:
+                for number in range(11):
+                    direction = raywalk.NUMBERED.get(number)
+                    yield self.from_square(square, rays[direction] if direction else [], number)
+            else:
+                yield self.from_square(square, [s for ray in rays.values() for s in ray])
+
+    def from_square(self, square: int, ray: Sequence[int], number: int = 0) -> list[Column]:
+        sets = self.subsets(ray)
+        # What lies elsewhere must not matter.
+        elsewhere = np.uint64(raywalk.ALL ^ sum(1 << s for s in ray))
+        sets = sets | (self.words(len(sets)) & elsewhere)
+        sharers = self.of_kind("occupied")
+        owner = self.words(len(sets)) % max(1, len(sharers))
+        columns = []
+        for parameter in self.parameters:
+            if parameter.kind == "square":
+                columns.append(np.full_like(sets, square))
+            elif parameter.kind == "direction9":
+                columns.append(np.full_like(sets, number))
+            elif parameter in sharers and len(sharers) > 1:
+                columns.append(self.shared(sets, owner == sharers.index(parameter)))
+            elif parameter.kind in _BLOCKERS:
+                columns.append(sets)
+            else:
+                columns.append(self.draw(parameter, len(sets)))
+        return columns
+
+    def shared(self, sets: Column, mine: NDArray[np.bool_]) -> Column:
+        """A part of each set for one of several boards whose union is the set: all of it where it is `mine`."""
+        return sets & np.where(mine, np.uint64(raywalk.ALL), self.words(len(sets)))
+
+    def subsets(self, squares: Sequence[int]) -> Column:
+        """Every set of some of these squares."""
+        sets = np.zeros(1, np.uint64)
+        for square in squares:
+            sets = np.concatenate([sets, sets | np.uint64(1 << square)])
+        return sets
+
+    def draw(self, parameter: Parameter, number: int) -> Column:
+        """Random words for a parameter, seeded."""
+        raw = self.words(number)
+        if parameter.kind == "square":
+            return raw % np.uint64(64)
+        if parameter.kind == "dir8":
+            return raw % np.uint64(8)
+        if parameter.kind == "direction9":
+            # Mostly those that mean something; every other number attacks nothing.
+            return np.where(raw >> 60 == 0, raw, raw % np.uint64(11))
+        if parameter.kind not in ("word", *_SLIDERS, *_BLOCKERS):
+            raise ValueError(f"no cases are known for a parameter of kind '{parameter.kind}' ({parameter.name})")
+        thin, thinner = raw & self.words(number), raw & self.words(number) & self.words(number) & self.words(number)
+        thick, thicker = raw | self.words(number), raw | self.words(number) | self.words(number) | self.words(number)
+        density = (self.words(number) % np.uint64(5)).astype(int)
+        drawn = np.choose(density, [raw, thin, thinner, thick, thicker])
+        return self.bounded(parameter, drawn)
+
+    def bounded(self, parameter: Parameter, words: Column) -> Column:
+        return words % np.uint64(parameter.below) if parameter.below else words
+
+    def thinned(self, columns: list[Column], share: int) -> list[Column]:
+        """One case in `share`, drawn."""
+        if share == 1:
+            return columns
+        kept = self.words(len(columns[0])) % np.uint64(share) == 0
+        return [column[kept] for column in columns]
+
+    def within_contract(self, columns: Sequence[Column]) -> list[Column]:
+        """The columns with what the contract rules out taken away."""
+        made = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
+        for requirement in self.contract.requires:
+            if requirement == "sliders within occupied":
+                self.confine(made, "occupied", inverted=False)
+            elif requirement == "no slider on an empty square":
+                self.confine(made, "empty", inverted=True)
+            elif " below " not in requirement:  # bounds are the parameters' own
+                raise ValueError(f"no cases are known that keep to '{requirement}'")
+        return [np.ascontiguousarray(made[p.name], np.uint64) for p in self.parameters]
+
+    def confine(self, made: dict[str, Column], kind: str, *, inverted: bool) -> None:
+        for blockers in self.of_kind(kind):
+            allowed = ~made[blockers.name] if inverted else made[blockers.name]
+            for parameter in self.of_kind(*_SLIDERS):
+                made[parameter.name] = made[parameter.name] & allowed
+
+
+def _ray(square: int, direction: str, files: raywalk.Files) -> list[int]:
+    """The squares behind this one, as far as the board goes."""
+    ray = raywalk.from_square(direction, square, raywalk.ALL, files)
+    return [reached for reached in range(64) if ray >> reached & 1]

@@ -1,0 +1,148 @@
+"""The first judge: a kernel, run on this processor or an emulated one, against the ray-walk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from setwise.analysis.run.cases import Cases, Column
+
+_LENGTHS, _GUARD, _UNTOUCHED = 40, 8, 0xA5A5_5A5A_C3C3_3C3C
+
+Status = Literal["passed", "failed", "not run"]
+
+
+class Violation(Protocol):
+    """What a kernel broke of its calling convention, and in which case."""
+
+    @property
+    def case(self) -> int:
+        """The number of the case."""
+
+    @property
+    def what(self) -> Sequence[str]:
+        """What is broken, in words."""
+
+
+Drive = Callable[[Sequence[int], int, int], Violation | None]
+"""Runs a kernel: addresses of the columns, address for the results, number of cases."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A run over so many cases: the results' memory as it is before and must be after, and the columns.
+
+    Results begin `start` elements behind that memory's start. Where they lie `over` a column, this memory is it.
+    """
+
+    before: Column
+    after: Column
+    start: int
+    columns: tuple[Column, ...]
+    cases: int
+    over: int | None = None
+
+    def told(self, cases: Cases) -> str:
+        """What differs where this trial of arrays does."""
+        if self.over is None:
+            return f"an array of {self.cases} boards, or what lies around it, differs"
+        return f"an array of {self.cases} boards over its own {cases.names[self.over]} differs"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Left:
+    """What a trial left in the results' memory, and what the kernel broke."""
+
+    memory: Column
+    violation: Violation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The first case that went wrong: its number, what went in, what should have come out and what did."""
+
+    case: int
+    inputs: tuple[tuple[str, int], ...]
+    expected: tuple[int, ...]
+    got: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a check ended: `reason` says why it failed or was not run; `cases` were run, `on` a processor, or here."""
+
+    status: Status
+    cases: int = 0
+    reason: str = ""
+    mismatch: Mismatch | None = None
+    on: str = ""
+
+
+def trials(cases: Cases, *, arrays: bool = False) -> list[Trial]:
+    """What is to be run: all cases; with `arrays`, which a kernel takes whole, arrays of a few lengths besides.
+
+    Short arrays lie at any alignment between neighbours that must stay as they are; and each input is the result once.
+    """
+    # What no kernel gives by chance, so that a result that is never written shows.
+    whole = Trial((~cases.expected).copy(), cases.expected, 0, cases.columns, cases.number)
+    return [whole, *(_arrays(cases) if arrays else ())]
+
+
+def _arrays(cases: Cases) -> Iterator[Trial]:
+    for length in range(_LENGTHS):
+        rows = slice(length, 2 * length)  # from a place that wanders
+        # One word behind what NumPy aligns: no multiple of 16.
+        columns = tuple(np.concatenate([column[:1], column[rows]])[1:] for column in cases.columns)
+        around = np.full(length + 2 * _GUARD, _UNTOUCHED, np.uint64)
+        after = around.copy()
+        after[_GUARD : _GUARD + length] = cases.expected[rows, 0]
+        yield Trial(around, after, _GUARD, columns, length)
+        for at, column in enumerate(columns):
+            yield Trial(column, cases.expected[rows, 0], 0, columns, length, over=at)
+
+
+def check(drive: Drive, cases: Cases, *, arrays: bool = False) -> Outcome:
+    """Run a kernel over all cases; with `arrays`, which it takes whole, over arrays of a few lengths besides."""
+    tried = trials(cases, arrays=arrays)
+    return verdict(cases, tried, (_driven(drive, trial) for trial in tried))
+
+
+def _driven(drive: Drive, trial: Trial) -> Left:
+    """What a trial leaves on this processor."""
+    memory = trial.before.copy()
+    addresses = [memory.ctypes.data if at == trial.over else c.ctypes.data for at, c in enumerate(trial.columns)]
+    violation = drive(addresses, memory.ctypes.data + trial.start * memory.itemsize, trial.cases)
+    return Left(memory, violation)
+
+
+def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outcome:
+    """How a check ended, from what each trial left, in order; the first one is that over all cases."""
+    number = 0
+    for at, (trial, after) in enumerate(zip(tried, left, strict=False)):
+        violation = after.violation
+        if violation is not None and at == 0:
+            case = violation.case
+            mismatch = Mismatch(case, _inputs(cases, case), _row(cases.expected, case), _row(after.memory, case))
+            return Outcome("failed", case + 1, "; ".join(violation.what), mismatch)
+        if violation is not None or (after.memory != trial.after).any():
+            return _differs(cases, trial, after.memory) if at == 0 else Outcome("failed", number, trial.told(cases))
+        number += trial.cases
+    return Outcome("passed", number)
+
+
+def _differs(cases: Cases, trial: Trial, results: Column) -> Outcome:
+    wrong = np.nonzero((results != trial.after).any(axis=1))[0]
+    first = int(wrong[0])
+    mismatch = Mismatch(first, _inputs(cases, first), _row(cases.expected, first), _row(results, first))
+    return Outcome("failed", cases.number, f"{len(wrong)} of {cases.number} cases differ", mismatch)
+
+
+def _inputs(cases: Cases, case: int) -> tuple[tuple[str, int], ...]:
+    return tuple((name, int(column[case])) for name, column in zip(cases.names, cases.columns, strict=True))
+
+
+def _row(words: Column, case: int) -> tuple[int, ...]:
+    return tuple(int(word) for word in words[case])

@@ -1,0 +1,65 @@
+"""Contracts of codegen's routines as plain data for the prover."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from setwise.analysis.run.task import Argument, Place, Result, Task
+from setwise.codegen.describe.routine import Contract, Parameter
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.code import Register
+from setwise.codegen.machine.convention import Convention
+
+_RED_ZONE = {"sysv": 128}
+_HOME = {"win64": 32, "wiki": 32}
+
+
+def task_of(kernel: Kernel) -> Task:
+    """What a kernel has to do."""
+    return task(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.boards else 1)
+
+
+def task(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
+    """What a routine of that contract and convention has to do; with several lanes each holds boards of its own."""
+    given = contract.parameters
+    each = tuple(1 if parameter.scalar else lanes for parameter in given)
+    stack = 0
+    arguments = []
+    for parameter, count, register in zip(given, each, convention.places(each), strict=True):
+        if register is None:
+            place = Place("stack", offset=convention.stack_arguments + 8 * stack)
+            stack += 1
+        else:
+            place = _place(register, count)
+        arguments.append(Argument(parameter.name, parameter.kind, place, parameter.below))
+    return Task(
+        contract.specification,
+        contract.direction,
+        tuple(arguments),
+        _results(contract, given, convention, lanes),
+        contract.requires,
+        tuple(register.name for register in convention.saved),
+        tuple(f"zmm{number}" for number in sorted(convention.saved_vectors)),
+        _RED_ZONE.get(convention.name, 0),
+        _HOME.get(convention.name, 0),
+        tuple(Argument(one.name, one.kind, Place("general"), one.below) for one in contract.each),
+    )
+
+
+def _results(
+    contract: Contract, given: tuple[Parameter, ...], convention: Convention, lanes: int
+) -> tuple[Result, ...]:
+    if contract.each:
+        return tuple(Result(name, Place("memory")) for name in contract.results)
+    if any(parameter.kind == "results" for parameter in given):
+        starts = accumulate((8 * lanes for _ in contract.results), initial=0)
+        places = [Place("memory", offset=start, lanes=lanes) for start in starts]
+    else:
+        places = [_place(convention.result_for(lanes), lanes)]
+    return tuple(Result(name, place) for name, place in zip(contract.results, places, strict=False))
+
+
+def _place(register: Register, lanes: int) -> Place:
+    if register.file == "vector":
+        return Place("vector", f"zmm{register.number}", lanes=lanes)
+    return Place("general", register.at(64).name)

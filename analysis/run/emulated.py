@@ -1,0 +1,142 @@
+"""Checks on an emulated processor: many kernels in a boot, the emulator's known faults corrected.
+
+A fault is data: what Bochs 2.7 does otherwise than the manual, and how code is changed so that it gives there what it
+gives on a processor. tests/analysis/semantics/test_machines.py shows each; when Bochs mends one, that test fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from setwise.analysis.code.decode import Binary, Decoded, decode
+from setwise.analysis.run.cases import Cases
+from setwise.analysis.run.check import Left, Outcome, Trial, trials, verdict
+from setwise.codegen.run.bochs import Processor
+from setwise.codegen.run.call import Called
+from setwise.codegen.run.emulate import Ran, Task, emulate
+
+
+def _any(_: Decoded) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What instructions of these mnemonics do wrong in Bochs 2.7: all of them, or those that are `such`.
+
+    `correct` gives an instruction's bytes so changed that it comes out right; without it nothing can be done.
+    """
+
+    what: str
+    mnemonics: frozenset[str]
+    such: Callable[[Decoded], bool] = _any
+    correct: Callable[[bytes], bytes] | None = None
+
+
+def _complemented(raw: bytes) -> bytes:
+    """The last byte of the instruction, its immediate, complemented."""
+    return raw[:-1] + bytes([raw[-1] ^ 0xFF])
+
+
+def _masked(instruction: Decoded) -> bool:
+    return instruction.mask is not None
+
+
+_AFFINE = frozenset(("gf2p8affineqb", "gf2p8affineinvqb", "vgf2p8affineqb", "vgf2p8affineinvqb"))
+
+FAULTS = (
+    Fault(
+        "takes its mask, which is one of bytes, for one of lanes of 64 bits",
+        frozenset(("vgf2p8affineqb", "vgf2p8affineinvqb")),
+        _masked,
+    ),
+    Fault("gives the complement of each byte", _AFFINE, correct=_complemented),
+)
+"""The first that fits an instruction is the one to be told of."""
+
+
+def fault_of(instruction: Decoded) -> Fault | None:
+    """What Bochs does wrong about an instruction."""
+    return next((one for one in FAULTS if instruction.mnemonic in one.mnemonics and one.such(instruction)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Code that is to run on an emulated processor: its bytes, and how they are called."""
+
+    binary: Binary
+    called: Called
+    arrays: bool
+
+
+def correct(text: bytes) -> tuple[bytes, frozenset[str], frozenset[str]]:
+    """Code as Bochs has to see it; the mnemonics that were corrected, and those that cannot be.
+
+    >>> correct(bytes.fromhex("c4e3f9cec102"))[1]
+    frozenset({'vgf2p8affineqb'})
+    """
+    made = bytearray(text)
+    corrected, wrong = set(), set()
+    for instruction in decode(text):
+        fault = fault_of(instruction)
+        if fault is None:
+            continue
+        if fault.correct is None:
+            wrong.add(instruction.mnemonic)
+            continue
+        corrected.add(instruction.mnemonic)
+        made[_span(instruction)] = fault.correct(instruction.raw)
+    return bytes(made), frozenset(corrected), frozenset(wrong)
+
+
+def _span(instruction: Decoded) -> slice:
+    return slice(instruction.offset, instruction.offset + len(instruction.raw))
+
+
+def check_emulated(subjects: Sequence[Subject], cases: Cases, on: Processor) -> Iterator[Outcome]:
+    """How the check of each subject ends on that processor, in order; `check` says the same of this processor."""
+    tried = {arrays: trials(cases, arrays=arrays) for arrays in {subject.arrays for subject in subjects}}
+    tasks: list[Task] = []
+    seen = [correct(subject.binary.text) for subject in subjects]
+    for subject, (text, _, wrong) in zip(subjects, seen, strict=True):
+        if not wrong:
+            image = replace(subject.binary, text=text).image
+            tasks += [_task(image, subject.called, trial) for trial in tried[subject.arrays]]
+    ran = emulate(tasks, on)
+    for subject, (_, corrected, wrong) in zip(subjects, seen, strict=True):
+        if wrong:
+            yield Outcome("not run", reason=f"Bochs is wrong about {', '.join(sorted(wrong))}")
+            continue
+        mine = tried[subject.arrays]
+        left = [_left(trial, next(ran)) for trial in mine]
+        how = f"{on.title}, emulated" + (", corrected" if corrected else "")
+        yield replace(verdict(cases, mine, left), on=how)
+
+
+def run_emulated(subject: Subject, words: Sequence[int], results: int, on: Processor) -> tuple[int, ...]:
+    """The results of one call with these arguments, so many; ValueError where Bochs is wrong about the code.
+
+    Raises RuntimeError where the code breaks its convention.
+    """
+    text, _, wrong = correct(subject.binary.text)
+    if wrong:
+        raise ValueError(f"Bochs is wrong about {', '.join(sorted(wrong))}")
+    lanes = subject.called.lanes
+    columns = tuple(np.array([word] + [0] * (lanes - 1), np.uint64) for word in words)
+    image = replace(subject.binary, text=text).image
+    (ran,) = emulate([Task(image, subject.called, columns, np.zeros(lanes * results, np.uint64), lanes)], on)
+    if ran.violation is not None:
+        raise RuntimeError(f"the code breaks its convention: {', '.join(ran.violation.what)}")
+    return tuple(map(int, np.frombuffer(ran.results, np.uint64)[:results]))
+
+
+def _task(image: bytes, called: Called, trial: Trial) -> Task:
+    start = trial.start * trial.before.itemsize
+    return Task(image, called, trial.columns, trial.before, trial.cases, start, trial.over)
+
+
+def _left(trial: Trial, ran: Ran) -> Left:
+    return Left(np.frombuffer(ran.results, np.uint64).reshape(trial.before.shape), ran.violation)

@@ -1,0 +1,157 @@
+"""What a routine has to do, as plain data: where its arguments come, what they may be, where the results go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from setwise.analysis.semantics.domains import BitVectors, DomainWord, Value
+from setwise.analysis.spec import raywalk
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value is at entry or exit, `lanes` words of 64 bits.
+
+    general   the register of that full name
+    vector    the lowest lanes of the vector register of that full name (zmm2)
+    stack     the word `offset` bytes above rsp at entry
+    memory    at `offset` in the block that the argument of kind `results` points to
+    """
+
+    file: Literal["general", "vector", "stack", "memory"]
+    register: str = ""
+    offset: int = 0
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter of the routine; a number that selects something is below `below` (0: any 64-bit number).
+
+    `kind` is board (sliders), empty, occupied, square, dir8, direction9, word; results: an address to write to; boards:
+    the address of an array; count: how many boards each array has.
+    """
+
+    name: str
+    kind: str
+    place: Place
+    below: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A result of the routine."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The contract that a routine is held to, with its calling convention.
+
+    `specification` and `direction` name a function of the ray-walk. `requires` are the contract's words, as
+    `assumptions` knows them. `saved` and `saved_vectors` are full names of registers that come back as they were,
+    of vector registers the lowest 128 bits. Below rsp a routine may use `red_zone` bytes; `home` bytes above the return
+    address are its own as well. For arrays `each` says what one board of each input stands for; the last argument of
+    kind boards is then where the result goes, and may be one of the inputs.
+    """
+
+    specification: str
+    direction: str
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+    requires: tuple[str, ...] = ()
+    saved: tuple[str, ...] = ()
+    saved_vectors: tuple[str, ...] = ()
+    red_zone: int = 0
+    home: int = 0
+    each: tuple[Argument, ...] = ()
+
+    @property
+    def given(self) -> raywalk.Given:
+        """Whether the board says which squares are occupied or which are empty."""
+        return "occupied" if any(one.kind == "occupied" for one in self.words) else "empty"
+
+    @property
+    def words(self) -> tuple[Argument, ...]:
+        """The arguments that the specification takes."""
+        return self.each or tuple(one for one in self.arguments if one.kind != "results")
+
+    @property
+    def lanes(self) -> int:
+        """How many boards each argument and result holds."""
+        return max(one.place.lanes for one in self.results)
+
+    @property
+    def stack(self) -> int:
+        """How many bytes from rsp at entry up are the routine's: return address, home, arguments."""
+        arguments = [one.place.offset + 8 for one in self.arguments if one.place.file == "stack"]
+        return max([8 + self.home, *arguments])
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The names of the arrays; the last is the result's."""
+        return tuple(one.name for one in self.arguments if one.kind == "boards")
+
+    def expected(self, words: Sequence[int]) -> tuple[int, ...]:
+        """What the specification gives for these integers, one for each argument."""
+        return raywalk.specification(self.specification, self.direction, self.given)(*words)
+
+
+class TaskError(ValueError):
+    """A contract that there is no way to hold a routine to; the message is one line."""
+
+
+_KINDS = frozenset({"board", "occupied", "empty", "square", "dir8", "direction9", "word"})
+_SELECTING = frozenset({"square", "dir8", "direction9"})
+_ARRAYS = frozenset({"boards", "count"})
+
+
+def assumptions(task: Task, domain: BitVectors, words: Sequence[Value]) -> list[Value]:
+    """What the contract requires of the words, as conditions of one bit; TaskError for what it does not know."""
+    for one in (*task.arguments, *task.words):
+        if one.kind not in _KINDS | (_ARRAYS if task.each else {"results"}):
+            raise TaskError(f"no proof knows what a parameter of kind '{one.kind}' is ({one.name})")
+    named = list(zip(task.words, words, strict=True))
+    found = [domain.ult(word, one.below, 64) for one, word in named if one.below]
+    sliders = [word for one, word in named if one.kind == "board"]
+    for requirement in task.requires:
+        if requirement == "sliders within occupied":
+            for _, word in _of_kind(named, "occupied"):
+                found += [domain.eq(domain.and_(one, domain.not_(word, 64), 64), 0, 64) for one in sliders]
+        elif requirement == "no slider on an empty square":
+            for _, word in _of_kind(named, "empty"):
+                found += [domain.eq(domain.and_(one, word, 64), 0, 64) for one in sliders]
+        elif not _is_bound(task, requirement):
+            raise TaskError(f"no proof knows what '{requirement}' means")
+    return found
+
+
+def specified(task: Task, domain: BitVectors, words: Sequence[Value]) -> list[Value]:
+    """The results that the specification gives for the words."""
+    try:
+        function = raywalk.specification(task.specification, task.direction, task.given)
+    except ValueError as error:
+        raise TaskError(str(error)) from None
+    given = [
+        word if isinstance(word, int) and one.kind in _SELECTING else DomainWord(domain, word)
+        for one, word in zip(task.words, words, strict=True)
+    ]
+    return [result.value for result in function(*given)]
+
+
+def _of_kind(named: Iterable[tuple[Argument, Value]], kind: str) -> list[tuple[Argument, Value]]:
+    found = [(one, word) for one, word in named if one.kind == kind]
+    if not found:
+        raise TaskError(f"nothing is said of a board of kind '{kind}', for there is none")
+    return found
+
+
+def _is_bound(task: Task, requirement: str) -> bool:
+    """Whether it says no more than the arguments' own bounds: `x and y below 2**32`."""
+    names, below, _ = requirement.partition(" below ")
+    bounded = {one.name for one in task.words if one.below}
+    return bool(below) and set(names.split(" and ")) <= bounded

@@ -1,0 +1,1 @@
+"""ONE table: what each instruction does to registers, flags and memory."""

@@ -1,0 +1,293 @@
+"""What shifts, rotates, bit tests and counts, BMI1 and BMI2 do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+
+from setwise.analysis.code.decode import Reg
+from setwise.analysis.semantics.domains import Domain, Value
+from setwise.analysis.semantics.parts import Entry, Two, bit, concat_bits, extend, is_zero, result_flags, zero
+from setwise.analysis.semantics.state import Flag, Operation
+
+_UNDEFINED: Mapping[str, Flag | None] = MappingProxyType(dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af")))
+
+
+def rotate_left(d: Domain, a: Value, count: Value, width: int) -> Value:
+    """A rotate to the left; the count is below the width, a power of two, and has its width."""
+    if isinstance(count, int) and not count:
+        return a
+    back = d.and_(d.sub(0, count, width), width - 1, width)
+    return d.or_(d.shl(a, count, width), d.shr(a, back, width), width)
+
+
+def population(d: Domain, a: Value, width: int) -> Value:
+    """How many bits are set, `width` bits wide; halves are added up."""
+    if isinstance(a, int):
+        return a.bit_count()
+    field = 1
+    while field < width:
+        low = sum(((1 << field) - 1) << start for start in range(0, width, 2 * field))
+        a = d.add(d.and_(a, low, width), d.and_(d.shr(a, field, width), low, width), width)
+        field *= 2
+    return a
+
+
+def trailing_zeros(d: Domain, a: Value, width: int) -> Value:
+    """How many bits are 0 below the lowest that is 1; the width where there is none."""
+    below = d.and_(d.not_(a, width), d.sub(a, 1, width), width)
+    return population(d, below, width)
+
+
+def leading_zeros(d: Domain, a: Value, width: int) -> Value:
+    """How many bits are 0 above the highest that is 1; the width where there is none."""
+    distance = 1
+    while distance < width:
+        a = d.or_(a, d.shr(a, distance, width), width)
+        distance *= 2
+    return population(d, d.not_(a, width), width)
+
+
+def _count(x: Operation, width: int) -> Value:
+    """The shift's count, masked as the CPU does, `width` bits wide."""
+    value = x.get(1, 8) if x.count > 1 else 1
+    return x.domain.and_(extend(x, value, 8, width) if width > 8 else value, 63 if width == 64 else 31, width)
+
+
+def _if_counted(x: Operation, count: Value, width: int, flags: Mapping[str, Flag | None]) -> None:
+    """Sets the flags of a shift or rotate: by a count of 0 they all stay."""
+    if isinstance(count, int):
+        if count:
+            x.set_flags(flags)
+        return
+    stays = is_zero(x, count, width)
+
+    def either(old: Flag, new: Flag) -> Flag:
+        return lambda: x.domain.ite(stays, old(), new(), 1)
+
+    for name, new in flags.items():
+        old = x.state.flags.get(name)
+        x.set_flags({name: either(old, new) if old is not None and new is not None else None})
+
+
+def _only_by_one(count: Value, flag: Flag) -> Flag | None:
+    return flag if isinstance(count, int) and count == 1 else None
+
+
+def _shl(x: Operation) -> None:
+    width, d, a = x.width(), x.domain, x.get(0)
+    count = _count(x, width)
+    wide = d.shl(extend(x, a, width, width + 1), extend(x, count, width, width + 1), width + 1)
+    result = d.extract(wide, 0, width, width + 1)
+    x.put(0, result)
+
+    def carry() -> Value:
+        return bit(x, wide, width, width + 1)
+
+    overflow = _only_by_one(count, lambda: d.xor(carry(), bit(x, result, width - 1, width), 1))
+    _if_counted(x, count, width, result_flags(x, result, width) | {"cf": carry, "of": overflow, "af": None})
+
+
+def _shift_right(arithmetic: bool, x: Operation) -> None:
+    width, d, a = x.width(), x.domain, x.get(0)
+    count = _count(x, width)
+    # One bit more below: what was shifted out last stays there.
+    wide, wide_count = d.concat(a, 0, width, 1), extend(x, count, width, width + 1)
+    wide = (d.sar if arithmetic else d.shr)(wide, wide_count, width + 1)
+    result = d.extract(wide, 1, width, width + 1)
+    x.put(0, result)
+    flags: dict[str, Flag | None] = {"cf": lambda: bit(x, wide, 0, width + 1), "af": None}
+    flags["of"] = _only_by_one(count, zero if arithmetic else lambda: bit(x, a, width - 1, width))
+    _if_counted(x, count, width, result_flags(x, result, width) | flags)
+
+
+def _rotate(left: bool, x: Operation) -> None:
+    width, d, a = x.width(), x.domain, x.get(0)
+    count = _count(x, width)
+    turn = d.and_(count if left else d.sub(0, count, width), width - 1, width)
+    result = rotate_left(d, a, turn, width)
+    x.put(0, result)
+
+    def carry() -> Value:
+        return bit(x, result, 0 if left else width - 1, width)
+
+    def overflow() -> Value:
+        other = carry() if left else bit(x, result, width - 2, width)
+        return d.xor(bit(x, result, width - 1, width), other, 1)
+
+    _if_counted(x, count, width, {"cf": carry, "of": _only_by_one(count, overflow)})
+
+
+def _double_shift(left: bool, x: Operation) -> None:
+    width, d, a, b = x.width(), x.domain, x.get(0), x.get(1)
+    if x.file(2) != "immediate" or width < 32:
+        raise x.unknown("only by an immediate")
+    count = x.immediate() & (width - 1)
+    if count == 0:
+        return
+    whole = d.concat(a, b, width, width) if left else d.concat(b, a, width, width)
+    result = d.extract(whole, width - count if left else count, width, 2 * width)
+    out = width - count if left else count - 1
+    x.put(0, result)
+    changed = _only_by_one(count, lambda: d.xor(bit(x, a, width - 1, width), bit(x, result, width - 1, width), 1))
+    x.set_flags(result_flags(x, result, width) | {"cf": lambda: bit(x, a, out, width), "of": changed, "af": None})
+
+
+def _bit_test(change: Two | None, x: Operation) -> None:
+    width, d = x.width(), x.domain
+    if x.is_memory(0) and x.file(1) != "immediate":
+        raise x.unknown("a bit string in memory")
+    place, value = d.and_(x.get(1, width), width - 1, width), x.get(0)
+    if change is not None:
+        x.put(0, change(d, value, d.shl(1, place, width), width))
+    # ZF stays; the others are undefined.
+    x.set_flags({"cf": lambda: bit(x, d.shr(value, place, width), 0, width)})
+    x.set_flags(dict.fromkeys(("of", "sf", "pf", "af")))
+
+
+def _scan(reverse: bool, x: Operation) -> None:
+    width, d, a = x.width(), x.domain, x.get(1)
+    none = is_zero(x, a, width)
+    found = trailing_zeros(d, a, width)
+    if reverse:
+        found = d.sub(width - 1, leading_zeros(d, a, width), width)
+    target = x.instruction.operands[0]
+    if width < 32 or not isinstance(target, Reg):
+        raise x.unknown("this width")
+    # Of nothing the result is undefined by the book; CPUs leave the whole register as it is.
+    old, new = x.register(target.full), extend(x, found, width, 64)
+    x.state.registers[target.full] = d.ite(none, old, new, 64)
+    x.set_flags({**_UNDEFINED, "zf": lambda: none})
+
+
+def _zeros(leading: bool, x: Operation) -> None:
+    width, d, a = x.width(), x.domain, x.get(1)
+    result = (leading_zeros if leading else trailing_zeros)(d, a, width)
+    x.put(0, result)
+    x.set_flags({**_UNDEFINED, "cf": lambda: is_zero(x, a, width), "zf": lambda: is_zero(x, result, width)})
+
+
+def _popcnt(x: Operation) -> None:
+    width, a = x.width(), x.get(1)
+    x.put(0, population(x.domain, a, width))
+    x.set_flags({**dict.fromkeys(("cf", "of", "sf", "pf", "af"), zero), "zf": lambda: is_zero(x, a, width)})
+
+
+def _andn(x: Operation) -> None:
+    width, d = x.width(), x.domain
+    result = d.and_(d.not_(x.get(1), width), x.get(2), width)
+    x.put(0, result)
+    x.set_flags({**result_flags(x, result, width), "cf": zero, "of": zero, "pf": None, "af": None})
+
+
+def _lowest_bit(name: str, x: Operation) -> None:
+    """blsr, blsi and blsmsk: clear, isolate, or mask up to, the lowest bit."""
+    width, d, a = x.width(), x.domain, x.get(1)
+    below = d.sub(a, 1, width)
+    result = {
+        "blsr": lambda: d.and_(a, below, width),
+        "blsi": lambda: d.and_(a, d.sub(0, a, width), width),
+        "blsmsk": lambda: d.xor(a, below, width),
+    }[name]()
+    x.put(0, result)
+
+    def carry() -> Value:
+        none = is_zero(x, a, width)
+        return d.not_(none, 1) if name == "blsi" else none
+
+    x.set_flags({**result_flags(x, result, width), "cf": carry, "of": zero, "pf": None, "af": None})
+
+
+def _bextr(x: Operation) -> None:
+    width, d, control = x.width(), x.domain, x.get(2)
+    start, length = (extend(x, d.extract(control, low, 8, width), 8, width) for low in (0, 8))
+    kept = d.sub(d.shl(1, length, width), 1, width)
+    result = d.and_(d.shr(x.get(1), start, width), kept, width)
+    x.put(0, result)
+    x.set_flags({**_UNDEFINED, "zf": lambda: is_zero(x, result, width), "cf": zero, "of": zero})
+
+
+def _bzhi(x: Operation) -> None:
+    width, d = x.width(), x.domain
+    count = extend(x, d.extract(x.get(2), 0, 8, width), 8, width)
+    result = d.and_(x.get(1), d.sub(d.shl(1, count, width), 1, width), width)
+    x.put(0, result)
+    beyond = d.not_(d.ult(count, width, width), 1)
+    x.set_flags({**result_flags(x, result, width), "cf": lambda: beyond, "of": zero, "pf": None, "af": None})
+
+
+def _rorx(x: Operation) -> None:
+    width = x.width()
+    x.put(0, rotate_left(x.domain, x.get(1), -x.immediate() % width, width))
+
+
+def _flagless_shift(shift: Two, x: Operation) -> None:
+    width = x.width()
+    x.put(0, shift(x.domain, x.get(1), x.domain.and_(x.get(2), width - 1, width), width))
+
+
+def _mulx(x: Operation) -> None:
+    width, d = x.width(), x.domain
+    factor = extend(x, d.extract(x.register("rdx"), 0, width, 64), width, 2 * width)
+    whole = d.mul(factor, extend(x, x.get(2), width, 2 * width), 2 * width)
+    # Where both name one register it gets the high half.
+    x.put(1, d.extract(whole, 0, width, 2 * width))
+    x.put(0, d.extract(whole, width, width, 2 * width))
+
+
+def _pext(x: Operation) -> None:
+    width, d = x.width(), x.domain
+    source, mask = x.get(1), x.get(2)
+    result: Value = 0
+    for place in reversed(range(width)):
+        longer = d.concat(d.extract(result, 0, width - 1, width), bit(x, source, place, width), width - 1, 1)
+        result = d.ite(bit(x, mask, place, width), longer, result, width)
+    x.put(0, result)
+
+
+def _pdep(x: Operation) -> None:
+    width, d = x.width(), x.domain
+    source, mask = x.get(1), x.get(2)
+    bits: list[Value] = []
+    for place in range(width):
+        wanted = bit(x, mask, place, width)
+        bits.append(d.and_(wanted, bit(x, source, 0, width), 1))
+        source = d.ite(wanted, d.shr(source, 1, width), source, width)
+    x.put(0, concat_bits(x, bits))
+
+
+TABLE: Mapping[str, Entry] = MappingProxyType(
+    {
+        "shl": _shl,
+        "sal": _shl,
+        "shr": partial(_shift_right, False),
+        "sar": partial(_shift_right, True),
+        "rol": partial(_rotate, True),
+        "ror": partial(_rotate, False),
+        "shld": partial(_double_shift, True),
+        "shrd": partial(_double_shift, False),
+        "bt": partial(_bit_test, None),
+        "bts": partial(_bit_test, lambda d, a, b, width: d.or_(a, b, width)),
+        "btr": partial(_bit_test, lambda d, a, b, width: d.and_(a, d.not_(b, width), width)),
+        "btc": partial(_bit_test, lambda d, a, b, width: d.xor(a, b, width)),
+        "bsf": partial(_scan, False),
+        "bsr": partial(_scan, True),
+        "tzcnt": partial(_zeros, False),
+        "lzcnt": partial(_zeros, True),
+        "popcnt": _popcnt,
+        "andn": _andn,
+        "blsr": partial(_lowest_bit, "blsr"),
+        "blsi": partial(_lowest_bit, "blsi"),
+        "blsmsk": partial(_lowest_bit, "blsmsk"),
+        "bextr": _bextr,
+        "bzhi": _bzhi,
+        "rorx": _rorx,
+        "shlx": partial(_flagless_shift, lambda d, a, count, width: d.shl(a, count, width)),
+        "shrx": partial(_flagless_shift, lambda d, a, count, width: d.shr(a, count, width)),
+        "sarx": partial(_flagless_shift, lambda d, a, count, width: d.sar(a, count, width)),
+        "mulx": _mulx,
+        "pext": _pext,
+        "pdep": _pdep,
+    }
+)

@@ -1,0 +1,333 @@
+"""What instructions on general registers do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+
+from setwise.analysis.code.decode import Mem
+from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.parts import CONDITIONS, Entry, Two, bit, extend, result_flags, sign_extend, zero
+from setwise.analysis.semantics.state import Goto, Operation
+
+# ---- moves
+
+
+def _mov(x: Operation) -> None:
+    x.put(0, x.get(1, x.width(0)))
+
+
+def _movzx(x: Operation) -> None:
+    x.put(0, extend(x, x.get(1), x.width(1), x.width(0)))
+
+
+def _movsx(x: Operation) -> None:
+    x.put(0, sign_extend(x, x.get(1), x.width(1), x.width(0)))
+
+
+def _lea(x: Operation) -> None:
+    memory = x.instruction.operands[1]
+    if not isinstance(memory, Mem):
+        raise x.unknown()
+    x.put(0, x.domain.extract(x.address(memory), 0, x.width(0), 64))
+
+
+def _xchg(x: Operation) -> None:
+    first, second = x.get(0), x.get(1)
+    x.put(0, second)
+    x.put(1, first)
+
+
+def _bswap(x: Operation) -> None:
+    width, value = x.width(), x.get(0)
+    if width < 32:
+        raise x.unknown("the result is undefined")
+    result = x.domain.extract(value, 0, 8, width)
+    for low in range(8, width, 8):
+        result = x.domain.concat(result, x.domain.extract(value, low, 8, width), low, 8)
+    x.put(0, result)
+
+
+def _extend_rax(width: int, x: Operation) -> None:
+    half = x.domain.extract(x.register("rax"), 0, width // 2, 64)
+    x.state.registers["rax"] = extend(x, sign_extend(x, half, width // 2, width), width, 64)
+
+
+def _sign_to_rdx(width: int, x: Operation) -> None:
+    sign = bit(x, x.register("rax"), width - 1, 64)
+    x.state.registers["rdx"] = x.domain.ite(sign, (1 << width) - 1, 0, 64)
+
+
+def _push_value(x: Operation, value: Value) -> None:
+    top = x.domain.sub(x.register("rsp"), 8, 64)
+    x.state.registers["rsp"] = top
+    x.store(top, 64, value)
+
+
+def _pop_value(x: Operation) -> Value:
+    top = x.register("rsp")
+    value = x.load(top, 64)
+    x.state.registers["rsp"] = x.domain.add(top, 8, 64)
+    return value
+
+
+def _push(x: Operation) -> None:
+    value = x.instruction.operands[0]
+    width = 64 if x.file(0) == "immediate" else x.width(0)
+    if width != 64 or isinstance(value, Mem):
+        raise x.unknown("only registers of 64 bits and immediates are pushed")
+    _push_value(x, x.get(0, 64))
+
+
+def _pop(x: Operation) -> None:
+    if x.width(0) != 64 or x.is_memory(0):
+        raise x.unknown("only registers of 64 bits are popped")
+    x.put(0, _pop_value(x))
+
+
+def _leave(x: Operation) -> None:
+    x.state.registers["rsp"] = x.register("rbp")
+    x.state.registers["rbp"] = _pop_value(x)
+
+
+# ---- arithmetic and logic
+
+
+def _logic(operation: Two, x: Operation) -> None:
+    width = x.width()
+    result = operation(x.domain, x.get(0), x.get(1, width), width)
+    x.put(0, result)
+    x.set_flags(result_flags(x, result, width) | {"cf": zero, "of": zero, "af": None})
+
+
+def _test(x: Operation) -> None:
+    width = x.width()
+    result = x.domain.and_(x.get(0), x.get(1, width), width)
+    x.set_flags(result_flags(x, result, width) | {"cf": zero, "of": zero, "af": None})
+
+
+def _not_entry(x: Operation) -> None:
+    x.put(0, x.domain.not_(x.get(0), x.width()))
+
+
+def _sum(x: Operation, a: Value, b: Value, carry: Value, width: int) -> Value:
+    """a + b + carry, its flags set."""
+    d = x.domain
+    result = d.add(d.add(a, b, width), extend(x, carry, 1, width), width)
+
+    def carry_out() -> Value:
+        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (carry, 1))]
+        return bit(x, d.add(d.add(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
+
+    x.set_flags(
+        result_flags(x, result, width)
+        | {
+            "cf": carry_out,
+            "of": lambda: bit(x, d.and_(d.xor(a, result, width), d.xor(b, result, width), width), width - 1, width),
+            "af": lambda: bit(x, d.xor(d.xor(a, b, width), result, width), 4, width),
+        }
+    )
+    return result
+
+
+def _difference(x: Operation, a: Value, b: Value, borrow: Value, width: int) -> Value:
+    """a - b - borrow, its flags set."""
+    d = x.domain
+    result = d.sub(d.sub(a, b, width), extend(x, borrow, 1, width), width)
+
+    def borrow_out() -> Value:
+        if isinstance(borrow, int) and borrow == 0:
+            return d.ult(a, b, width)
+        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (borrow, 1))]
+        return bit(x, d.sub(d.sub(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
+
+    x.set_flags(
+        result_flags(x, result, width)
+        | {
+            "cf": borrow_out,
+            "of": lambda: bit(x, d.and_(d.xor(a, b, width), d.xor(a, result, width), width), width - 1, width),
+            "af": lambda: bit(x, d.xor(d.xor(a, b, width), result, width), 4, width),
+        }
+    )
+    return result
+
+
+def _add(x: Operation) -> None:
+    x.put(0, _sum(x, x.get(0), x.get(1, x.width()), 0, x.width()))
+
+
+def _adc(x: Operation) -> None:
+    x.put(0, _sum(x, x.get(0), x.get(1, x.width()), x.flag("cf"), x.width()))
+
+
+def _sub(x: Operation) -> None:
+    x.put(0, _difference(x, x.get(0), x.get(1, x.width()), 0, x.width()))
+
+
+def _sbb(x: Operation) -> None:
+    x.put(0, _difference(x, x.get(0), x.get(1, x.width()), x.flag("cf"), x.width()))
+
+
+def _cmp(x: Operation) -> None:
+    _difference(x, x.get(0), x.get(1, x.width()), 0, x.width())
+
+
+def _neg(x: Operation) -> None:
+    x.put(0, _difference(x, 0, x.get(0), 0, x.width()))
+
+
+def _inc(x: Operation) -> None:
+    carry = x.state.flags.get("cf")
+    x.put(0, _sum(x, x.get(0), 1, 0, x.width()))
+    x.set_flags({"cf": carry})
+
+
+def _dec(x: Operation) -> None:
+    carry = x.state.flags.get("cf")
+    x.put(0, _difference(x, x.get(0), 1, 0, x.width()))
+    x.set_flags({"cf": carry})
+
+
+def _imul(x: Operation) -> None:
+    width = x.width()
+    if x.count == 1:
+        _multiply_rax(sign_extend, x)
+        return
+    a, b = (x.get(1), x.get(2, width)) if x.count == 3 else (x.get(0), x.get(1))
+    result = x.domain.mul(a, b, width)
+    x.put(0, result)
+
+    def overflow() -> Value:
+        whole = x.domain.mul(sign_extend(x, a, width, 2 * width), sign_extend(x, b, width, 2 * width), 2 * width)
+        return x.domain.not_(x.domain.eq(whole, sign_extend(x, result, width, 2 * width), 2 * width), 1)
+
+    x.set_flags({"cf": overflow, "of": overflow, "zf": None, "sf": None, "pf": None, "af": None})
+
+
+def _multiply_rax(widen: Callable[[Operation, Value, int, int], Value], x: Operation) -> None:
+    width, d = x.width(), x.domain
+    if width < 32:
+        raise x.unknown("this width")
+    a, b = d.extract(x.register("rax"), 0, width, 64), x.get(0)
+    whole = d.mul(widen(x, a, width, 2 * width), widen(x, b, width, 2 * width), 2 * width)
+    low, high = d.extract(whole, 0, width, 2 * width), d.extract(whole, width, width, 2 * width)
+    x.state.registers["rax"], x.state.registers["rdx"] = extend(x, low, width, 64), extend(x, high, width, 64)
+
+    def overflow() -> Value:
+        return d.not_(d.eq(whole, widen(x, low, width, 2 * width), 2 * width), 1)
+
+    x.set_flags({"cf": overflow, "of": overflow, "zf": None, "sf": None, "pf": None, "af": None})
+
+
+# ---- conditions and branches
+
+
+def _setcc(condition: str, x: Operation) -> None:
+    x.put(0, extend(x, CONDITIONS[condition](x), 1, 8))
+
+
+def _cmovcc(condition: str, x: Operation) -> None:
+    width = x.width()
+    # The source is read, and a register of 32 bits is extended, whatever the condition is.
+    x.put(0, x.domain.ite(CONDITIONS[condition](x), x.get(1), x.get(0), width))
+
+
+def _place(x: Operation) -> Value:
+    if x.instruction.target is None:
+        raise x.unknown()
+    return x.domain.add(x.state.base, x.instruction.target % (1 << 64), 64)
+
+
+def _jcc(condition: str, x: Operation) -> Goto:
+    return Goto(_place(x), CONDITIONS[condition](x))
+
+
+def _destination(x: Operation) -> Value:
+    return x.get(0) if x.count else _place(x)
+
+
+def _jmp(x: Operation) -> Goto:
+    return Goto(_destination(x))
+
+
+def _call(x: Operation) -> Goto:
+    place = _destination(x)
+    _push_value(x, x.domain.add(x.state.base, x.instruction.end, 64))
+    return Goto(place)
+
+
+def _ret(x: Operation) -> Goto:
+    place = _pop_value(x)
+    if x.count:
+        x.state.registers["rsp"] = x.domain.add(x.register("rsp"), x.immediate(0), 64)
+    return Goto(place)
+
+
+def nothing(x: Operation) -> None:
+    """Changes no register, flag or memory."""
+
+
+def _set_carry(value: int, x: Operation) -> None:
+    x.set_flags({"cf": lambda: value})
+
+
+def _cmc(x: Operation) -> None:
+    carry = x.flag("cf")
+    x.set_flags({"cf": lambda: x.domain.not_(carry, 1)})
+
+
+def _conditional(prefix: str, entry: Callable[[str, Operation], Goto | None]) -> dict[str, Entry]:
+    return {prefix + condition: partial(entry, condition) for condition in CONDITIONS}
+
+
+TABLE: Mapping[str, Entry] = MappingProxyType(
+    {
+        "mov": _mov,
+        "movzx": _movzx,
+        "movsx": _movsx,
+        "movsxd": _movsx,
+        "lea": _lea,
+        "xchg": _xchg,
+        "bswap": _bswap,
+        "cwde": partial(_extend_rax, 32),
+        "cdqe": partial(_extend_rax, 64),
+        "cdq": partial(_sign_to_rdx, 32),
+        "cqo": partial(_sign_to_rdx, 64),
+        "push": _push,
+        "pop": _pop,
+        "leave": _leave,
+        "and": partial(_logic, lambda d, a, b, width: d.and_(a, b, width)),
+        "or": partial(_logic, lambda d, a, b, width: d.or_(a, b, width)),
+        "xor": partial(_logic, lambda d, a, b, width: d.xor(a, b, width)),
+        "test": _test,
+        "not": _not_entry,
+        "add": _add,
+        "adc": _adc,
+        "sub": _sub,
+        "sbb": _sbb,
+        "cmp": _cmp,
+        "neg": _neg,
+        "inc": _inc,
+        "dec": _dec,
+        "imul": _imul,
+        "mul": partial(_multiply_rax, extend),
+        **_conditional("set", _setcc),
+        **_conditional("cmov", _cmovcc),
+        **_conditional("j", _jcc),
+        "jmp": _jmp,
+        "call": _call,
+        "ret": _ret,
+        "stc": partial(_set_carry, 1),
+        "clc": partial(_set_carry, 0),
+        "cmc": _cmc,
+        "nop": nothing,
+        "endbr64": nothing,
+        "endbr32": nothing,
+        "pause": nothing,
+        "prefetcht0": nothing,
+        "prefetcht1": nothing,
+        "prefetcht2": nothing,
+        "prefetchnta": nothing,
+    }
+)

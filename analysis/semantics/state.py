@@ -1,0 +1,332 @@
+"""The machine's state over a domain of values, and one instruction's view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
+from setwise.analysis.semantics.domains import Domain, Value
+
+Flag = Callable[[], Value]  # flags are rarely read: they are computed when they are
+
+
+class SemanticsError(ValueError):
+    """What the state does not allow: the message names the instruction and says why."""
+
+
+class UnknownInstructionError(SemanticsError):
+    """An instruction, or a form of one, that has no semantics; the message names it."""
+
+
+class BreachError(SemanticsError):
+    """What no routine may do: it faults, touches what is not its own, or depends on what is undefined."""
+
+
+class Memory(Protocol):
+    """Memory as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
+
+    def load(self, address: Value, bits: int) -> Value:
+        """What is there."""
+
+    def store(self, address: Value, bits: int, value: Value) -> None:
+        """Puts it there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    """Where an instruction goes: an absolute address of 64 bits, and on which condition of one bit (None: always)."""
+
+    place: Value
+    condition: Value | None = None
+
+
+@dataclass(slots=True)
+class State:
+    """Registers by their full names, flags and memory; the code's first byte lies at address `base`.
+
+    `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first.
+    A flag that is None is undefined.
+    """
+
+    domain: Domain
+    memory: Memory
+    base: Value = 0
+    registers: dict[str, Value] = field(default_factory=dict)
+    vectors: dict[str, tuple[Value, ...]] = field(default_factory=dict)
+    flags: dict[str, Flag | None] = field(default_factory=dict)
+
+    def copy(self, memory: Memory | None = None) -> State:
+        """A state that may go another way; the memory is shared unless another is given."""
+        kept = memory if memory is not None else self.memory
+        return State(self.domain, kept, self.base, dict(self.registers), dict(self.vectors), dict(self.flags))
+
+
+# These fault when their memory operand is not aligned to its size; so does every legacy SSE operand of 128 bits
+# except those of the second set.
+_ALIGNED = frozenset(
+    {"vmovdqa", "vmovdqa32", "vmovdqa64", "vmovaps", "vmovapd", "vmovntdqa", "vmovntdq", "vmovntps", "vmovntpd"}
+)
+_UNALIGNED = frozenset({"movdqu", "movups", "movupd", "lddqu"})
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One instruction at work on a state."""
+
+    instruction: Decoded
+    state: State
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the values."""
+        return self.state.domain
+
+    @property
+    def count(self) -> int:
+        """How many operands there are."""
+        return len(self.instruction.operands)
+
+    def unknown(self, what: str = "") -> UnknownInstructionError:
+        """The error that this instruction has no semantics, to be raised."""
+        text, offset = self.instruction.text(), self.instruction.offset
+        return UnknownInstructionError(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
+
+    def error(self, what: str) -> SemanticsError:
+        """An error in what this instruction does, to be raised."""
+        return SemanticsError(self._said(what))
+
+    def breach(self, what: str) -> BreachError:
+        """An error for what this instruction must not do, to be raised."""
+        return BreachError(self._said(what))
+
+    def _said(self, what: str) -> str:
+        return f"'{self.instruction.text()}' at offset {self.instruction.offset:#x} {what}"
+
+    # ---- general and mask registers, immediates, memory
+
+    def is_memory(self, operand: int) -> bool:
+        """Whether that operand lies in memory."""
+        return isinstance(self.instruction.operands[operand], Mem)
+
+    def file(self, operand: int) -> str:
+        """general, vector, mask, memory or immediate."""
+        found = self.instruction.operands[operand]
+        return found.file if isinstance(found, Reg) else "memory" if isinstance(found, Mem) else "immediate"
+
+    def width(self, operand: int = 0) -> int:
+        """Bits of a register or memory operand."""
+        found = self.instruction.operands[operand]
+        if isinstance(found, Imm):
+            raise self.unknown("an immediate has no width")
+        return found.bits
+
+    def immediate(self, operand: int = -1) -> int:
+        """The immediate that this operand is."""
+        found = self.instruction.operands[operand]
+        if not isinstance(found, Imm):
+            raise self.unknown("this form takes no immediate")
+        return found.value
+
+    def get(self, operand: int, width: int | None = None) -> Value:
+        """The lowest `width` bits of an operand; by default all of a register or of what lies in memory."""
+        found = self.instruction.operands[operand]
+        if isinstance(found, Imm):
+            return found.value & ((1 << (width or self.width())) - 1)
+        width = width or found.bits
+        if isinstance(found, Mem):
+            return self.load(self.address(found), width)
+        return self.read(found, width)
+
+    def put(self, operand: int, value: Value) -> None:
+        """Writes an operand that is a general register, a mask register or memory, all its width."""
+        found = self.instruction.operands[operand]
+        if isinstance(found, Mem):
+            self.store(self.address(found), found.bits, value)
+        elif isinstance(found, Reg):
+            self.write(found, value)
+
+    def read(self, register: Reg, width: int | None = None) -> Value:
+        """A general or mask register, or its lowest bits."""
+        if register.file not in ("general", "mask"):
+            raise self.unknown(f"register {register.name}")
+        return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
+
+    def write(self, register: Reg, value: Value) -> None:
+        """Writes a general or mask register: 32 bits clear the upper half, fewer leave the rest alone."""
+        if register.file not in ("general", "mask"):
+            raise self.unknown(f"register {register.name}")
+        if register.bits == 32:
+            value = self.domain.concat(0, value, 32, 32)
+        elif register.bits < 32:
+            old, end = self.register(register.full), register.low + register.bits
+            value = self.domain.concat(
+                value, self.domain.extract(old, 0, register.low, 64), register.bits, register.low
+            )
+            value = self.domain.concat(self.domain.extract(old, end, 64 - end, 64), value, 64 - end, end)
+        self.state.registers[register.full] = value
+
+    def register(self, full: str) -> Value:
+        """All 64 bits of the register of that full name."""
+        if full not in self.state.registers:
+            raise self.error(f"reads {full}, which has no value")
+        return self.state.registers[full]
+
+    def address(self, memory: Mem) -> Value:
+        """The address of a memory operand."""
+        if memory.segment:
+            raise self.unknown(f"segment {memory.segment}")
+        if memory.target is not None:
+            return self.domain.add(self.state.base, memory.target % (1 << 64), 64)
+        total: Value = memory.displacement % (1 << 64)
+        for register, scale in ((memory.base, 1), (memory.index, memory.scale)):
+            if register is None:
+                continue
+            if register.file != "general" or register.bits != 64:
+                raise self.unknown(f"an address in {register.name}")
+            scaled = self.domain.shl(self.register(register.full), scale.bit_length() - 1, 64)
+            total = self.domain.add(total, scaled, 64)
+        return total
+
+    def load(self, address: Value, bits: int) -> Value:
+        """What lies in memory."""
+        try:
+            return self.state.memory.load(address, bits)
+        except SemanticsError as error:
+            error.args = (self._said(str(error)),)
+            raise
+
+    def store(self, address: Value, bits: int, value: Value) -> None:
+        """Writes memory."""
+        try:
+            self.state.memory.store(address, bits, value)
+        except SemanticsError as error:
+            error.args = (self._said(str(error)),)
+            raise
+
+    # ---- flags
+
+    def flag(self, name: str) -> Value:
+        """The flag as one bit; an error where it is undefined."""
+        found = self.state.flags.get(name)
+        if found is None:
+            raise self.breach(f"reads {name}, which is undefined")
+        return found()
+
+    def set_flags(self, flags: Mapping[str, Flag | None]) -> None:
+        """Sets these flags; None leaves one undefined."""
+        self.state.flags.update(flags)
+
+    # ---- vector registers
+
+    def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Value]:
+        """The elements of a vector operand, lowest first: `bits` in all, by default the operand's own size.
+
+        A broadcast element is repeated. With `masked`, memory is not touched for an element that the mask leaves out.
+        """
+        found = self.instruction.operands[operand]
+        if isinstance(found, Mem):
+            return self._elements_in_memory(found, width, bits, masked)
+        if not isinstance(found, Reg) or found.file != "vector":
+            raise self.unknown()
+        bits = bits or found.bits
+        return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
+
+    def lanes(self, register: Reg) -> tuple[Value, ...]:
+        """The eight lanes of a vector register."""
+        if register.full not in self.state.vectors:
+            raise self.error(f"reads {register.name}, which has no value")
+        return self.state.vectors[register.full]
+
+    def mask_bits(self, number: int) -> list[Value] | None:
+        """The write mask's bits, one an element; None where all are written."""
+        mask = self.instruction.mask
+        if mask is None:
+            return None
+        return [self.domain.extract(self.register(mask.full), place, 1, 64) for place in range(number)]
+
+    def put_elements(self, operand: int, elements: Sequence[Value], width: int, masked: bool = True) -> None:
+        """Writes a vector operand, under the mask; legacy SSE keeps what lies above, VEX and EVEX clear it."""
+        found = self.instruction.operands[operand]
+        if isinstance(found, Mem):
+            self._store_elements(found, elements, width)
+            return
+        if not isinstance(found, Reg) or found.file != "vector":
+            raise self.unknown()
+        bits = self.mask_bits(len(elements)) if masked else None
+        if bits is not None:
+            zeros = [0] * len(elements)
+            old = zeros if self.instruction.zeroing else self.split(self.lanes(found), width)
+            elements = [
+                self.domain.ite(bit, new, kept, width)
+                for bit, new, kept in zip(bits, elements, old[: len(elements)], strict=True)
+            ]
+        lanes = tuple(self.join(elements, width))
+        above = (0,) * 8 if self.instruction.mnemonic.startswith("v") else self.lanes(found)
+        self.state.vectors[found.full] = lanes + above[len(lanes) :]
+
+    def split(self, lanes: Sequence[Value], width: int) -> list[Value]:
+        """Lanes of 64 bits as elements of `width` bits."""
+        if width == 64:
+            return list(lanes)
+        return [self.domain.extract(lane, low, width, 64) for lane in lanes for low in range(0, 64, width)]
+
+    def join(self, elements: Sequence[Value], width: int) -> list[Value]:
+        """Elements of `width` bits as lanes of 64 bits."""
+        each = 64 // width
+        lanes = []
+        for start in range(0, len(elements), each):
+            lane = elements[start]
+            for place, element in enumerate(elements[start + 1 : start + each], 1):
+                lane = self.domain.concat(element, lane, width, place * width)
+            lanes.append(lane)
+        return lanes
+
+    def _elements_in_memory(self, memory: Mem, width: int, bits: int | None, masked: bool) -> list[Value]:
+        address = self.address(memory)
+        if memory.broadcast:
+            return [self.load(address, memory.bits)] * ((bits or self.width()) // memory.bits)
+        bits = bits or memory.bits
+        self._check_alignment(address, bits)
+        wanted = self.mask_bits(bits // width) if masked else None
+        if wanted is None:
+            if bits < 64:
+                return [self.load(self._plus(address, low), width) for low in range(0, bits, width)]
+            return self.split([self.load(self._plus(address, low), 64) for low in range(0, bits, 64)], width)
+        return [
+            0 if isinstance(bit, int) and bit == 0 else self.load(self._plus(address, place * width), width)
+            for place, bit in enumerate(wanted)
+        ]
+
+    def _store_elements(self, memory: Mem, elements: Sequence[Value], width: int) -> None:
+        address = self.address(memory)
+        self._check_alignment(address, memory.bits)
+        bits = self.mask_bits(len(elements))
+        if bits is None:
+            whole = self.join(elements, width) if memory.bits >= 64 else elements
+            each = 64 if memory.bits >= 64 else width
+            for place, element in enumerate(whole):
+                self.store(self._plus(address, place * each), each, element)
+            return
+        for place, (bit, element) in enumerate(zip(bits, elements, strict=True)):
+            at = self._plus(address, place * width)
+            if isinstance(bit, int):
+                if bit:
+                    self.store(at, width, element)
+            else:
+                self.store(at, width, self.domain.ite(bit, element, self.load(at, width), width))
+
+    def _plus(self, address: Value, bits: int) -> Value:
+        return self.domain.add(address, bits // 8, 64)
+
+    def _check_alignment(self, address: Value, bits: int) -> None:
+        name = self.instruction.mnemonic
+        strict = name in _ALIGNED or (bits == 128 and not name.startswith("v") and name not in _UNALIGNED)
+        if not strict:
+            return
+        rest = self.domain.extract(address, 0, (bits // 8).bit_length() - 1, 64)
+        if not isinstance(rest, int):
+            raise self.breach(f"needs an address that is a multiple of {bits // 8}, which it may not be")
+        if rest:
+            raise self.breach(f"needs an address that is a multiple of {bits // 8}: it is {rest} above one")

@@ -1,0 +1,36 @@
+"""ONE table: what each instruction does to registers, flags and memory, over integers and bit-vectors alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from setwise.analysis.code.decode import Decoded
+from setwise.analysis.semantics import bits, general, lanes, permute, vector
+from setwise.analysis.semantics.parts import Entry
+from setwise.analysis.semantics.state import Goto, Operation, SemanticsError, State, UnknownInstructionError
+
+__all__ = ["TABLE", "Goto", "SemanticsError", "State", "UnknownInstructionError", "execute"]
+
+TABLE: Mapping[str, Entry] = MappingProxyType(
+    {
+        **general.TABLE,
+        **bits.TABLE,
+        **vector.TABLE,
+        **lanes.TABLE,
+        **permute.TABLE,
+    }
+)
+
+
+def execute(instruction: Decoded, state: State) -> Goto | None:
+    """Does to the state what the instruction does; where it branches, says whither.
+
+    None means that the next instruction follows. Raises UnknownInstructionError for one that has no semantics, and
+    SemanticsError for one that reads what is undefined or goes where it must not.
+    """
+    operation = Operation(instruction, state)
+    entry = TABLE.get(instruction.mnemonic)
+    if entry is None:
+        raise operation.unknown()
+    return entry(operation)

@@ -1,0 +1,1 @@
+"""The specification: what sliding pieces attack, square by square."""

@@ -1,0 +1,325 @@
+"""The specification: what sliding pieces attack, walked square by square.
+
+It knows squares by file and rank, and a direction as one step on each; no shifted boards, no masks, no fills.
+Boards are little-endian rank-file, a1 = bit 0, h1 = bit 7, h8 = bit 63. A board may be a Python integer, a NumPy array
+of uint64 or a bit-vector of 64 bits: whatever a `Word` does. `empty` are the squares that a ray may pass: a slider
+stops the rays of others only where its square is outside `empty`, and its own ray starts in either case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Literal
+
+from setwise.analysis.spec import adders
+from setwise.analysis.spec.words import ALL as ALL
+from setwise.analysis.spec.words import W, clip, full, joined, on, where
+
+Files = Literal["little", "big"]
+Given = Literal["empty", "occupied"]
+
+
+# (file step, rank step), in the order of dir8.
+DIRECTIONS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "noEa": (1, 1),
+        "east": (1, 0),
+        "soEa": (1, -1),
+        "sout": (0, -1),
+        "soWe": (-1, -1),
+        "west": (-1, 0),
+        "noWe": (-1, 1),
+        "nort": (0, 1),
+    }
+)
+DIR8 = tuple(DIRECTIONS)
+SETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "vertical": ("sout", "nort"),
+        "eastward": ("noEa", "east", "soEa"),
+        "westward": ("noWe", "west", "soWe"),
+        "rook": ("nort", "east", "sout", "west"),
+        "bishop": ("noEa", "soEa", "soWe", "noWe"),
+        "queen": DIR8,
+    }
+)
+
+# The numbers of directions around a square that stands for 0, seen from White's side: 4 3 2 / 5 0 1 / 6 7 8.
+NUMBERED: Mapping[int, str] = MappingProxyType(
+    {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
+)
+
+
+def directions(name: str) -> tuple[str, ...]:
+    """The directions that a direction's or a set's name stands for, matched without regard to case.
+
+    >>> directions("noea"), directions("vertical")
+    (('noEa',), ('sout', 'nort'))
+    """
+    for single in DIR8:
+        if single.lower() == name.lower():
+            return (single,)
+    if name.lower() in SETS:
+        return SETS[name.lower()]
+    raise ValueError(f"no direction {name!r}: choose one of {', '.join((*DIR8, *SETS))}")
+
+
+def lines(direction: str) -> Iterator[list[int]]:
+    """The lines of the board along one direction, each as its squares in walking order.
+
+    >>> next(lines("east")), sorted(len(line) for line in lines("noEa"))[-2:]
+    ([0, 1, 2, 3, 4, 5, 6, 7], [7, 8])
+    """
+    for start in range(64):
+        file, rank = start % 8, start // 8
+        file_step, rank_step = DIRECTIONS[direction]
+        if 0 <= file - file_step < 8 and 0 <= rank - rank_step < 8:
+            continue  # not where a line begins
+        line = []
+        while 0 <= file < 8 and 0 <= rank < 8:
+            line.append(8 * rank + file)
+            file, rank = file + file_step, rank + rank_step
+        yield line
+
+
+def occluded(direction: str, sliders: W, empty: W) -> W:
+    """The sliders, and every empty square that one of them reaches through empty squares.
+
+    >>> f"{occluded('east', 1 << 1, 0b11110100):08b}"
+    '00000110'
+    """
+    return joined(_walk(single, sliders, empty, arriving=False) for single in directions(direction))
+
+
+def attacks(direction: str, sliders: W, empty: W) -> W:
+    """Every square that one of the sliders reaches with all squares strictly between them empty.
+
+    >>> f"{attacks('east', 1 << 1, 0b11110100):08b}"
+    '00001100'
+    """
+    return joined(_walk(single, sliders, empty, arriving=True) for single in directions(direction))
+
+
+def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
+    """Walks each line of the board once; the wave is one bit: does a ray arrive at, or leave, this square?"""
+    found = []
+    for first, *rest in lines(direction):
+        leaving = on(sliders, first)
+        if not arriving:
+            found.append(leaving << first)
+        for square in rest:
+            arrives = leaving
+            leaving = on(sliders, square) | (arrives & on(empty, square))
+            found.append((arrives if arriving else leaving) << square)
+    return clip(joined(found))
+
+
+def step(direction: str, board: W) -> W:
+    """Every square that lies one step from one of the board's squares.
+
+    >>> hex(step("noWe", 0xFF)), hex(step("queen", 1))
+    ('0x7f00', '0x302')
+    """
+    return clip(
+        joined(
+            on(board, before) << square
+            for single in directions(direction)
+            for line in lines(single)
+            for before, square in pairwise(line)
+        )
+    )
+
+
+def empty_fill(direction: str, sliders: W) -> W:
+    """The occluded fill on an empty board."""
+    return occluded(direction, sliders, full(sliders))
+
+
+def empty_attacks(direction: str, sliders: W) -> W:
+    """The attacks on an empty board."""
+    return attacks(direction, sliders, full(sliders))
+
+
+def union(rooks: W, bishops: W, empty: W) -> W:
+    """What rooks attack along ranks and files, and bishops along diagonals; queens belong to both."""
+    orthogonal, diagonal = pair(rooks, bishops, empty)
+    return orthogonal | diagonal
+
+
+def pair(rooks: W, bishops: W, empty: W) -> tuple[W, W]:
+    """The orthogonal attacks of the rooks and the diagonal attacks of the bishops."""
+    return attacks("rook", rooks, empty), attacks("bishop", bishops, empty)
+
+
+def rays(rooks: W, bishops: W, empty: W) -> tuple[W, ...]:
+    """The attacks of the eight directions apart, in the order of dir8."""
+    return tuple(attacks(single, rooks if single in SETS["rook"] else bishops, empty) for single in DIR8)
+
+
+def sides(white_rooks: W, white_bishops: W, black_rooks: W, black_bishops: W, empty: W) -> tuple[W, W]:
+    """All squares that White's sliders attack, and all that Black's do."""
+    return union(white_rooks, white_bishops, empty), union(black_rooks, black_bishops, empty)
+
+
+def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
+    """The attacks of the rooks, of the bishops and of the queens; none of the three sets holds another's pieces."""
+    empty = clip(~occupied)
+    return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
+
+
+def from_square(piece: str, square: W, free: W, files: Files = "little") -> W:
+    """What a slider of these directions on one square attacks; the state of its own square does not matter.
+
+    With `files="big"` squares and boards are numbered h1 = 0, g1 = 1, a1 = 7, h2 = 8, which tells on single directions
+    only: whole pieces are symmetric. `square` is below 64.
+
+    >>> hex(from_square("rook", 0, ALL ^ 1 << 8)), hex(from_square("rook", 0, ALL ^ 1 << 8, "big"))
+    ('0x1fe', '0x1fe')
+    >>> hex(from_square("bishop", 7, ALL)), hex(from_square("bishop", 7, ALL, "big"))
+    ('0x102040810204000', '0x102040810204000')
+    """
+    if isinstance(square, int):
+        return _from_one_square(piece, square, free, files)
+    # Whatever the square is: exactly one of the 64 conditions holds.
+    return joined(_from_one_square(piece, one, free, files) & where(square, one, 6) for one in range(64))
+
+
+def _from_one_square(piece: str, square: int, free: W, files: Files) -> W:
+    number = [place if files == "little" else 8 * (place // 8) + 7 - place % 8 for place in range(64)]
+    found: W = free ^ free
+    for single in directions(piece):
+        for line in lines(single):
+            numbered = [number[place] for place in line]
+            if square not in numbered:
+                continue
+            arrives = (free ^ free) | 1
+            for reached in numbered[numbered.index(square) + 1 :]:
+                found = found | (arrives << reached)
+                arrives = arrives & on(free, reached)
+    return clip(found)
+
+
+def of_pieces(piece: str, square: W, white: W, black: W, files: Files = "little") -> W:
+    """What a slider on one square attacks among the pieces of both sides."""
+    return from_square(piece, square, clip(~(white | black)), files)
+
+
+def in_direction(square: W, number: W, white: W, black: W, files: Files = "little") -> W:
+    """What a slider on one square attacks in one direction, numbered as `NUMBERED` says; any other number: nothing.
+
+    >>> hex(in_direction(0, 1, 1 << 2, 1)), hex(in_direction(7, 1, 1 << 5, 0, "big")), in_direction(0, 1 << 63, 0, 0)
+    ('0x6', '0x60', 0)
+    """
+    free = clip(~(white | black))
+    if isinstance(number, int):
+        return from_square(NUMBERED[number], square, free, files) if number in NUMBERED else free ^ free
+    return joined(
+        from_square(direction, square, free, files) & where(number, one, 64) for one, direction in NUMBERED.items()
+    )
+
+
+def specification(name: str, direction: str = "", given: Given = "empty") -> Callable[..., tuple[Any, ...]]:
+    """The specification of that name as a function from words to a tuple of words.
+
+    Names and parameters (a direction, a set of them, or `any`, which puts dir8 behind the other parameters):
+
+    attacks, occluded (sliders, empty); empty-fill, empty-attacks, step (sliders);
+    union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
+    sides (white's rooks and bishops, black's rooks and bishops, empty);
+    from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
+    direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the three also with
+    -big-endian behind its name, for files numbered the other way;
+    right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
+
+    With given="occupied" the squares that are not empty stand in the place of `empty` or `free`; boards of pieces mean
+    the same in either case. Raises ValueError for a name or direction that there is not.
+
+    >>> specification("pair", given="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
+    True
+    """
+    key = name.lower()
+    if key in _DIRECTED:
+        function, board = _DIRECTED[key]
+        if direction.lower() == "any":
+            return _tupled(_at_run_time(function), -2 if board and given == "occupied" else None)
+        directions(direction)
+        return _tupled(lambda *words: function(direction, *words), -1 if board and given == "occupied" else None)
+    if key in _WHOLE:
+        return _tupled(_WHOLE[key], -1 if (given == "occupied") != (key == "pieces") else None)
+    plain = key.removesuffix("-big-endian")
+    if plain in _FROM_SQUARE:
+        directions(direction)
+        from_one, free = _FROM_SQUARE[plain]
+        files: Files = "little" if plain == key else "big"
+        return _tupled(partial(from_one, direction, files), -1 if free and given == "occupied" else None)
+    if key == "right-attacks":
+        return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if given == "occupied" else None)
+    if key in _ARITHMETIC:
+        return _tupled(_ARITHMETIC[key], None)
+    names = (*_DIRECTED, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
+    raise ValueError(f"no specification {name!r}: choose one of {', '.join(names)}")
+
+
+# Name to function, and whether its last parameter is a board of empty squares.
+_DIRECTED: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
+    {
+        "attacks": (attacks, True),
+        "occluded": (occluded, True),
+        "empty-fill": (empty_fill, False),
+        "empty-attacks": (empty_attacks, False),
+        "step": (step, False),
+    }
+)
+_WHOLE: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {"union": union, "pair": pair, "rays": rays, "pieces": pieces, "sides": sides}
+)
+# Name to function of a direction, how files are numbered and the words; and whether the last word are free squares.
+_FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
+    {
+        "from-square": (lambda piece, files, square, free: from_square(piece, square, free, files), True),
+        "from-square-of-pieces": (
+            lambda piece, files, square, white, black: of_pieces(piece, square, white, black, files),
+            False,
+        ),
+        "direction-from-square": (
+            lambda _, files, square, number, white, black: in_direction(square, number, white, black, files),
+            False,
+        ),
+    }
+)
+_ARITHMETIC: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "add": adders.add,
+        "add-32": adders.add_32,
+        "bytewise-add": adders.bytewise_add,
+        "bytewise-sub": adders.bytewise_sub,
+    }
+)
+
+
+def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[..., tuple[Any, ...]]:
+    """The function with one of its arguments complemented and its result as a tuple."""
+
+    def called(*words: Any) -> tuple[Any, ...]:
+        given = list(words)
+        if complemented is not None:
+            given[complemented] = clip(~given[complemented])
+        result = function(*given)
+        return result if isinstance(result, tuple) else (result,)
+
+    return called
+
+
+def _at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a direction, with that direction as its last parameter: an index into DIR8."""
+
+    def called(*words: Any) -> Any:
+        *boards, dir8 = words
+        if isinstance(dir8, int):
+            return function(DIR8[dir8], *boards)
+        return joined(function(single, *boards) & where(dir8, number, 3) for number, single in enumerate(DIR8))
+
+    return called

@@ -1,0 +1,119 @@
+"""The graph of a traced description, and how passes walk and rewrite it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from setwise.codegen.describe.values import Condition, Region, Value
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A description traced: its parameters and what it returns, all else hangs on these."""
+
+    parameters: tuple[Value, ...]
+    results: tuple[Value, ...]
+
+    @cached_property
+    def order(self) -> tuple[Value, ...]:
+        """Every value, each after what it depends on."""
+        return tuple(postorder((*self.parameters, *self.results)))
+
+    @cached_property
+    def users(self) -> dict[Value, list[Value]]:
+        """For every value the values that take it as an argument (regions count through their results)."""
+        found: dict[Value, list[Value]] = {value: [] for value in self.order}
+        for value in self.order:
+            for below in dependencies(value):
+                found[below].append(value)
+        return found
+
+    @cached_property
+    def depth(self) -> int:
+        """How many values follow one after the other on the longest way down."""
+        found: dict[Value, int] = {}
+        for value in self.order:
+            found[value] = 1 + max((found[below] for below in dependencies(value)), default=0)
+        return max(found[value] for value in self.results)
+
+    @cached_property
+    def shape(self) -> tuple[Any, ...]:
+        """What two graphs that describe the same code have in common."""
+        number = {value: i for i, value in enumerate(self.order)}
+        return tuple((v.op, v.attr, v.keeps, *(number[below] for below in dependencies(v))) for v in number)
+
+
+def dependencies(value: Value) -> tuple[Value, ...]:
+    """What must be known before `value`: its arguments; for a region's result all that the region reads and makes."""
+    return value.args if value.region is None else dependencies_of(value.region)
+
+
+def dependencies_of(region: Region) -> tuple[Value, ...]:
+    """All that a region reads and makes."""
+    outside = (*region.inits, *((region.index,) if region.index is not None else ()))
+    asked = (region.condition.value,) if region.condition is not None else ()
+    made = tuple(v for body in zip(region.bodies, region.effects, strict=True) for part in body for v in part)
+    return (*outside, *asked, *made) if region.kind == "when" else (*outside, *made, *asked)
+
+
+def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Value]:
+    """Every value below `results`, each after what it depends on, in the order in which the description made them.
+
+    Values that are `known` already, and what only they depend on, are left out.
+    """
+    order: dict[Value, None] = {}
+    stack = list(results)[::-1]
+    while stack:
+        value = stack[-1]
+        waiting = [below for below in dependencies(value) if below not in order and below not in known]
+        if waiting and value not in order:
+            stack += waiting[::-1]
+        else:
+            del stack[-1]
+            if value not in known:
+                order[value] = None
+    return list(order)
+
+
+def rewrite(
+    graph: Graph,
+    rule: Callable[[Value, Value], Value],
+    region_rule: Callable[[Region], Region] = lambda region: region,
+) -> Graph:
+    """The graph with `rule` applied to every value, arguments first, and `region_rule` to every region.
+
+    `rule` sees a value with its new arguments, and as it was before; `region_rule` sees a region with its new values.
+    Where nothing changes, it is the same graph.
+    """
+    new: dict[Value, Value] = {}
+    regions: dict[Region, Region] = {}
+
+    def now(values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple([new[value] for value in values])
+
+    def region_of(old: Region) -> Region:
+        if old not in regions:
+            asked = old.condition
+            changed = replace(
+                old,
+                inits=now(old.inits),
+                bodies=tuple(map(now, old.bodies)),
+                effects=tuple(map(now, old.effects)),
+                condition=Condition(asked.kind, new[asked.value], asked.bound) if asked is not None else None,
+                index=new[old.index] if old.index is not None else None,
+            )
+            regions[old] = region_rule(old if dependencies_of(changed) == dependencies_of(old) else changed)
+        return regions[old]
+
+    for value in graph.order:
+        if value.region is not None:
+            region = region_of(value.region)
+            new[value] = value if region is value.region else replace(value, region=region)
+        else:
+            args = now(value.args)
+            new[value] = rule(value if args == value.args else value.on(args), value)
+    parameters, results = now(graph.parameters), now(graph.results)
+    return graph if (parameters, results) == (graph.parameters, graph.results) else Graph(parameters, results)

@@ -1,0 +1,93 @@
+"""Layouts: how a description's boards and rays lie in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from setwise.codegen.board import ROOK, Direction
+from setwise.codegen.describe.ray import CompassRay
+from setwise.codegen.describe.values import Value, constant, make
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a description of several directions asks for: its rays, boards for them, and the union in the end.
+
+    boards: every value holds `lanes` boards, and a ray goes one direction.
+    directions: every ray holds up to `lanes` directions of one board. They are of both sides where the target rotates
+    (`mixes`), else left and right ones lie apart. With one lane a ray is one direction, and all is scalar code.
+    """
+
+    lanes: int = 1
+    boards: bool = False
+    mixes: bool = False
+
+    @property
+    def packed(self) -> int:
+        """How many directions a register may hold."""
+        return 1 if self.boards else self.lanes
+
+    def rays(self, directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
+        """Rays that hold all directions; one that does not fill its register goes some of its directions twice."""
+        if self.packed == 1:
+            return tuple(CompassRay((direction,)) for direction in directions)
+        sides = (
+            [directions]
+            if self.mixes
+            else [[d for d in directions if d.shift > 0], [d for d in directions if d.shift < 0]]
+        )
+        return tuple(
+            self._ray(side[at : at + self.packed]) for side in sides for at in range(0, len(side), self.packed)
+        )
+
+    def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
+        """Pairs of a ray to the left and the ray back, for the axes of the given left directions."""
+        lefts = [CompassRay((d,)) for d in directions]
+        if self.packed > 1:
+            lefts = [self._ray(directions[at : at + self.packed]) for at in range(0, len(directions), self.packed)]
+        return tuple((left, left.opposite) for left in lefts)
+
+    def _ray(self, directions: Sequence[Direction]) -> CompassRay:
+        lanes = max(2, 1 << (len(directions) - 1).bit_length())
+        return CompassRay(tuple((*directions, *directions, *directions)[:lanes]))
+
+    def sliders(self, ray: CompassRay, rooks: Value, bishops: Value) -> Value:
+        """The sliders that go along a ray: rooks or bishops, in each lane."""
+        if ray.straight is not None:
+            return self.board(ray, rooks if ray.straight else bishops)
+        chosen = constant(tuple(-1 if direction in ROOK else 0 for direction in ray.directions))
+        return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
+
+    def board(self, ray: CompassRay, board: Value) -> Value:
+        """A board for every lane of a ray."""
+        lanes = len(ray.directions)
+        return board if lanes == 1 else Value("broadcast", (board,), lanes=lanes)
+
+    def union(self, boards: Iterable[Value]) -> Value:
+        """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""
+        by_width: dict[int, Value] = {}
+        for board in boards:
+            by_width[board.lanes] = by_width[board.lanes] | board if board.lanes in by_width else board
+        if self.boards:
+            return reduce(lambda one, other: one | other, by_width.values())
+        return reduce(lambda one, other: one | other, (fold(joined) for joined in by_width.values()))
+
+
+def halves(value: Value) -> tuple[Value, Value]:
+    """The lower and the upper lanes of a value."""
+    lanes = value.lanes // 2
+    return Value("low-half", (value,), lanes=lanes), Value("high-half", (value,), lanes=lanes)
+
+
+def fold(value: Value) -> Value:
+    """All lanes of a value united in a general register."""
+    while value.lanes > 2:
+        low, high = halves(value)
+        value = low | high
+    if value.lanes == 1:
+        return value
+    # The upper lane comes down beside itself, and the lower one of the union is the result.
+    both = value | Value("high-half", (value,), lanes=2)
+    return Value("to-general", (both,))

@@ -1,0 +1,78 @@
+"""Routines: what a kernel computes, with its contract as data; a routine has no target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from setwise.codegen.describe.values import Value
+
+Kind = Literal["board", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"]
+
+
+Description = Callable[..., tuple[Value, ...]]
+"""From a layout and the parameters' values to the results."""
+
+SCALARS = ("x86-64", "bmi2")
+PACKED = (*SCALARS, "avx2", "avx512")
+ALL_SETS = (*SCALARS, "sse2", "avx2", "avx512")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: its name and kind; `below` bounds a number that selects something (0: any 64-bit number)."""
+
+    name: str
+    kind: Kind
+    below: int = 0
+
+    @property
+    def scalar(self) -> bool:
+        """Whether there is one of it whatever the lanes."""
+        return self.kind in ("square", "dir8", "direction9", "boards", "results", "count")
+
+    @property
+    def pointer(self) -> bool:
+        """Whether the parameter is the address of boards."""
+        return self.kind in ("boards", "results")
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a routine takes, requires and gives; `specification` names a function of the ray-walk and its direction.
+
+    What `requires` does not rule out is defined: above all a slider may stand on a square that is also given as empty.
+    Then it attacks as any other, and the rays of others pass its square.
+    """
+
+    parameters: tuple[Parameter, ...]
+    specification: str
+    direction: str
+    results: tuple[str, ...] = ("attacks",)
+    requires: tuple[str, ...] = ()
+    each: tuple[Parameter, ...] = ()
+    """For arrays: the parameters that one board of each input stands for; then results are arrays too."""
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A named routine: its descriptions make the results from the parameters."""
+
+    family: str
+    form: str
+    direction: str
+    contract: Contract
+    descriptions: tuple[Description, ...]
+    """Ways to say the same; the one that makes the shortest code is taken, the first of those that are equal."""
+    source: str
+    summary: str
+    isas: tuple[str, ...] = ("x86-64", "bmi2")
+    aliases: tuple[str, ...] = ()
+    boards: bool = False
+    """Whether the lanes of a vector are boards; else they are directions."""
+
+    @property
+    def name(self) -> str:
+        """family.form.direction; whole-side routines have no direction in their name."""
+        return f"{self.family}.{self.form}" + (f".{self.direction}" if self.direction else "")

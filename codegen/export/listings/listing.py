@@ -1,0 +1,84 @@
+"""Listings: a kernel as assembly source, written from its code. What the dialects differ in is a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from setwise.codegen.assemble import assemble
+from setwise.codegen.export.banner import banner, command
+from setwise.codegen.export.facts import Facts
+from setwise.codegen.export.listings import go
+from setwise.codegen.export.listings.dialects import DIALECTS, Dialect, Flavour
+from setwise.codegen.export.names import symbol
+from setwise.codegen.export.unwind import prologue, unwind_info
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.code import Code, Datum, Label
+
+SYNTAXES = (*DIALECTS, "go")
+
+
+def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
+    """The kernel as source that assembles to its bytes; ValueError names the syntaxes that there are."""
+    if syntax not in SYNTAXES:
+        raise ValueError(f"unknown syntax '{syntax}': use one of {', '.join(SYNTAXES)}")
+    if syntax == "go":
+        return go.assembly(kernel, facts)
+    dialect = DIALECTS[syntax]
+    about = (f"{dialect.comment} {line}".rstrip() for line in banner(kernel, facts, command(kernel, syntax)))
+    flavour: Flavour = "coff" if kernel.convention.name == "win64" else "elf"
+    return "\n".join((*about, *source(kernel.code, symbol(kernel), dialect, flavour))) + "\n"
+
+
+def source(code: Code, symbol: str, dialect: Dialect, flavour: Flavour = "elf") -> Iterator[str]:
+    """The lines of a routine's source, without what it says about itself."""
+    frame, made = dialect.frames[flavour], assemble(code)
+    steps = prologue(code, made) if frame.unwound_head else ()
+    behind = {step.item: step for step in steps}
+    labels = {item.name for item in code.items if isinstance(item, Label)}
+
+    def full(name: str) -> str:
+        return dialect.named.format(symbol=symbol, label=name) if name in labels else f"{symbol}_{name}"
+
+    yield from (line.format(symbol=symbol) for line in (frame.unwound_head if steps else frame.head))
+    for at, item in enumerate(code.items):
+        if isinstance(item, Label):
+            yield dialect.place.format(symbol=symbol, label=item.name)
+            continue
+        operands = [dialect.operand(item, operand, full) for operand in item.operands]
+        if any(isinstance(operand, Label) for operand in item.operands):
+            size = made.starts[at + 1] - made.starts[at]
+            operands = [dialect.near.format(place=place) if size == 2 else place for place in operands]
+        if item.mask is not None:
+            mask = f"%{item.mask}" if dialect.results_last else f"{item.mask}"
+            operands[0] += f"{{{mask}}}" + ("{z}" if item.zeroing else "")
+        if dialect.results_last != (item.mnemonic in dialect.turned):  # what is turned twice stays
+            operands.reverse()
+        yield f"    {dialect.mnemonic(item)} {', '.join(operands)}".rstrip()
+        if at in behind and behind[at].kind in frame.steps:
+            step = behind[at]
+            yield "    " + frame.steps[step.kind].format(register=step.register, amount=step.amount)
+            if step == steps[-1]:
+                yield f"    {frame.steps_end}"
+    unwind = ", ".join(f"0x{byte:02x}" for byte in unwind_info(steps))
+    yield from (line.format(symbol=symbol, unwind=unwind) for line in (frame.unwound_foot if steps else frame.foot))
+    if code.data:
+        alignment = max(datum.alignment for datum in code.data)
+        yield from (line.format(symbol=symbol, alignment=alignment) for line in frame.data)
+        for datum in code.data:
+            yield from _data(datum, dialect, full)
+        yield from frame.data_foot
+    yield from frame.end
+
+
+def _data(datum: Datum, dialect: Dialect, full: Callable[[str], str]) -> Iterator[str]:
+    name = full(datum.label)
+    yield dialect.align.format(alignment=datum.alignment)
+    mask = (1 << 8 * datum.size) - 1
+    values = [
+        f"{full(value.name)} - {name}" if isinstance(value, Label) else dialect.number(value & mask, 2 * datum.size)
+        for value in datum.values
+    ]
+    in_line = max(1, 32 // datum.size)
+    for start in range(0, len(values), in_line):
+        lead = "    " if start else dialect.datum.format(name=name)
+        yield f"{lead}{dialect.data[datum.size]} {', '.join(values[start : start + in_line])}"

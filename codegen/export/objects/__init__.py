@@ -1,0 +1,1 @@
+"""Kernels as object files and libraries, with their C header."""

@@ -1,0 +1,96 @@
+"""COFF objects (Microsoft PE and COFF specification): .obj files of Windows."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+from setwise.codegen.export.objects.relocatable import ObjectFile, Role, Section
+
+_NAMES = {"text": b".text", "data": b".rdata", "unwind": b".xdata", "frames": b".pdata"}
+_CODE, _INITIALIZED, _EXECUTE, _READ = 0x20, 0x40, 0x2000_0000, 0x4000_0000
+_ADDR32NB, _REL32 = 3, 4
+_EXTERNAL, _STATIC, _FUNCTION = 2, 3, 0x20
+_MACHINE = 0x8664
+
+
+def coff(file: ObjectFile) -> bytes:
+    """The file's bytes; its time is 0, so that equal code makes equal files."""
+    strings = _Strings()
+    symbols = b""
+    numbers: dict[Role, int] = {}
+    for at, section in enumerate(file.sections):
+        numbers[section.role] = 2 * at  # each section's symbol has a record behind it
+        symbols += _symbol(_NAMES[section.role].ljust(8, b"\0"), at + 1, 0, _STATIC)
+        symbols += struct.pack("<IHHIHB3x", len(section.content), len(section.relocations), 0, 0, at + 1, 0)
+    for name in filter(None, (file.symbol, file.decorated)):
+        symbols += _symbol(strings.field(name), 1, _FUNCTION, _EXTERNAL)
+    place = 20 + 40 * len(file.sections)
+    heads, contents = b"", b""
+    for section in file.sections:
+        body = _content(section) + _relocations(section, numbers)
+        body += bytes(-len(body) % 4)
+        at = place + len(contents)
+        relocations_at = at + len(section.content) if section.relocations else 0
+        heads += struct.pack(
+            "<8sIIIIIIHHI",
+            _NAMES[section.role].ljust(8, b"\0"),
+            0,
+            0,
+            len(section.content),
+            at,
+            relocations_at,
+            0,
+            len(section.relocations),
+            0,
+            _characteristics(section),
+        )
+        contents += body
+    table = place + len(contents)
+    head = struct.pack("<HHIIIHH", _MACHINE, len(file.sections), 0, table, len(symbols) // 18, 0, 0)
+    return head + heads + contents + symbols + strings.table()
+
+
+def _characteristics(section: Section) -> int:
+    kind = _CODE | _EXECUTE if section.role == "text" else _INITIALIZED
+    return kind | _READ | section.alignment.bit_length() << 20
+
+
+def _content(section: Section) -> bytes:
+    """The section's bytes, addends in the fields: a distance counts from behind its field."""
+    block = bytearray(section.content)
+    for one in section.relocations:
+        addend = one.addend + (4 if one.relative else 0)
+        block[one.offset : one.offset + 4] = addend.to_bytes(4, "little", signed=True)
+    return bytes(block)
+
+
+def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
+    return b"".join(
+        struct.pack("<IIH", one.offset, symbols[one.target], _REL32 if one.relative else _ADDR32NB)
+        for one in section.relocations
+    )
+
+
+def _symbol(name: bytes, section: int, kind: int, storage: int) -> bytes:
+    return name + struct.pack("<IhHBB", 0, section, kind, storage, int(storage == _STATIC))
+
+
+class _Strings:
+    """The table of names that are longer than 8 bytes."""
+
+    def __init__(self) -> None:
+        self._block = bytearray(4)
+
+    def field(self, name: str) -> bytes:
+        """What stands for a name in the table of symbols."""
+        raw = name.encode()
+        if len(raw) <= 8:
+            return raw.ljust(8, b"\0")
+        at = len(self._block)
+        self._block += raw + b"\0"
+        return struct.pack("<II", 0, at)
+
+    def table(self) -> bytes:
+        """The table, its own size first."""
+        return struct.pack("<I", len(self._block)) + self._block[4:]

@@ -1,0 +1,113 @@
+"""ELF relocatable objects (System V ABI, AMD64 supplement): .o files of Linux and the BSDs."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from setwise.codegen.export.objects.relocatable import ObjectFile, Role, Section
+
+_NAMES: Mapping[Role, str] = {"text": ".text", "data": ".rodata"}
+_PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOTE = 1, 2, 3, 4, 7
+_ALLOC, _EXECINSTR, _INFO_LINK = 2, 4, 0x40
+_PC32 = 2
+_GLOBAL_FUNCTION, _LOCAL_SECTION = 0x12, 0x03
+_SYMBOL, _RELOCATION, _HEADER = 24, 24, 64
+
+
+@dataclass(frozen=True)
+class _Head:
+    """A row of the table of sections, with what lies there."""
+
+    name: str
+    kind: int
+    flags: int = 0
+    content: bytes = b""
+    link: int = 0
+    info: int = 0
+    alignment: int = 1
+    entry: int = 0
+
+
+def elf(file: ObjectFile) -> bytes:
+    """The file's bytes. Sections that Win64 wants are left out: no ELF system unwinds by them."""
+    sections = [section for section in file.sections if section.role in _NAMES]
+    numbers = {section.role: at for at, section in enumerate(sections, 1)}
+    with_relocations = [section for section in sections if section.relocations]
+    symbol_table = len(sections) + len(with_relocations) + 1
+    heads = [_Head("", 0)]
+    heads += [
+        _Head(
+            _NAMES[section.role],
+            _PROGBITS,
+            _ALLOC | (_EXECINSTR if section.role == "text" else 0),
+            section.content,
+            alignment=section.alignment,
+        )
+        for section in sections
+    ]
+    heads += [
+        _Head(
+            f".rela{_NAMES[section.role]}",
+            _RELA,
+            _INFO_LINK,
+            _relocations(section, numbers),
+            symbol_table,
+            numbers[section.role],
+            8,
+            _RELOCATION,
+        )
+        for section in with_relocations
+    ]
+    size = len(sections[0].content)
+    symbols = struct.pack("<IBBHQQ", 0, 0, 0, 0, 0, 0)
+    symbols += b"".join(struct.pack("<IBBHQQ", 0, _LOCAL_SECTION, 0, number, 0, 0) for number in numbers.values())
+    symbols += struct.pack("<IBBHQQ", 1, _GLOBAL_FUNCTION, 0, numbers["text"], 0, size)
+    names = b"\0" + file.symbol.encode() + b"\0"
+    heads.append(_Head(".symtab", _SYMTAB, 0, symbols, symbol_table + 1, 1 + len(numbers), 8, _SYMBOL))
+    heads.append(_Head(".strtab", _STRTAB, content=names))
+    heads.append(_Head(".note.GNU-stack", _PROGBITS))  # empty and not executable: the stack need not be either
+    if file.endbr64:
+        heads.append(_Head(".note.gnu.property", _NOTE, _ALLOC, _property_note(), alignment=8))
+    return _laid_out(heads)
+
+
+def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
+    """Each against the target section's own symbol, which has the section's number."""
+    return b"".join(
+        struct.pack("<QQq", one.offset, symbols[one.target] << 32 | _PC32, one.addend) for one in section.relocations
+    )
+
+
+def _property_note() -> bytes:
+    """NT_GNU_PROPERTY_TYPE_0: GNU_PROPERTY_X86_FEATURE_1_AND with IBT and, returns being plain, SHSTK."""
+    description = struct.pack("<IIII", 0xC000_0002, 4, 3, 0)
+    return struct.pack("<III4s", 4, len(description), 5, b"GNU\0") + description
+
+
+def _laid_out(heads: list[_Head]) -> bytes:
+    """The header, all contents, and the table of sections behind them."""
+    strings = b"\0"
+    places = []
+    for head in heads:
+        places.append(0 if not head.name else len(strings))
+        strings += head.name.encode() + b"\0" if head.name else b""
+    places.append(len(strings))
+    strings += b".shstrtab\0"
+    heads = [*heads, _Head(".shstrtab", _STRTAB, content=strings)]
+    block = bytearray(_HEADER)
+    offsets = []
+    for head in heads:
+        block += bytes(-len(block) % head.alignment)
+        offsets.append(len(block) if head.kind else 0)
+        block += head.content
+    block += bytes(-len(block) % 8)
+    table = len(block)
+    for head, name, offset in zip(heads, places, offsets, strict=True):
+        sizes = (offset, len(head.content), head.link, head.info, head.alignment if head.kind else 0, head.entry)
+        block += struct.pack("<IIQQQQIIQQ", name, head.kind, head.flags, 0, *sizes)
+    identity = b"\x7fELF" + bytes((2, 1, 1)) + bytes(9)  # 64 bits, little-endian, version 1, System V
+    counts = (_HEADER, 0, 0, 64, len(heads), len(heads) - 1)
+    block[:_HEADER] = identity + struct.pack("<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, table, 0, *counts)
+    return bytes(block)

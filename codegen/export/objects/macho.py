@@ -1,0 +1,109 @@
+"""Mach-O relocatable objects (Apple's <mach-o/loader.h>, <mach-o/reloc.h>): .o files of macOS.
+
+The code is one piece and its data another: the file does not say that symbols part its sections, so linkers keep both
+whole. Names get the underscore that C's have there.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+from setwise.codegen.export.objects.relocatable import ObjectFile, Relocation, Role, Section
+
+_SEGMENT, _SYMTAB, _DYSYMTAB, _BUILD_VERSION = 0x19, 0x02, 0x0B, 0x32
+_X86_64, _ALL, _OBJECT = 0x0100_0007, 3, 1
+_NAMES: Mapping[Role, bytes] = {"text": b"__text", "data": b"__const"}
+_PURE_INSTRUCTIONS = 0x8000_0400
+_UNSIGNED, _SIGNED, _SUBTRACTOR = 0, 1, 5
+_MACOS_11 = 11 << 16
+_LOCAL, _EXTERNAL = 0x0E, 0x0F  # defined in a section; besides, visible outside
+_HEADER, _SECTION, _SYMBOL = 32, 80, 16
+
+
+def macho(file: ObjectFile) -> bytes:
+    """The file's bytes. Sections that Win64 wants are left out: macOS does not unwind by them."""
+    sections = [section for section in file.sections if section.role in _NAMES]
+    addresses, end = _addresses(sections)
+    # Local symbols come first: the data's. The function's is the last.
+    names = [f"_{file.symbol}_data"] * (len(sections) - 1) + [f"_{file.symbol}"]
+    symbols: Mapping[Role, int] = {"data": 0, "text": len(names) - 1}
+    commands = 72 + _SECTION * len(sections) + 24 + 24 + 80
+    start = -(-(_HEADER + commands) // 64) * 64
+    relocations = [_relocations(section, symbols) for section in sections]
+    place = start + -(-end // 8) * 8
+    relocations_at = []
+    for block in relocations:
+        relocations_at.append(place if block else 0)
+        place += len(block)
+    strings = b"\0" + b"".join(name.encode() + b"\0" for name in names)
+    strings += bytes(-len(strings) % 8)
+    heads = b"".join(
+        _section(section, addresses[section.role], start, at, len(block) // 8)
+        for section, at, block in zip(sections, relocations_at, relocations, strict=True)
+    )
+    segment = struct.pack("<II16sQQQQiiII", _SEGMENT, 72 + len(heads), b"", 0, end, start, end, 7, 7, len(sections), 0)
+    build = struct.pack("<IIIIII", _BUILD_VERSION, 24, 1, _MACOS_11, 0, 0)
+    table = struct.pack("<IIIIII", _SYMTAB, 24, place, len(names), place + _SYMBOL * len(names), len(strings))
+    local = len(names) - 1
+    kinds = struct.pack("<II18I", _DYSYMTAB, 80, 0, local, local, 1, local + 1, *[0] * 13)
+    header = struct.pack("<IIIIIIII", 0xFEED_FACF, _X86_64, _ALL, _OBJECT, 4, commands, 0, 0)
+    block = (header + segment + heads + build + table + kinds).ljust(start, b"\0")
+    for section in sections:
+        block = block.ljust(start + addresses[section.role], b"\0") + _content(section)
+    block = block.ljust(start + -(-end // 8) * 8, b"\0") + b"".join(relocations)
+    at = 1
+    for number, name in enumerate(names):
+        last = number == local
+        ordinal = 1 if last else 2
+        value = addresses["text" if last else "data"]
+        block += struct.pack("<IBBHQ", at, _EXTERNAL if last else _LOCAL, ordinal, 0, value)
+        at += len(name) + 1
+    return block + strings
+
+
+def _addresses(sections: list[Section]) -> tuple[dict[Role, int], int]:
+    """Where each section begins, one behind the other, and where the last one ends."""
+    addresses: dict[Role, int] = {}
+    end = 0
+    for section in sections:
+        end = -(-end // section.alignment) * section.alignment
+        addresses[section.role] = end
+        end += len(section.content)
+    return addresses, end
+
+
+def _section(section: Section, address: int, start: int, relocations_at: int, relocations: int) -> bytes:
+    flags = _PURE_INSTRUCTIONS if section.role == "text" else 0
+    alignment = section.alignment.bit_length() - 1
+    places = (address, len(section.content), start + address, alignment, relocations_at, relocations, flags, 0, 0, 0)
+    return struct.pack("<16s16sQQIIIIIIII", _NAMES[section.role], b"__TEXT", *places)
+
+
+def _content(section: Section) -> bytes:
+    """The section's bytes, addends in the fields."""
+    block = bytearray(section.content)
+    for one in section.relocations:
+        # From code a distance counts from behind its field; in a table of jumps it counts from the data's start.
+        addend = one.addend + 4 if section.role == "text" else one.addend - one.offset
+        block[one.offset : one.offset + 4] = addend.to_bytes(4, "little", signed=True)
+    return bytes(block)
+
+
+def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
+    return b"".join(part for one in reversed(section.relocations) for part in _pair(section, one, symbols))
+
+
+def _pair(section: Section, one: Relocation, symbols: Mapping[Role, int]) -> list[bytes]:
+    """A distance from code to data is one entry; that of a table, place minus table, is two."""
+    if section.role == "text":
+        return [_entry(one.offset, symbols[one.target], True, _SIGNED)]
+    return [
+        _entry(one.offset, symbols["data"], False, _SUBTRACTOR),
+        _entry(one.offset, symbols[one.target], False, _UNSIGNED),
+    ]
+
+
+def _entry(offset: int, symbol: int, relative: bool, kind: int) -> bytes:
+    """relocation_info: 24 bits of symbol, pc-relative, length 2**2, by symbol, kind."""
+    return struct.pack("<iI", offset, symbol | relative << 24 | 2 << 25 | 1 << 27 | kind << 28)

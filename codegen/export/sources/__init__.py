@@ -1,0 +1,1 @@
+"""Kernels as source that inlines: C and C++, Rust, Zig."""

@@ -1,0 +1,236 @@
+"""The header that inlines: every kernel as a function, and a function a routine that takes the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from setwise.codegen.export.banner import about
+from setwise.codegen.export.names import symbol, symbol_of
+from setwise.codegen.export.order import Order
+from setwise.codegen.export.prototypes import prototype, returns
+from setwise.codegen.export.sources.c import HEAD, TAIL, function
+from setwise.codegen.export.sources.dispatch import BITS, LEAVES, Choice, asked, choices, chosen_sets
+from setwise.codegen.export.sources.source import folded, indented, results_told
+from setwise.codegen.lower import Kernel
+from setwise.codegen.run.cpu import XSAVE
+from setwise.codegen.targets.table import Target
+
+NAME = "setwise_inline.h"
+
+_TOLD = {
+    "bmi2": "defined(__BMI__) && defined(__BMI2__)",
+    "sse2": "defined(__SSE2__) || defined(_M_X64)",
+    "avx2": "defined(__AVX2__) && defined(__BMI__) && defined(__BMI2__)",
+    "avx512": "defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)",
+}
+"""By what macros a compiler says that it was told to use an instruction set."""
+_MSVC = {"bmi2": "defined(__AVX2__)", "avx2": "defined(__AVX2__)"}
+"""What MSVC says of those; it has no word for BMI2, which every processor with AVX2 has."""
+
+_ALIGNS = """\
+/* GCC on Windows does not align the stack as AVX needs it (its bug 54412): there such code is never chosen. */
+#if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__)
+#define SETWISE_ALIGNS 0
+#else
+#define SETWISE_ALIGNS 1
+#endif"""
+
+_ASK = """\
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#elif defined(SETWISE_X86_64)
+#include <cpuid.h>
+#endif
+
+#if defined(SETWISE_X86_64)
+/* A leaf of CPUID, or zeros where this processor does not know it: eax, ebx, ecx, edx. */
+static inline void setwise_cpuid(uint32_t leaf, uint32_t answer[4]) {
+#if defined(_MSC_VER) && !defined(__clang__)
+    int words[4] = {0, 0, 0, 0};
+    __cpuid(words, 0);
+    if ((uint32_t)words[0] >= leaf) __cpuidex(words, (int)leaf, 0);
+    else words[0] = words[1] = words[2] = words[3] = 0;
+    for (int i = 0; i < 4; i++) answer[i] = (uint32_t)words[i];
+#else
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(leaf, 0, &a, &b, &c, &d)) a = b = c = d = 0;
+    answer[0] = a, answer[1] = b, answer[2] = c, answer[3] = d;
+#endif
+}
+
+/* Which registers the operating system saves. */
+SETWISE_TARGET("xsave") static inline uint64_t setwise_state(void) {
+    return (uint64_t)_xgetbv(0);
+}
+#endif"""
+
+_REMEMBER = """\
+/* The instruction sets that may be used here. Any number of threads may ask first: all find the same. */
+static inline unsigned setwise_sets(void) {
+    static volatile unsigned known;
+    unsigned sets;
+    if (SETWISE_TOLD == SETWISE_ALL) return SETWISE_ALL;
+#if defined(_MSC_VER) && !defined(__clang__)
+    sets = known;
+#else
+    sets = __atomic_load_n(&known, __ATOMIC_RELAXED);
+#endif
+    if (sets == 0) {
+        sets = setwise_ask();
+#if defined(_MSC_VER) && !defined(__clang__)
+        known = sets;
+#else
+        __atomic_store_n(&known, sets, __ATOMIC_RELAXED);
+#endif
+    }
+    return sets;
+}"""
+
+
+def files(order: Order) -> dict[str, bytes]:
+    """The header's name and its bytes."""
+    return {NAME: header(order).encode("ascii")}
+
+
+def header(order: Order) -> str:
+    """The header: C11 and C++17, for GCC, Clang and MSVC; off x86-64 what needs nothing else is still there."""
+    found = choices(order.kernels)
+    parts = [
+        _introduction(order, found),
+        "#ifndef SETWISE_INLINE_H\n#define SETWISE_INLINE_H",
+        HEAD,
+        *(_guarded(kernel, _remarked(kernel, order)) for kernel in order.kernels),
+    ]
+    if found:
+        parts += [*_sets(chosen_sets(found), order.options.dispatch), *map(_choice, found)]
+    return "\n\n".join((*parts, TAIL, "#endif")) + "\n"
+
+
+def _introduction(order: Order, found: Sequence[Choice]) -> str:
+    how = (
+        "what CPUID says, once"
+        if order.options.dispatch
+        else "what the compiler is told (-march=native, -mavx2 -mbmi -mbmi2)"
+    )
+    lines = [
+        f"{NAME}, made by {order.made_by}",
+        "",
+        "C11 and C++17, header only. Boards are 64-bit sets of squares: a1 = bit 0, h1 = bit 7, h8 = bit 63.",
+        "The instructions are setwise's choice, the registers your compiler's.",
+    ]
+    if any(len(choice.kernels) > 1 for choice in found):
+        lines += ["Functions without an instruction set in their name take the best one, thread-safely, by", f"{how}."]
+    return _comment(lines)
+
+
+def _remarked(kernel: Kernel, order: Order) -> str:
+    remark = _comment(about(kernel, order.facts(kernel), *results_told(kernel), word="uint64_t"))
+    return f"{remark}\n{function(kernel, symbol(kernel))}"
+
+
+def _guarded(kernel: Kernel, text: str) -> str:
+    if kernel.target.name == "x86-64":
+        return text
+    return f"#if defined(SETWISE_X86_64)\n{text}\n#endif"
+
+
+def _comment(lines: Sequence[str]) -> str:
+    return "\n".join(("/*", *(f" * {line}".rstrip() for line in lines), " */"))
+
+
+def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
+    """What tells which instruction sets may be used."""
+    names = [symbol_of(target.name).upper() for target in targets]
+    if any("avx" in target.features for target in targets):
+        yield _ALIGNS
+    lines = ["#define SETWISE_HAS_X86_64 1u"]
+    for name, target in zip(names, targets, strict=True):
+        bit = f"{BITS[target.name]}u"
+        if "avx" in target.features:
+            bit = f"(SETWISE_ALIGNS ? {bit} : 0u)"
+        lines.append(f"#define SETWISE_HAS_{name} {bit}")
+    lines.append(f"#define SETWISE_ALL ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_HAS_{n}' for n in names)])})")
+    yield "\n".join(lines)
+    lines = ["/* Those that the compiler was told to use. */", *map(_told, targets)]
+    lines.append(f"#define SETWISE_TOLD ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_TOLD_{n}' for n in names)])})")
+    yield "\n".join(lines)
+    if dispatch and targets:
+        yield _ASK
+        yield _sets_of(targets)
+        yield _REMEMBER
+    else:
+        yield "static inline unsigned setwise_sets(void) {\n    return SETWISE_TOLD;\n}"
+
+
+def _told(target: Target) -> str:
+    name = symbol_of(target.name).upper()
+    said = _TOLD[target.name]
+    if target.name in _MSVC:
+        said = f"({said}) || (defined(_MSC_VER) && {_MSVC[target.name]})"
+    return "\n".join(
+        (
+            "#if defined(SETWISE_X86_64) && \\",
+            f"    ({said})",
+            f"#define SETWISE_TOLD_{name} SETWISE_HAS_{name}",
+            "#else",
+            f"#define SETWISE_TOLD_{name} 0u",
+            "#endif",
+        )
+    )
+
+
+def _sets_of(targets: Sequence[Target]) -> str:
+    """Functions of what CPUID and XGETBV say."""
+    lines = [
+        "/* The instruction sets that leaves 1 and 7 of CPUID promise where the system saves those registers. */",
+        "static inline unsigned setwise_sets_of(const uint32_t leaf1[4], const uint32_t leaf7[4], uint64_t state) {",
+        "    unsigned sets = SETWISE_HAS_X86_64;",
+    ]
+    for target in targets:
+        wants = asked(target)
+        tests = [
+            f"(leaf{leaf}[{at}] & 0x{mask:08x}u) == 0x{mask:08x}u" for (leaf, at), mask in sorted(wants.bits.items())
+        ]
+        tests += [f"(state & 0x{wants.state:02x}u) == 0x{wants.state:02x}u"] if wants.state else []
+        flag = f"sets |= SETWISE_HAS_{symbol_of(target.name).upper()};"
+        if tests:
+            lines += [f"    if ({(' &&' + chr(10) + '        ').join(tests)})", f"        {flag}"]
+        else:
+            lines.append(f"    {flag}")
+    _, register, bit = XSAVE
+    read = [f"    setwise_cpuid({leaf}, leaf{leaf});" for leaf in LEAVES]
+    return "\n".join(
+        (
+            *lines,
+            "    return sets;",
+            "}",
+            "",
+            "static inline unsigned setwise_ask(void) {",
+            "#if defined(SETWISE_X86_64)",
+            f"    uint32_t {', '.join(f'leaf{leaf}[4]' for leaf in LEAVES)};",
+            *read,
+            "    /* Without OSXSAVE the system saves no registers beyond SSE's, and XGETBV is no instruction. */",
+            f"    return setwise_sets_of(leaf1, leaf7, leaf1[{register}] >> {bit} & 1 ? setwise_state() : 0);",
+            "#else",
+            "    return SETWISE_HAS_X86_64;",
+            "#endif",
+            "}",
+        )
+    )
+
+
+def _choice(choice: Choice) -> str:
+    """The function that takes the best kernel."""
+    *better, plain = choice.kernels
+    given = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
+    call = "return {}({});" if returns(plain) else "{{ {}({}); return; }}"
+    lines = []
+    if better:
+        lines = ["const unsigned sets = setwise_sets();", "#if defined(SETWISE_X86_64)"]
+        for kernel in better:
+            flag = f"SETWISE_HAS_{symbol_of(kernel.target.name).upper()}"
+            lines.append(f"if (sets & {flag}) {call.format(symbol(kernel), given)}")
+        lines += ["#else", "(void)sets;", "#endif"]
+    last = f"{'return ' if returns(plain) else ''}{symbol(plain)}({given});"
+    body = [line if line.startswith("#") else indented([line])[0] for line in (*lines, last)]
+    return "\n".join(folded((f"static inline {prototype(plain, choice.name)} {{", *body, "}")))

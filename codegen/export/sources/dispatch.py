@@ -1,0 +1,73 @@
+"""Which of several kernels of one routine a program takes: the newest that its compiler, or its processor, allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from setwise.codegen.export.names import symbol_of
+from setwise.codegen.export.prototypes import boards_a_call
+from setwise.codegen.lower import TARGETS, Kernel
+from setwise.codegen.run.cpu import BASELINE, FEATURES
+from setwise.codegen.targets.table import Target
+
+BITS: Mapping[str, int] = MappingProxyType({name: 1 << at for at, name in enumerate(TARGETS)})
+"""A bit for each instruction set; plain x86-64 has bit 0, which is always set."""
+
+LEAVES = (1, 7)
+"""The leaves of CPUID that tell features."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A function that stands for several kernels: its name, and the kernels, the one to prefer first, x86-64 last."""
+
+    name: str
+    kernels: tuple[Kernel, ...]
+
+
+def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
+    """A choice for every routine that comes for plain x86-64 too; kernels that take vectors stand for themselves.
+
+    Of several kernels for one instruction set the first is taken.
+    """
+    by_name: dict[str, dict[str, Kernel]] = {}
+    for kernel in kernels:
+        if boards_a_call(kernel) == 1:
+            by_name.setdefault(kernel.name, {}).setdefault(kernel.target.name, kernel)
+    return tuple(
+        Choice(f"setwise_{symbol_of(name)}", tuple(found[isa] for isa in reversed(TARGETS) if isa in found))
+        for name, found in by_name.items()
+        if "x86-64" in found
+    )
+
+
+def chosen_sets(found: Iterable[Choice]) -> tuple[Target, ...]:
+    """The instruction sets beyond x86-64 that some choice asks for, oldest first."""
+    named = {kernel.target.name for choice in found for kernel in choice.kernels}
+    return tuple(target for name, target in TARGETS.items() if name in named and name != "x86-64")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What CPUID must say for an instruction set: bits by leaf and register (0 eax to 3 edx), and bits of XCR0."""
+
+    bits: Mapping[tuple[int, int], int]
+    state: int
+
+
+def asked(target: Target) -> Asked:
+    """What a processor and its system must have for the target.
+
+    >>> from setwise.codegen.targets.general import BMI2
+    >>> asked(BMI2)
+    Asked(bits={(7, 1): 264}, state=0)
+    """
+    bits: dict[tuple[int, int], int] = {}
+    state = 0
+    for feature in sorted(target.features - BASELINE):
+        leaf, register, bit, needed = FEATURES[feature]
+        bits[leaf, register] = bits.get((leaf, register), 0) | 1 << bit
+        state |= needed
+    return Asked(bits, state)

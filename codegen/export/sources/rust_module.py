@@ -1,0 +1,198 @@
+"""The Rust module: every kernel as an unsafe function, and a safe function a routine that takes the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from setwise.codegen.export.banner import about
+from setwise.codegen.export.names import symbol_of
+from setwise.codegen.export.order import Order
+from setwise.codegen.export.sources.dispatch import BITS, LEAVES, Choice, asked, choices, chosen_sets
+from setwise.codegen.export.sources.intrinsics import features
+from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result
+from setwise.codegen.export.sources.source import folded, indented, results_told
+from setwise.codegen.lower import Kernel
+from setwise.codegen.run.cpu import XSAVE
+from setwise.codegen.targets.table import Target
+
+NAME = "setwise.rs"
+
+_ASK = f"""\
+/// The instruction sets that may be used here, asked once. Any number of threads may ask first: all find the same.
+{ALLOWED}
+fn sets() -> u32 {{
+    use core::sync::atomic::{{AtomicU32, Ordering}};
+    static KNOWN: AtomicU32 = AtomicU32::new(0);
+    if TOLD == ALL {{
+        return ALL;
+    }}
+    let known = KNOWN.load(Ordering::Relaxed);
+    if known != 0 {{
+        return known;
+    }}
+    let found = ask();
+    KNOWN.store(found, Ordering::Relaxed);
+    found
+}}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn ask() -> u32 {{
+    X86_64
+}}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unused_unsafe)]
+fn ask() -> u32 {{
+    use core::arch::x86_64::{{__cpuid, __cpuid_count}};
+    unsafe {{
+        let last = __cpuid(0).eax;
+        let leaf = |n: u32| {{
+            if n > last {{
+                return [0; 4];
+            }}
+            let said = __cpuid_count(n, 0);
+            [said.eax, said.ebx, said.ecx, said.edx]
+        }};
+        let leaf1 = leaf({LEAVES[0]});
+        // Without OSXSAVE the system saves no registers beyond SSE's, and XGETBV is no instruction.
+        let state = if leaf1[{XSAVE[1]}] >> {XSAVE[2]} & 1 != 0 {{ saved_state() }} else {{ 0 }};
+        sets_of(leaf1, leaf({LEAVES[1]}), state)
+    }}
+}}
+
+/// Which registers the operating system saves.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "xsave")]
+#[allow(unsafe_op_in_unsafe_fn)]
+unsafe fn saved_state() -> u64 {{
+    core::arch::x86_64::_xgetbv(0)
+}}"""
+
+
+def files(order: Order) -> dict[str, bytes]:
+    """The module's name and its bytes."""
+    return {NAME: module(order).encode("ascii")}
+
+
+def module(order: Order) -> str:
+    """The module, for any edition from 2018 on."""
+    found = choices(order.kernels)
+    parts = [_introduction(order), *(_remarked(kernel, order) for kernel in order.kernels)]
+    if found:
+        parts += [*_sets(chosen_sets(found), order.options.dispatch), *map(_choice, found)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _introduction(order: Order) -> str:
+    newer = any(kernel.target.name == "avx512" for kernel in order.kernels)
+    how = "what CPUID says, once" if order.options.dispatch else "what the compiler is told (-C target-cpu=native)"
+    lines = [
+        f"{NAME}, made by {order.made_by}",
+        "",
+        "A module for any crate, no_std too: put it beside main.rs and write `mod setwise;`.",
+        f"It needs rustc {'1.89, for AVX-512' if newer else '1.63'}.",
+        "Boards are 64-bit sets of squares: a1 = bit 0, h1 = bit 7, h8 = bit 63.",
+        f"Safe functions take the best instruction set, by {how}.",
+        "The instructions are setwise's choice, the registers your compiler's.",
+    ]
+    return "\n".join(f"// {line}".rstrip() for line in lines)
+
+
+def _remarked(kernel: Kernel, order: Order) -> str:
+    told = about(kernel, order.facts(kernel), *results_told(kernel), word="u64", returned=True)
+    lines = ["```text", *told, "```", "# Safety", *_safety(kernel)]
+    return "\n".join((*(f"/// {line}".rstrip() for line in lines), function(kernel)))
+
+
+def _safety(kernel: Kernel) -> list[str]:
+    contract = kernel.routine.contract
+    needed = features(kernel.target, {})
+    wants = [f"- The processor has {', '.join(needed)}."] if needed else []
+    wants += [f"- {p.name} is below {p.below}." for p in contract.parameters if p.below]
+    if contract.each:
+        wants += ["- Every pointer holds n boards, aligned as u64 is."]
+        wants += ["- result is one of the inputs, or lies apart from all of them."]
+    return wants or ["There is nothing that it needs."]
+
+
+def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
+    """What tells which instruction sets may be used."""
+    names = ["X86_64", *(_constant(target) for target in targets)]
+    bits = [1, *(BITS[target.name] for target in targets)]
+    each = [f"#[allow(dead_code)]\nconst {name}: u32 = {bit};" for name, bit in zip(names, bits, strict=True)]
+    told = [
+        "const TOLD: u32 = X86_64",
+        *(f"    | if {_cfg(target)} {{ {_constant(target)} }} else {{ 0 }}" for target in targets),
+    ]
+    yield "\n".join(
+        (
+            *each,
+            f"#[allow(dead_code)]\nconst ALL: u32 = {' | '.join(names)};",
+            "/// Those that the compiler was told to use.",
+            "#[rustfmt::skip]",
+            *folded((*told[:-1], told[-1] + ";")),
+        )
+    )
+    if dispatch and targets:
+        yield _sets_of(targets)
+        yield _ASK
+    else:
+        yield "fn sets() -> u32 {\n    TOLD\n}"
+
+
+def _constant(target: Target) -> str:
+    return symbol_of(target.name).upper()
+
+
+def _cfg(target: Target) -> str:
+    wanted = ", ".join(f'target_feature = "{feature}"' for feature in features(target, {}))
+    return f'cfg!(all(target_arch = "x86_64", {wanted}))'
+
+
+def _sets_of(targets: Sequence[Target]) -> str:
+    """A function of what CPUID and XGETBV say."""
+    lines = ["let mut sets = X86_64;"]
+    for target in targets:
+        wants = asked(target)
+        tests = [f"leaf{leaf}[{at}] & 0x{mask:08x} == 0x{mask:08x}" for (leaf, at), mask in sorted(wants.bits.items())]
+        tests += [f"state & 0x{wants.state:02x} == 0x{wants.state:02x}"] if wants.state else []
+        flag = f"sets |= {_constant(target)};"
+        lines += [f"if {' && '.join(tests)} {{", f"    {flag}", "}"] if tests else [flag]
+    return "\n".join(
+        (
+            "/// The instruction sets that leaves 1 and 7 of CPUID promise where the system saves those registers.",
+            '#[cfg(target_arch = "x86_64")]',
+            "#[allow(unused_variables)]",
+            "pub fn sets_of(leaf1: [u32; 4], leaf7: [u32; 4], state: u64) -> u32 {",
+            *indented([*lines, "sets"]),
+            "}",
+        )
+    )
+
+
+def _choice(choice: Choice) -> str:
+    """The safe function that takes the best kernel."""
+    *better, plain = choice.kernels
+    contract = plain.routine.contract
+    arrays = bool(contract.each)
+    given = [p.name for p in contract.parameters if p.kind != "results"]
+    lines = [f"assert!({p.name} < {p.below});" for p in contract.parameters if p.below]
+    if arrays:
+        *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
+        lines += [f"assert!({name}.len() == {written}.len());" for name in inputs]
+        given = [*(f"{name}.as_ptr()" for name in inputs), f"{written}.as_mut_ptr()", f"{written}.len() as u64"]
+        typed = [*(f"{name}: &[u64]" for name in inputs), f"{written}: &mut [u64]"]
+    else:
+        typed = [f"{name}: u64" for name in given]
+    lines.append("let _sets = sets();")
+    for kernel in better:
+        call = f"unsafe {{ {name_of(kernel)}({', '.join(given)}) }}"
+        lines += ['#[cfg(target_arch = "x86_64")]', f"if _sets & {_constant(kernel.target)} != 0 {{"]
+        lines += [f"    return {call};", "}"]
+    lines.append(f"unsafe {{ {name_of(plain)}({', '.join(given)}) }}")
+    said = [plain.routine.summary[:1].upper() + plain.routine.summary[1:] + "."]
+    said += [f"Requires {wanted}." for wanted in contract.requires]
+    if not arrays and len(contract.results) > 1:
+        said.append(f"Gives {', '.join(contract.results)}.")
+    head = f"pub fn {choice.name.removeprefix('setwise_').lower()}({', '.join(typed)}){result(plain)} {{"
+    return "\n".join(folded((*(f"/// {line}" for line in said), "#[inline]", ALLOWED, head, *indented(lines), "}")))

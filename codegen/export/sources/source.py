@@ -1,0 +1,279 @@
+"""The walk that all sources share: a kernel's selected operations as statements of a language, registers left open.
+
+A language says how an operation, a declaration or a branch is written; the walk knows what comes when. Every value
+becomes a constant of its own, every carried value of a region a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from setwise.codegen.describe.graph import Graph, postorder, rewrite
+from setwise.codegen.describe.values import WRITES, Condition, Region, Value, constant, reordered
+from setwise.codegen.export.prototypes import returns
+from setwise.codegen.lower import Kernel
+from setwise.codegen.passes.place import Block, PlacedRegion, place
+from setwise.codegen.passes.schedule import schedule
+
+INDENT = "    "
+_INLINE = ("place", "low-half", "as-wide")
+"""Operations without an instruction: they are written where they are used."""
+
+
+class Language(Protocol):
+    """How one language writes what a kernel is made of."""
+
+    def number(self, value: int) -> str:
+        """A 64-bit number."""
+
+    def operation(self, value: Value, operands: Sequence[str]) -> str:
+        """The expression of an operation on operands that are names or numbers; for a write the whole statement."""
+
+    def vector(self, lanes: tuple[int, ...]) -> str:
+        """The expression of a constant with a number a lane."""
+
+    def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
+        """Lines that declare a read-only table of integers of `size` bytes."""
+
+    def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
+        """A name for a value; one that is carried changes later."""
+
+    def assignment(self, name: str, text: str) -> str:
+        """A carried value gets its next one; alike in all languages."""
+        return f"{name} = {text};"
+
+    def condition(self, asked: Condition, text: str, *, holds: bool) -> str:
+        """The condition on a value, or its opposite; alike in all languages."""
+        if asked.kind == "nonzero":
+            return f"{text} {'!=' if holds else '=='} 0"
+        return f"{text} {'<' if (asked.kind == 'below') == holds else '>='} {asked.bound}"
+
+    def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
+        """The body again and again, until the condition `leave` holds at its end."""
+
+    def when(self, condition: str, body: Sequence[str]) -> Iterator[str]:
+        """The body if the condition holds."""
+
+    def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
+        """One of the bodies, with `falls` those after it too."""
+
+    def give(self, result: str) -> str:
+        """The end of a function with a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A kernel as source sees it: its graph without what only registers and memory ask for, and the tables it reads."""
+
+    graph: Graph
+    tables: Mapping[str, tuple[tuple[int, ...], int]]
+    """For each name of a table its numbers and their size in bytes."""
+
+
+def source_of(kernel: Kernel) -> Source:
+    """The kernel's selected graph in terms of values: constants as such, tables and switches by index.
+
+    `table` is here the entry number args[0] of the table that attr names, of attr's size.
+    """
+    tables = {
+        datum.label: (tuple(n for n in datum.values if isinstance(n, int)), datum.size)
+        for datum in kernel.code.data
+        if datum.label.startswith("t")
+    }
+
+    def rule(value: Value, _: Value) -> Value:
+        if value.op == "copy":
+            return value.args[0]
+        if value.op == "load-constant":
+            return value.args[0] if value.args else constant(value.attr)
+        if value.op == "entry":
+            return Value("table", (value.args[1],), (str(value.args[0].attr), int(value.attr)))
+        return value
+
+    def region_rule(region: Region) -> Region:
+        # Selection made the index the address to jump to: the jump table's, plus the entry found there.
+        return region if region.index is None else replace(region, index=region.index.args[1].args[1])
+
+    return Source(rewrite(kernel.selected, rule, region_rule), tables)
+
+
+def body(kernel: Kernel, language: Language) -> list[str]:
+    """The lines of a function's body, its parameters by their names in the contract.
+
+    Values come in the order that spares our own code moves; it spares most compilers some, too.
+    """
+    source = source_of(kernel)
+    graph = source.graph
+    names = [parameter.name for parameter in kernel.routine.contract.parameters]
+    placed = schedule(place(graph), graph.results, kernel.target, len(kernel.convention.scratch))
+    walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), last_readers(placed))
+    block = walk.block(placed)
+    lines = [*walk.head(block), *block]
+    if returns(kernel):
+        lines.append(language.give(walk.text(graph.results[0])))
+    return lines
+
+
+def last_readers(block: Block) -> dict[Value, Value]:
+    """For every value that straight code reads the one that reads it last; what regions read is not among them."""
+    last: dict[Value, Value] = {}
+    regions: set[Value] = set()
+
+    def look(block: Block) -> None:
+        for item in block.items:
+            if isinstance(item, Value):
+                last.update(dict.fromkeys(item.args, item))
+                continue
+            region = item.region
+            regions.update(region.inits, *region.bodies)
+            for body in item.bodies:
+                look(body)
+
+    look(block)
+    return {value: reader for value, reader in last.items() if value not in regions}
+
+
+def unused(kernel: Kernel) -> tuple[str, ...]:
+    """The names of parameters that the kernel does not look at."""
+    graph = source_of(kernel).graph
+    seen = set(postorder(graph.results))
+    named = zip(graph.parameters, kernel.routine.contract.parameters, strict=True)
+    return tuple(parameter.name for value, parameter in named if value not in seen)
+
+
+def results_told(kernel: Kernel) -> Iterator[tuple[str, str]]:
+    """For what stands over a function: what several results are, in their order."""
+    results = kernel.routine.contract.results
+    if len(results) > 1:
+        yield "results", f"{', '.join(results)}, in this order"
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    """The lines, a step further in."""
+    return [INDENT + line if line else line for line in lines]
+
+
+def numeral(value: int) -> str:
+    """A number as all languages write it: small ones in decimal, boards in sixteen digits.
+
+    >>> numeral(63), numeral(0x2_0202), numeral(0xFF00_0000_0000_0000)
+    ('63', '0x20202', '0xff00000000000000')
+    """
+    if value < 100:
+        return str(value)
+    return f"{value:#x}" if value >> 32 == 0 else f"0x{value:016x}"
+
+
+def table_rows(numbers: Sequence[int], size: int) -> Iterator[str]:
+    """The rows of a table of integers of `size` bytes, as all languages write them."""
+    width = min(16, 32 // size)
+    for at in range(0, len(numbers), width):
+        yield INDENT + " ".join(f"0x{n:0{2 * size}x}," for n in numbers[at : at + width])
+
+
+def folded(lines: Iterable[str], width: int = 120) -> Iterator[str]:
+    """The lines, those that are too long broken behind commas."""
+    for line in lines:
+        rest, lead = line, line[: len(line) - len(line.lstrip())] + INDENT
+        while len(rest) > width and (at := rest.rfind(", ", len(lead), width)) > 0:
+            yield rest[: at + 1]
+            rest = lead + rest[at + 2 :]
+        yield rest
+
+
+@dataclass
+class _Walk:
+    """Names given so far, while the blocks are gone through in order."""
+
+    language: Language
+    source: Source
+    names: dict[Value, str]
+    last: Mapping[Value, Value]
+    vectors: dict[tuple[int, ...], str] = field(default_factory=dict)
+    values: int = 0
+    carried: int = 0
+
+    def head(self, block: Sequence[str]) -> Iterator[str]:
+        """Declarations of tables and of constants with several lanes.
+
+        A language may have written shift counts into the operations; then nothing names them.
+        """
+        used = {word for line in block for word in re.findall(r"\bc\d+\b", line)}
+        for name, (numbers, size) in self.source.tables.items():
+            yield from self.language.table(name, numbers, size)
+        for lanes, name in ((lanes, name) for lanes, name in self.vectors.items() if name in used):
+            yield self.language.declaration(name, len(lanes), self.language.vector(lanes))
+
+    def text(self, value: Value) -> str:
+        """A value as an operand."""
+        if value.op in _INLINE:
+            return self.language.operation(value, [self.text(arg) for arg in value.args])
+        if value.constant is None:
+            return self.names[value]
+        if value.lanes == 1:
+            return self.language.number(value.number)
+        return self.vectors.setdefault(value.constant, f"c{len(self.vectors)}")
+
+    def block(self, block: Block) -> list[str]:
+        lines: list[str] = []
+        for item in block.items:
+            lines += self.region(item) if isinstance(item, PlacedRegion) else self.value(item)
+        return lines
+
+    def value(self, value: Value) -> Iterator[str]:
+        if value.op in ("done", *_INLINE):
+            return
+        made = self.overwriting(value)
+        text = self.language.operation(made, [self.text(arg) for arg in made.args])
+        if value.op in WRITES:
+            yield text
+            return
+        self.names[value] = f"v{self.values}"
+        self.values += 1
+        yield self.language.declaration(self.names[value], value.lanes, text)
+
+    def overwriting(self, value: Value) -> Value:
+        """Three-input logic with its first argument, which the instruction overwrites, one that nobody reads again."""
+        if value.op != "ternary":
+            return value
+        return next((v for v in reordered(value) if self.last.get(v.args[0]) is value), value)
+
+    def region(self, placed: PlacedRegion) -> Iterator[str]:
+        region, language = placed.region, self.language
+        variables = []
+        for init in region.inits:
+            variables.append(f"x{self.carried}")
+            self.carried += 1
+            yield language.declaration(variables[-1], init.lanes, self.text(init), carried=True)
+        asked = region.condition
+        before = self.text(asked.value) if asked is not None and region.kind == "when" else ""
+        bodies = [self.round(region, number, block, variables) for number, block in enumerate(placed.bodies)]
+        if region.kind == "switch":
+            assert region.index is not None
+            yield from language.switch(self.text(region.index), bodies, falls=region.falls)
+        elif asked is not None and region.kind == "when":
+            yield from language.when(language.condition(asked, before, holds=True), bodies[0])
+        elif asked is not None:
+            yield from language.loop(bodies[0], language.condition(asked, self.text(asked.value), holds=False))
+        for result in placed.results:
+            self.names[result] = variables[int(result.attr)]
+
+    def round(self, region: Region, number: int, block: Block, variables: Sequence[str]) -> list[str]:
+        """One body: its values, then the carried values get their next ones, all at the same time."""
+        phis, nexts = region.phis[number], region.bodies[number]
+        self.names.update(zip(phis, variables, strict=True))
+        lines = self.block(block)
+        asked = region.condition.value if region.kind == "loop" and region.condition is not None else None
+        for phi in {each: None for each in (*nexts, asked) if each in phis}:
+            assert phi is not None
+            if any(each is phi and own is not phi for own, each in zip(phis, nexts, strict=True)) or asked is phi:
+                lines.append(self.language.declaration(f"v{self.values}", phi.lanes, self.names[phi]))
+                self.names[phi] = f"v{self.values}"
+                self.values += 1
+        for own, each, variable in zip(phis, nexts, variables, strict=True):
+            if each is not own:
+                lines.append(self.language.assignment(variable, self.text(each)))
+        return lines

@@ -1,0 +1,1 @@
+"""The machine as data: registers, instructions, code, and the calling conventions."""

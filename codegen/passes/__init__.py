@@ -1,0 +1,1 @@
+"""The passes, one a file: from graph to graph, or from block to block."""

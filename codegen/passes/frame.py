@@ -1,0 +1,109 @@
+"""The frame: saved registers, stack slots, arguments on the stack, and the way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register, vector
+from setwise.codegen.machine.convention import Convention
+from setwise.codegen.targets.table import ARGUMENT, RSP
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a routine needs on the stack: registers to save, and slots of 8 bytes for spilled values."""
+
+    saved: tuple[Register, ...]
+    slots: int
+
+    @property
+    def vectors(self) -> tuple[Register, ...]:
+        """The saved vector registers, their low 128 bits."""
+        return tuple(vector(register.number, 128) for register in self.saved if register.file == "vector")
+
+    @property
+    def pushed(self) -> tuple[Register, ...]:
+        """The saved general registers."""
+        return tuple(register for register in self.saved if register.file == "general")
+
+    @property
+    def vectors_start(self) -> int:
+        """Where above rsp the saved vector registers lie, behind the slots: a multiple of 16."""
+        return 16 * (-(-self.slots // 2))
+
+    @property
+    def room(self) -> int:
+        """Bytes below the pushed registers: the slots, then 16 for each saved vector register.
+
+        These lie at multiples of 16, for so Windows reads them when it unwinds the stack.
+        """
+        if not self.vectors:
+            return 8 * self.slots
+        taken = self.vectors_start + 16 * len(self.vectors)
+        return taken + (8 + 8 * len(self.pushed) + taken) % 16
+
+
+def with_frame(
+    items: tuple[Instruction | Label, ...], frame: Frame, convention: Convention, avx: bool, wide_result: bool
+) -> tuple[Instruction | Label, ...]:
+    """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp.
+
+    SSE code that follows runs slowly while upper halves of registers 0 to 15 are dirty: vzeroupper cleans them, unless
+    the result itself lies in one.
+    """
+    dirty = _writes_upper_half(items) and not wide_result
+    depth = frame.room + 8 * len(frame.pushed)
+
+    def placed(operand: Operand) -> Operand:
+        if isinstance(operand, Memory) and operand.symbol == ARGUMENT:
+            offset = depth + convention.stack_arguments + operand.displacement
+            return replace(operand, base=RSP, symbol=None, displacement=offset)
+        return operand
+
+    body = tuple(
+        replace(item, operands=tuple(placed(operand) for operand in item.operands))
+        if isinstance(item, Instruction)
+        else item
+        for item in items
+    )
+    store = "vmovups" if avx else "movups"
+    slots = [(v, Memory(128, RSP, displacement=frame.vectors_start + 16 * i)) for i, v in enumerate(frame.vectors)]
+    before = [Instruction("push", (register,)) for register in frame.pushed]
+    after = [Instruction("pop", (register,)) for register in reversed(frame.pushed)]
+    if frame.room:
+        before.append(Instruction("sub", (RSP, frame.room)))
+        after.insert(0, Instruction("add", (RSP, frame.room)))
+    before += [Instruction(store, (slot, register)) for register, slot in slots]
+    after[:0] = [Instruction(store, (register, slot)) for register, slot in slots]
+    way_out = ["vzeroupper"] if dirty else []
+    return (*before, *body, *(Instruction(name) for name in way_out), *after, Instruction("ret"))
+
+
+def _writes_upper_half(items: tuple[Instruction | Label, ...]) -> bool:
+    written = (item.operands[0] for item in items if isinstance(item, Instruction) and item.operands)
+    return any(isinstance(r, Register) and r.file == "vector" and r.bits > 128 and r.number < 16 for r in written)
+
+
+def without_needless_tests(items: tuple[Instruction | Label, ...]) -> tuple[Instruction | Label, ...]:
+    """`test r, r` goes where the instruction before, moves aside, has just set the flags from r."""
+    kept: list[Instruction | Label] = []
+    for item in items:
+        if isinstance(item, Instruction) and item.mnemonic == "test" and _flags_from(kept, item.operands[0]):
+            continue
+        kept.append(item)
+    return tuple(kept)
+
+
+_SETS_ZERO_FLAG = frozenset({"and", "or", "xor", "add", "sub", "neg", "andn"})
+
+
+def _flags_from(before: list[Instruction | Label], register: Operand) -> bool:
+    for item in reversed(before):
+        if isinstance(item, Label):
+            return False
+        if item.mnemonic == "mov":
+            if item.operands[0] == register:
+                return False
+            continue
+        return item.mnemonic in _SETS_ZERO_FLAG and item.operands[0] == register
+    return False

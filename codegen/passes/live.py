@@ -1,0 +1,77 @@
+"""The placed blocks as one line of events, each with the values that are still needed after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from setwise.codegen.describe.values import Region, Value, in_register
+from setwise.codegen.passes.place import Block, PlacedRegion
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Event:
+    """make: a value is made. enter: a region's phis are loaded. body: a body begins, all registers as at enter.
+    leave: a body's next values go to the phis. exit: the region is over. `after` is what is needed later.
+    """
+
+    kind: Literal["make", "enter", "body", "leave", "exit"]
+    after: frozenset[Value]
+    value: Value | None = None
+    region: Region | None = None
+    number: int = 0
+
+
+def live_events(block: Block, results: Iterable[Value]) -> list[Event]:
+    """The events of a routine's outermost block, which must leave `results`."""
+    return _events(block, frozenset(_named(tuple(results))))[0]
+
+
+def _named(values: Sequence[Value | None]) -> set[Value]:
+    """The values that need a register: all but constants; for a place in memory those that say where it is."""
+    named = {value for value in values if value is not None and in_register(value)}
+    places = (value for value in values if value is not None and value.op == "place")
+    return named.union(*(place.args for place in places))
+
+
+def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:
+    events: list[Event] = []
+    for item in reversed(block.items):
+        if isinstance(item, PlacedRegion):
+            inner, after = _region_events(item, after)
+            events = inner + events
+        else:
+            events.insert(0, Event("make", after, value=item))
+            after = (after - {item}) | _named(item.args)
+    return events, after
+
+
+def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:
+    region = placed.region
+    beyond = after - set(placed.results)
+    asked = region.condition.value if region.condition is not None else None
+    events: list[Event] = [Event("exit", after, region=region)]
+    below = beyond
+    within = beyond
+    for number in reversed(range(len(placed.bodies))):
+        onward = within if region.falls else beyond
+        if region.kind == "loop":
+            # What the body reads from outside must be there for the next round too.
+            _, reads = _events(placed.bodies[number], frozenset(_named((*region.bodies[number], asked))))
+            onward = (onward | reads) - set(region.phis[number])
+        leaving = onward | _named(region.bodies[number]) | (_named((asked,)) if region.kind == "loop" else set())
+        inner, reads = _events(placed.bodies[number], leaving)
+        within = (reads | onward) - set(region.phis[number])
+        below |= within
+        events = [
+            Event("body", within | reads, region=region, number=number),
+            *inner,
+            Event("leave", onward, region=region, number=number),
+            *events,
+        ]
+    enter = Event("enter", below, region=region)
+    needed = below | _named(region.inits) | _named((region.index,))
+    if region.kind == "when":
+        needed |= _named((asked,))
+    return [enter, *events], frozenset(needed)

@@ -1,0 +1,134 @@
+"""From the graph to an order: which block each value is made in, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from setwise.codegen.describe.graph import Graph, dependencies, postorder
+from setwise.codegen.describe.values import Region, Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Block:
+    """Values in the order in which they are made, regions among them where they run."""
+
+    items: tuple[Value | PlacedRegion, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PlacedRegion:
+    """A region with a block for each of its bodies, and its results that somebody uses."""
+
+    region: Region
+    bodies: tuple[Block, ...]
+    results: tuple[Value, ...]
+
+
+Home = tuple[tuple[Region, int], ...]
+"""Where a block lies: the bodies around it, outermost first."""
+
+_LEAVES = frozenset({"const", "param", "phi", "place"})
+
+
+def place(graph: Graph) -> Block:
+    """Values go as far inward as their uses allow, so that a branch not taken costs nothing, but not into a loop.
+
+    Within a block the description's own order stays.
+    """
+    order = graph.order
+    needs = _needs(order)
+    homes = _homes(graph, order, needs)
+    results = {v.region: [r for r in order if r.region is v.region] for v in order if v.region is not None}
+    done: set[Value] = set()
+
+    def emit(value: Value, home: Home, items: list[Value | PlacedRegion]) -> None:
+        """Make all that `value` depends on and that belongs into this block, then the value."""
+        for each in postorder((value,), done):
+            if each.op in _LEAVES or homes.get(each) != home:
+                continue
+            done.add(each)
+            if each.region is None:
+                items.append(each)
+                continue
+            region = each.region
+            done.update(results[region])
+            bodies = []
+            for number, body in enumerate(region.bodies):
+                inner: list[Value | PlacedRegion] = []
+                asked = region.condition.value if region.kind == "loop" and region.condition else None
+                for following in (*region.effects[number], *body, *((asked,) if asked is not None else ())):
+                    emit(following, (*home, (region, number)), inner)
+                bodies.append(Block(tuple(inner)))
+            items.append(PlacedRegion(region, tuple(bodies), tuple(results[region])))
+
+    items: list[Value | PlacedRegion] = []
+    for result in graph.results:
+        emit(result, (), items)
+    return Block(tuple(items))
+
+
+def _owner(order: Iterable[Value]) -> dict[Value, Region]:
+    return {phi: v.region for v in order if v.region is not None for phis in v.region.phis for phi in phis}
+
+
+def _needs(order: tuple[Value, ...]) -> dict[Value, frozenset[Region]]:
+    """The regions whose phis a value depends on: it can be made only inside them."""
+    owner = _owner(order)
+    needs: dict[Value, frozenset[Region]] = {}
+    for value in order:
+        found: frozenset[Region] = frozenset({owner[value]} if value in owner else ())
+        for below in dependencies(value):
+            found |= needs[below]
+        needs[value] = found - {value.region} if value.region is not None else found
+    return needs
+
+
+def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[Region]]) -> dict[Value, Home]:
+    wanted: dict[Value, Home] = dict.fromkeys(graph.results, ())
+
+    def use(value: Value, home: Home) -> None:
+        wanted[value] = _common(wanted[value], home) if value in wanted else home
+
+    first: dict[Region, Value] = {}
+    for value in order:
+        if value.region is not None:
+            first.setdefault(value.region, value)
+    homes: dict[Value, Home] = {}
+    for value in reversed(order):
+        if value.region is not None and first[value.region] is not value:
+            # All results of a region lie where the region lies: the first one, seen last, decides.
+            use(first[value.region], wanted.get(value, ()))
+            continue
+        home = _out_of_loops(wanted.get(value, ()), needs[value])
+        homes[value] = home
+        if value.region is None:
+            for arg in value.args:
+                use(arg, home)
+            continue
+        region = value.region
+        for below in (*region.inits, *((region.index,) if region.index is not None else ())):
+            use(below, home)
+        if region.condition is not None:
+            use(region.condition.value, home if region.kind == "when" else (*home, (region, 0)))
+        for number, body in enumerate(region.bodies):
+            for following in (*body, *region.effects[number]):
+                use(following, (*home, (region, number)))
+    return homes
+
+
+def _common(left: Home, right: Home) -> Home:
+    length = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        length += 1
+    return left[:length]
+
+
+def _out_of_loops(home: Home, needed: frozenset[Region]) -> Home:
+    """The innermost block around `home` that is in no loop the value does not depend on."""
+    for depth, (region, _) in enumerate(home):
+        if region.kind == "loop" and not any(inner in needed for inner, _ in home[depth:]):
+            return home[:depth]
+    return home

@@ -1,0 +1,255 @@
+"""Selection: every operation of the graph becomes one that the target has a row for, or is refused by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+from setwise.codegen.describe.bits import demanded
+from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.values import ALL, COMMUTATIVE, Lanes, Region, Value, constant, permuted
+from setwise.codegen.machine.code import Datum, Label
+from setwise.codegen.passes.ternary import to_ternary
+from setwise.codegen.targets.table import Target
+
+
+class Refused(ValueError):
+    """The target has no instruction for an operation; the message names both and what to use instead."""
+
+
+def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
+    """The same graph in the operations of the target, and the tables that it reads."""
+    graph, data = _tables(_canonical(graph))
+    for step in (_scaled_sum, _lanes, _complement, _ternary, _loosen, _from_memory, _loaded):
+        graph = step(graph, target)
+    return _checked(graph, target), data
+
+
+def _canonical(graph: Graph) -> Graph:
+    """Constants stand second, where instructions take them."""
+
+    def rule(value: Value, _: Value) -> Value:
+        if value.op in COMMUTATIVE and value.args[0].constant is not None:
+            return Value(value.op, value.args[::-1], value.attr, value.lanes, value.keeps)
+        return value
+
+    return rewrite(graph, rule)
+
+
+def _loosen(graph: Graph, target: Target) -> Graph:
+    """A shift may be a rotate where nobody looks at the bits that wrap round."""
+    if not target.has("loose-shl", 1):
+        return graph
+    wanted = demanded(graph, loose=True)
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op not in ("shl", "shr") or value.lanes > 1:
+            return value
+        for want, n in zip(wanted[old], value.attr, strict=True):
+            wrapped = (1 << n) - 1 if value.op == "shl" else ALL & ~(ALL >> n)
+            if want & wrapped:
+                return value
+        return Value(f"loose-{value.op}", value.args, value.attr, value.lanes, value.keeps)
+
+    return rewrite(graph, rule)
+
+
+def _complement(graph: Graph, target: Target) -> Graph:
+    """and with a complement in one instruction, where the complement has no other use."""
+    uses = graph.users
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op == "and" and target.has("andn", value.lanes):
+            for at in (0, 1):
+                inverted = value.args[at]
+                if old.args[at].op == "not" and all(user.op == "and" for user in uses[old.args[at]]):
+                    return Value("andn", (inverted.args[0], value.args[1 - at]), None, value.lanes)
+        if value.op == "not" and not target.has("not", value.lanes) and not target.has("ternary", value.lanes):
+            # A complement that stays one; those that vanish into andn are not reached.
+            return Value("xor", (value.args[0], constant(ALL, value.lanes)), None, value.lanes)
+        return value
+
+    return rewrite(graph, rule)
+
+
+def _ternary(graph: Graph, target: Target) -> Graph:
+    """Three-input logic where the target has it."""
+    widths = frozenset(lanes for lanes in target.widths if target.has("ternary", lanes))
+    return to_ternary(graph, widths) if widths else graph
+
+
+def _lanes(graph: Graph, target: Target) -> Graph:
+    """Operations on several lanes in the forms that the target has."""
+
+    def rule(value: Value, _: Value) -> Value:
+        lanes = value.lanes
+        if lanes == 1:
+            return value
+        if value.op == "rotl" and not target.has("rotl", lanes):
+            back = tuple((64 - n) % 64 for n in value.attr)
+            return rule(value.args[0] << value.attr, value) | rule(value.args[0] >> back, value)
+        if value.op in ("shl", "shr", "rotl") and len(set(value.attr)) > 1:
+            return replace(value, args=(value.args[0], constant(value.attr)))
+        if value.op == "broadcast" and not target.has("broadcast", lanes):
+            return Value("splat", (Value("from-general", value.args, lanes=2),), lanes=lanes)
+        if value.op == "select" and target.has("blend", lanes):
+            return _blend(value)
+        return value
+
+    return rewrite(graph, rule)
+
+
+def _blend(value: Value) -> Value:
+    """Lanes of one value or of another; two scalars are first put side by side, then spread."""
+    mask, chosen, other = value.args
+    picks = tuple(lane != 0 for lane in mask.attr)
+    scalars = [v.args[0].args[0] for v in (chosen, other) if v.op == "splat" and v.args[0].op == "from-general"]
+    if len(scalars) == 2 and value.lanes <= 4:
+        pair = Value("insert", (Value("from-general", (scalars[0],), lanes=2), scalars[1]), lanes=2)
+        if picks == (True, False):
+            return pair
+        order = sum((0 if pick else 1) << 2 * at for at, pick in enumerate(picks))
+        return Value("permute", (Value("as-wide", (pair,), lanes=value.lanes),), order, value.lanes)
+    return Value("blend", (chosen, other), sum(3 << 2 * at for at, pick in enumerate(picks) if pick), value.lanes)
+
+
+def _scaled_sum(graph: Graph, target: Target) -> Graph:
+    """A sum with a board shifted by 1 to 3, which has no other use, in one address."""
+    if not target.has("scaled-sum", 1):
+        return graph
+    uses = graph.users
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op == "add" and value.lanes == 1:
+            for at in (1, 0):
+                shifted, other = value.args[at], value.args[1 - at]
+                small = shifted.op == "shl" and 1 <= shifted.attr[0] <= 3
+                if small and other.constant is None and len(uses[old.args[at]]) == 1:
+                    return Value("scaled-sum", (other, shifted.args[0]), shifted.attr)
+        return value
+
+    return rewrite(graph, rule)
+
+
+def _tables(graph: Graph) -> tuple[Graph, tuple[Datum, ...]]:
+    """Table look-ups become an address and an entry; a switch becomes a table of distances and a jump."""
+    data: dict[tuple[object, ...], Datum] = {}
+    bases: dict[str, Value] = {}
+
+    def address(datum: Datum) -> Value:
+        return bases.setdefault(datum.label, Value("address", (), datum.label))
+
+    def rule(value: Value, _: Value) -> Value:
+        if value.op == "table":
+            numbers, size = value.attr
+            datum = data.setdefault((size, *numbers), Datum(f"t{len(data)}", numbers, size, size))
+            return Value("entry", (address(datum), value.args[0]), size)
+        return value
+
+    numbers = count()
+
+    def region_rule(region: Region) -> Region:
+        region = replace(region, name=f"L{next(numbers)}")
+        if region.index is None:
+            return region
+        labels = tuple(Label(f"{region.name}_{body}") for body in range(len(region.bodies)))
+        datum = data.setdefault(labels, Datum(f"j{len(data)}", labels, 4, 4))
+        base = address(datum)
+        distance = Value("distance", (base, region.index), 4)
+        return replace(region, index=Value("add", (base, distance), keeps=True))
+
+    graph = rewrite(graph, rule, region_rule)
+    return graph, tuple(data.values())
+
+
+def _from_memory(graph: Graph, target: Target) -> Graph:
+    """A board of an array that all its users can take from memory is not loaded; a constant beside it then is, once."""
+    if target.aligned:
+        return graph  # an array's boards lie anywhere
+    uses = graph.users
+
+    def position(user: Value, board: Value) -> int | None:
+        """Where the user would have the board, if it can take it from memory."""
+        others = [arg for arg in user.args if arg is not board]
+        if user.args.count(board) != 1 or any(arg in eager for arg in others):
+            return None
+        last = len(user.args) - 1
+        at = last if user.op in COMMUTATIVE or user.op == "ternary" else user.args.index(board)
+        rows = target.rows_for(user)
+        return at if rows and all(row.folds("abc"[at]) for row in rows) else None
+
+    eager: set[Value] = set()
+    for value, found in uses.items():
+        if value.op == "load" and value.lanes > 1 and all(position(user, value) is not None for user in found):
+            eager.add(value)
+
+    def rule(value: Value, old: Value) -> Value:
+        if value in eager or not any(arg in eager for arg in old.args):
+            return value
+        at = next(i for i, arg in enumerate(old.args) if arg in eager)
+        to = position_of[old]
+        order = [i for i in range(len(value.args)) if i != at]
+        order.insert(to, at)
+        attr = permuted(value.attr, tuple(order)) if value.op == "ternary" else value.attr
+        place = Value("place", value.args[at].args, lanes=value.args[at].lanes)
+        args = tuple(
+            place if i == at else _load(value.args[i]) if value.args[i].constant else value.args[i] for i in order
+        )
+        return replace(value, args=args, attr=attr)
+
+    position_of: dict[Value, int] = {}
+    for board in eager:
+        for user in uses[board]:
+            eager.discard(board)
+            found_at = position(user, board)
+            eager.add(board)
+            assert found_at is not None
+            position_of[user] = found_at
+    return rewrite(graph, rule)
+
+
+def _loaded(graph: Graph, target: Target) -> Graph:
+    """A constant goes into a register where no instruction takes it as it is."""
+    loads: dict[Lanes, Value] = {}
+
+    def rule(value: Value, _: Value) -> Value:
+        rows = target.rows_for(value)
+        args = tuple(
+            loads.setdefault(arg.constant, _load(arg))
+            if rows and arg.constant is not None and not any(row.folds(letter) for row in rows)
+            else arg
+            for letter, arg in zip("abc", value.args, strict=False)
+        )
+        return replace(value, args=args) if args != value.args else value
+
+    def region_rule(region: Region) -> Region:
+        asked = region.condition
+        if asked is None or asked.value.constant is None:
+            return region
+        number = loads.setdefault(asked.value.constant, _load(asked.value))
+        return replace(region, condition=replace(asked, value=number))
+
+    return rewrite(graph, rule, region_rule)
+
+
+def _load(value: Value) -> Value:
+    if value.lanes > 1:
+        return Value("load-constant", (value,), lanes=value.lanes)
+    return Value("load-constant", (), value.constant)
+
+
+def _checked(graph: Graph, target: Target) -> Graph:
+    for value in graph.order:
+        if value.op not in (
+            "const",
+            "param",
+            "phi",
+            "result",
+            "copy",
+            "low-half",
+            "as-wide",
+            "done",
+            "place",
+        ) and not target.rows_for(value):
+            raise Refused(f"{target.name} has no instruction for '{value.op}'")
+    return graph

@@ -1,0 +1,82 @@
+"""As many operations with less waiting: what is ready late is joined last."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from itertools import count
+
+from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.values import Lanes, Value, constant
+from setwise.codegen.passes.expand import is_within
+from setwise.codegen.passes.simplify import masked_of
+
+
+def shallow(graph: Graph) -> Graph:
+    """The graph with unions joined by depth, and masks beside the longest way.
+
+    (x & M) & y = x & y              where y is within M, even if others look at x & M
+    (x | y | z) & M = (x | y) & M | z    where z is within M
+    """
+    uses = graph.users
+    depths: dict[Value, int] = {}
+    known: dict[Value, Lanes] = {}
+
+    def depth(value: Value) -> int:
+        if value not in depths:
+            depths[value] = 1 + max(map(depth, value.args), default=-1)
+        return depths[value]
+
+    def part_of_union(value: Value) -> bool:
+        return len(uses[value]) == 1 and uses[value][0].op == "or"
+
+    def inside(value: Value) -> bool:
+        """Whether it is a union, masked or not, that only goes into a larger one, or into a mask."""
+        return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0]) is not None)
+
+    def parts(value: Value, old: Value) -> list[Value]:
+        return [
+            part
+            for now, before in zip(value.args, old.args, strict=True)
+            for part in (parts(now, before) if before.op == "or" and inside(before) else under(now, before))
+        ]
+
+    def under(value: Value, old: Value) -> list[Value]:
+        """A masked union as its parts, if some of them need no mask."""
+        found = masked_of(value)
+        if found is None or found[0].op != "or":
+            return [value]
+        before = next(arg for arg in old.args if arg.constant is None)
+        if not inside(before):
+            return [value]
+        mask = found[1]
+        free: list[Value] = []
+        bound: list[Value] = []
+        for part in parts(found[0], before):
+            (free if is_within(part, mask, known) else bound).append(part)
+        return [*free, joined(bound) & constant(mask)] if free and bound else [value]
+
+    def joined(values: list[Value]) -> Value:
+        """The union, those that are ready first joined first."""
+        numbers = count()
+        heap = [(depth(value), next(numbers), value) for value in values]
+        heapify(heap)
+        while len(heap) > 1:
+            both = heappop(heap)[2] | heappop(heap)[2]
+            heappush(heap, (depth(both), next(numbers), both))
+        return heap[0][2]
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op == "or" and not inside(old):
+            found = parts(value, old)
+            return joined(found) if len(found) > 2 else value
+        if value.op == "and":
+            found = under(value, old) if not part_of_union(old) else [value]
+            if len(found) > 1:
+                return joined(found)
+            for at in (0, 1):
+                found_mask, other = masked_of(value.args[at]), value.args[1 - at]
+                if found_mask is not None and other.constant is None and is_within(other, found_mask[1], known):
+                    return value.on((found_mask[0], other) if at == 0 else (other, found_mask[0]))
+        return value
+
+    return rewrite(graph, rule)

@@ -1,0 +1,211 @@
+"""Algebra on the graph: equal values made once, masks moved to where one serves many, or dropped where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import Any
+
+from setwise.codegen.describe.bits import demanded, known_zero
+from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.values import ALL, COMPUTE, Lanes, Value, constant, make
+from setwise.codegen.passes.expand import is_within
+
+
+def share(graph: Graph) -> Graph:
+    """Equal operations on equal arguments become one value; a copy stays a variable of its own."""
+    seen: dict[tuple[Any, ...], Value] = {}
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op in ("copy", "phi", "param", "result"):
+            return value
+        return seen.setdefault((value.op, value.args, value.attr, value.lanes), value)
+
+    return rewrite(graph, rule)
+
+
+def fold(graph: Graph) -> Graph:
+    """Operations on constants, and those that change nothing, vanish."""
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op == "broadcast" and value.args[0].op == "not":
+            # Many lanes have and-not, or three-input logic: there the complement costs nothing.
+            return ~value.on(value.args[0].args)
+        if value.op == "copy" and value.args[0].constant is not None:
+            return value.args[0]
+        if value.op not in COMPUTE or value.op == "copy":
+            return value
+        args = value.args
+        if value.op in ("and", "or", "xor") and args[0].op == value.op and args[1].constant is not None:
+            inner, first = args[0].args
+            if first.constant is not None:
+                args = (inner, make(value.op, first, args[1]))
+        made = make(value.op, *args, attr=value.attr, keeps=value.keeps)
+        return value if made.op == value.op and made.args == value.args else made
+
+    return rewrite(graph, rule)
+
+
+def masked_of(value: Value) -> tuple[Value, Lanes] | None:
+    """The value and the constant mask that were and-ed."""
+    if value.op == "and":
+        for inner, mask in (value.args, value.args[::-1]):
+            if mask.constant is not None and inner.constant is None:
+                return inner, mask.constant
+    return None
+
+
+def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
+    """A constant mask is dropped where the value is within it anyway, and moves outward through `or`, to serve several.
+
+    (x & M) & y = x & y            where y is within M
+    (x & M) | y = (x | y) & M      where y is within M
+    (x & M) | (y & M) = (x | y) & M
+
+    `known` remembers known zero bits.
+    """
+    uses = graph.users
+
+    def moves(masked: Value) -> bool:
+        """Whether every user can do without the mask; else the unmasked value would only live beside the masked."""
+        found = masked_of(masked)
+        return found is not None and all(
+            user.op in ("and", "or")
+            and all(arg is masked or is_within(arg, found[1], known) or _masked_by(arg, found[1]) for arg in user.args)
+            for user in uses[masked]
+        )
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op not in ("and", "or"):
+            return value
+        found = masked_of(value)
+        if found is not None and is_within(found[0], found[1], known):
+            return found[0]
+        for at in (0, 1):
+            masked, other = masked_of(value.args[at]), value.args[1 - at]
+            if masked is None or other.constant is not None or not moves(old.args[at]):
+                continue
+            inner, mask = masked
+            twin = masked_of(other)
+            if value.op == "or" and twin is not None and twin[1] == mask and moves(old.args[1 - at]):
+                return value.on((inner, twin[0]) if at == 0 else (twin[0], inner)) & constant(mask)
+            if is_within(other, mask, known):
+                bare = value.on((inner, other) if at == 0 else (other, inner))
+                return bare if value.op == "and" else bare & constant(mask)
+        return value
+
+    return rewrite(graph, rule)
+
+
+def _masked_by(value: Value, mask: Lanes) -> bool:
+    found = masked_of(value)
+    return found is not None and found[1] == mask
+
+
+def group_masks(graph: Graph) -> Graph:
+    """In a tree of `or`, leaves under one constant mask are gathered, so that the mask is applied once."""
+    uses = graph.users
+
+    def leaves(value: Value, top: bool) -> list[Value]:
+        if value.op != "or" or (not top and len(uses.get(value, ())) > 1):
+            return [value]
+        return [leaf for arg in value.args for leaf in leaves(arg, False)]
+
+    inside = {arg for value in uses if value.op == "or" for arg in value.args if arg.op == "or" and len(uses[arg]) == 1}
+    grouped: dict[Value, dict[Lanes | None, list[Value]]] = {}
+    for root in uses:
+        if root.op != "or" or root in inside:
+            continue
+        groups: dict[Lanes | None, list[Value]] = {}
+        for leaf in leaves(root, True):
+            masked = masked_of(leaf)
+            once = masked is not None and len(uses[leaf]) == 1
+            groups.setdefault(masked[1] if masked is not None and once else None, []).append(leaf)
+        if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
+            grouped[root] = groups
+    new: dict[Value, Value] = {}
+
+    def rule(value: Value, old: Value) -> Value:
+        if old in grouped:
+            parts = []
+            for mask, group in grouped[old].items():
+                bare = [new[leaf] if mask is None else _bare(new[leaf]) for leaf in group]
+                joined = reduce(lambda one, other: one | other, bare)
+                parts.append(joined if mask is None else joined & constant(mask))
+            value = reduce(lambda one, other: one | other, parts)
+        new[old] = value
+        return value
+
+    return rewrite(graph, rule)
+
+
+def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
+    """What changes only bits at which nobody looks vanishes: a constant mask, or a part of a union.
+
+    One goes at a time, for two may lean on each other. `loose` keeps the masks that a rotate in place of a shift needs.
+    """
+    if not any(value.op == "or" or masked_of(value) for value in graph.order):
+        return graph
+    known: dict[Value, Lanes] = {}
+
+    def rest(value: Value, bits: Lanes) -> Value | None:
+        """The argument that does as well where only those bits are looked at."""
+        found = masked_of(value)
+        if found is not None:
+            zeros = known_zero(found[0], known, loose=loose)
+            changes = (~(mask | zero) for mask, zero in zip(found[1], zeros, strict=True))
+            return None if _meet(changes, bits) else found[0]
+        if value.op == "or":
+            for at in (0, 1):
+                if not _meet((~zero for zero in known_zero(value.args[at], known, loose=loose)), bits):
+                    return value.args[1 - at]
+        return None
+
+    def truly(value: Value, left: Value) -> bool:
+        """What others know of the value they must know without its mask too, else the mask would vouch for itself."""
+        bare = known_zero(left, known, loose=loose)
+        return rest(value, demanded(graph, loose=loose, known={value: bare})[value]) is left
+
+    seen = demanded(graph, loose=loose)
+    for value, bits in seen.items():
+        left = rest(value, bits)
+        if left is not None and truly(value, left):
+            return drop_unseen(_replaced(graph, value, value.args.index(left)), loose)
+    return graph
+
+
+def _replaced(graph: Graph, doomed: Value, at: int) -> Graph:
+    """The graph with one of its arguments in a value's place."""
+    return rewrite(graph, lambda new, old: new.args[at] if old is doomed else new)
+
+
+def _meet(changes: Iterable[int], bits: Lanes) -> bool:
+    """Whether some bit that changes is looked at."""
+    return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
+
+
+def _bare(value: Value) -> Value:
+    found = masked_of(value)
+    return found[0] if found is not None else value
+
+
+def simplify(graph: Graph, *, loose: bool = False) -> Graph:
+    """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates."""
+    known: dict[Value, Lanes] = {}
+
+    def tidy(untidy: Graph) -> Graph:
+        return move_masks(share(fold(untidy)), known)
+
+    def grouped_and_dropped(before: Graph) -> Graph:
+        grouped = group_masks(before)
+        grouped = grouped if grouped is before else tidy(grouped)
+        dropped = drop_unseen(grouped, loose)
+        return dropped if dropped is grouped else tidy(dropped)
+
+    return _settled(_settled(graph, tidy), grouped_and_dropped)
+
+
+def _settled(graph: Graph, rules: Callable[[Graph], Graph]) -> Graph:
+    while (now := rules(graph)) is not graph and now.shape != graph.shape:
+        graph = now
+    return now

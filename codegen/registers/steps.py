@@ -1,0 +1,169 @@
+"""The events laid out for the search: which values stand where before each event, and what can make a value.
+
+The search holds the registers of the values that live at one point as a tuple, in the order of `Step.live`. A register
+is a number there, general ones from 0, vector ones from 16, so that a set of registers is an integer, a bit for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from setwise.codegen.describe.values import WRITES, Region, Value, in_register, reordered
+from setwise.codegen.machine.code import Memory, Operand, Register, vector
+from setwise.codegen.machine.convention import WHOLE
+from setwise.codegen.passes.live import Event
+from setwise.codegen.targets.table import Row, Target
+
+REGISTERS = (
+    *(Register("general", number, 64) for number in range(16)),
+    *(vector(number, WHOLE) for number in range(32)),
+)
+"""Every register, at the place of its number in the search."""
+
+VECTORS = 16
+"""The number of the first vector register."""
+
+RCX = 1
+
+
+def numbered(register: Register) -> int:
+    """A register's number in the search."""
+    return register.number + (VECTORS if register.file == "vector" else 0)
+
+
+def together(registers: Iterable[int]) -> int:
+    """A set of registers."""
+    found = 0
+    for register in registers:
+        found |= 1 << register
+    return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Way:
+    """One way to make a value: a row of the target, and an order of the arguments."""
+
+    row: Row
+    value: Value
+    """The value with its arguments in that order."""
+    swapped: bool
+    """Whether that is not the description's own order, in a form that overwrites its first argument."""
+    reads: tuple[int, ...]
+    """Where in `Step.live` the arguments stand that are read from registers, in order."""
+    operands: tuple[Operand | None, ...]
+    """The constants among the operands; None for what depends on registers."""
+
+    def placed(self, at: Callable[[Value], Register]) -> list[Operand]:
+        """The operands, once it is known in which register a value lies."""
+        placed: list[Operand] = []
+        for arg, operand in zip(self.value.args, self.operands, strict=True):
+            if operand is not None:
+                placed.append(operand)
+            elif arg.op == "place":
+                placed.append(Memory(64 * arg.lanes, at(arg.args[0]), at(arg.args[1]), 8))
+            else:
+                placed.append(at(arg))
+        return placed
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Step:
+    """An event, what lives before it and after it, and where that stands."""
+
+    event: Event
+    live: tuple[Value, ...]
+    """What has a register before the event."""
+    header: tuple[Value, ...]
+    """What has a register at the start of the region around the event."""
+    following: tuple[Value, ...]
+    """What has a register after the event."""
+    kept: tuple[int, ...]
+    """For `following`, but for what is made now, where each stands: in `live`, for body and exit in `header`."""
+    left: int | None = None
+    """Where in `live` the variable stands that the event's value is a new state of, as the description has it."""
+    ways: tuple[tuple[Way, ...], ...] = ()
+    """How the event's value can be made: for each row of the target the orders of arguments."""
+
+    @property
+    def value(self) -> Value:
+        """The value that the event makes."""
+        assert self.event.value is not None
+        return self.event.value
+
+    @property
+    def region(self) -> Region:
+        """The region that the event is about."""
+        assert self.event.region is not None
+        return self.event.region
+
+
+def lay_out(
+    events: Sequence[Event],
+    live: tuple[Value, ...],
+    target: Target,
+    constant: Callable[[Value, bool], Operand],
+) -> list[Step]:
+    """The steps of a routine at whose entry `live` have registers.
+
+    `constant` tells how a constant is written as an operand, as an immediate if that is allowed.
+    """
+    steps: list[Step] = []
+    headers: list[tuple[Value, ...]] = []
+    for event in events:
+        header = headers[-1] if headers else ()
+        step = _laid_out(event, live, header)
+        if event.kind == "make":
+            step = _with_ways(step, target, constant)
+        elif event.kind == "enter":
+            headers.append(step.following)
+        elif event.kind == "exit":
+            headers.pop()
+        steps.append(step)
+        live = step.following
+    return steps
+
+
+def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) -> Step:
+    region = event.region
+    kept = tuple(at for at, value in enumerate(live) if value in event.after)
+    following = tuple(live[at] for at in kept)
+    if event.kind == "make":
+        assert event.value is not None
+        if event.value.op == "done":
+            return Step(event, live, header, (), ())
+        made = (event.value,) if event.value.op not in WRITES else ()
+        return Step(event, live, header, (*following, *made), kept)
+    assert region is not None
+    if event.kind == "enter":
+        return Step(event, live, header, (*following, *region.phis[0]), kept)
+    if event.kind == "leave":
+        return Step(event, live, header, (), ())
+    # All lies where it lay at the start of the region.
+    where = {value: at for at, value in enumerate(header)}
+    if event.kind == "body":
+        where.update((phi, where[first]) for phi, first in zip(region.phis[event.number], region.phis[0], strict=True))
+    else:
+        results = sorted((v for v in event.after if v.region is region), key=lambda value: int(value.attr))
+        where.update((result, where[region.phis[0][int(result.attr)]]) for result in results)
+    following = tuple(value for value in where if value in event.after)
+    return Step(event, live, header, following, tuple(where[value] for value in following))
+
+
+def _with_ways(step: Step, target: Target, constant: Callable[[Value, bool], Operand]) -> Step:
+    value = step.value
+    where = {each: at for at, each in enumerate(step.live)}
+    found = []
+    for row in target.rows_for(value):
+        orders = reordered(value) if row.tied else (value,)
+        ways = []
+        for number, ordered in enumerate(orders):
+            letters = tuple(zip("abc", ordered.args, strict=False))
+            if any(not in_register(arg) and not row.folds(letter) for letter, arg in letters):
+                continue
+            operands = tuple(None if arg.constant is None else constant(arg, row.tied) for arg in ordered.args)
+            reads = tuple(where[arg] for arg in ordered.args if in_register(arg))
+            ways.append(Way(row, ordered, number > 0, reads, operands))
+        found.append(tuple(ways))
+    left = where.get(value.args[0]) if value.keeps and value.args else None
+    return replace(step, left=left, ways=tuple(found))

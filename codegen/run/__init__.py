@@ -1,0 +1,1 @@
+"""Machine code run from Python: executable memory, this processor's features, callables, drivers and timers."""

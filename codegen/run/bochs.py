@@ -1,0 +1,171 @@
+"""Bochs, an emulator of whole x86-64 processors: the models that setwise has checked, and a boot of one of them.
+
+Bochs 2.7 (The Bochs Project, 2021); Debian's package is `bochs`. It emulates AVX-512, GFNI and VBMI on any machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from setwise.codegen.run.boot import SIZE, START, Image, Left, rom
+from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, end_with_parent
+
+SECONDS = 120
+"""How long the calls of one boot may take."""
+HOW_TO_GET = "apt-get install bochs"
+
+
+class NoBochs(ValueError):
+    """Bochs is not installed, or cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """A processor that Bochs emulates: setwise's name and Bochs' own, and its features as run.cpu names them."""
+
+    name: str
+    title: str
+    model: str
+    features: frozenset[str]
+
+
+_NEHALEM = frozenset(("ssse3", "sse4.1", "sse4.2", "popcnt"))
+_HASWELL = _NEHALEM | {"avx", "bmi1", "avx2", "bmi2"}
+_SKYLAKE = _HASWELL | {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
+_ICE_LAKE = _SKYLAKE | {"avx512vbmi", "gfni"}
+
+PROCESSORS: Mapping[str, Processor] = {
+    processor.name: processor
+    for processor in (
+        Processor("nehalem", "Nehalem", "corei5_lynnfield_750", _NEHALEM),
+        Processor("haswell", "Haswell", "corei7_haswell_4770", _HASWELL),
+        Processor("zen", "Zen", "ryzen", _HASWELL),
+        Processor("skylake-server", "Skylake-X", "corei7_skylake_x", _SKYLAKE),
+        Processor("ice-lake", "Ice Lake", "corei7_icelake_u", _ICE_LAKE),
+        Processor("tiger-lake", "Tiger Lake", "tigerlake", _ICE_LAKE),
+    )
+}
+"""By name, the oldest first; what each has is compared with its own CPUID by a test."""
+
+
+def processor(name: str) -> Processor:
+    """The processor of that name, hyphens and case aside; ValueError where Bochs has none or setwise has not tried it.
+
+    >>> processor("icelake").title
+    'Ice Lake'
+    """
+    plain = {known.replace("-", ""): one for known, one in PROCESSORS.items()}
+    found = plain.get(name.lower().replace("-", "").replace("_", ""))
+    if found is None:
+        raise ValueError(f"Bochs has no processor '{name}', or it is not tried: use one of {', '.join(PROCESSORS)}")
+    return found
+
+
+def usual(needed: frozenset[str]) -> Processor | None:
+    """The oldest processor with these features; None where no one has them all."""
+    return next((one for one in PROCESSORS.values() if needed <= one.features), None)
+
+
+def ready(name: str) -> Processor:
+    """The processor of that name, which can be started here; NoBochs where Bochs is not installed."""
+    found = processor(name)
+    if not installed():
+        raise NoBochs(f"{found.title} is emulated by Bochs, which is not installed: {HOW_TO_GET}")
+    return found
+
+
+def installed() -> bool:
+    """Whether Bochs can be started here."""
+    return shutil.which("bochs") is not None
+
+
+def boot(image: Image, on: Processor, seconds: float = SECONDS) -> Left:
+    """What an image's calls leave on that processor, each made when the one before it has ended.
+
+    A call that is under way when the seconds are over has neither a result nor a fault, and those behind it are not
+    begun. Raises NoBochs where Bochs is missing or does not come to its end.
+    """
+    program = shutil.which("bochs")
+    if program is None:
+        raise NoBochs(f"Bochs is not installed: {HOW_TO_GET}")
+    with tempfile.TemporaryDirectory(prefix="setwise-bochs-") as name:
+        folder = Path(name)
+        start, size = image.written()
+        (folder / "rom").write_bytes(rom(on.features))
+        settings = [*_SETTINGS, f"cpu: model={on.model}, count=1, ips=200000000, reset_on_triple_fault=0"]
+        with (folder / "memory").open("wb") as memory:
+            for address, content in image.memory():
+                memory.seek(address - START)
+                memory.write(content)
+        settings.append(f"optramimage1: file=memory, address={START:#x}")
+        (folder / "settings").write_text("\n".join(settings), encoding="ascii")
+        # The machine stops at a magic break point, or where it is interrupted; then its memory is written down.
+        (folder / "commands").write_text(f'c\nwritemem "left" {start:#x} {size}\nquit\n', encoding="ascii")
+        said = _run([program, "-q", "-f", "settings", "-rc", "commands"], folder, seconds)
+        try:
+            left = (folder / "left").read_bytes()
+        except FileNotFoundError:
+            left = b""
+        if len(left) != size:
+            raise NoBochs(f"Bochs did not come to its end: {_last(said, folder / 'log')}")
+        try:
+            return image.left(left)
+        except ValueError as error:
+            raise NoBochs(f"Bochs cannot be used: {error}") from None
+
+
+_SETTINGS = (
+    f"memory: guest={SIZE >> 20}, host={SIZE >> 20}",
+    "romimage: file=rom",
+    "magic_break: enabled=1",
+    'display_library: rfb, options="timeout=0"',
+    "log: log",
+    "panic: action=fatal",
+    "clock: sync=none",
+    "sound: waveoutdrv=dummy",  # whatever sound this machine has, or lacks
+)
+
+
+def _run(command: list[str], folder: Path, seconds: float) -> str:
+    """What Bochs says; after so many seconds it is interrupted, and a little later ended."""
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "BXSHARE": "/usr/share/bochs"},
+        start_new_session=True,
+        preexec_fn=end_with_parent if CAN_END_WITH_PARENT else None,
+    ) as running:
+        try:
+            return _told(running, seconds)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGINT)
+            try:
+                return _told(running, 10)
+            except subprocess.TimeoutExpired:
+                return "it hangs"
+        finally:
+            running.kill()
+
+
+def _told(running: subprocess.Popen[bytes], seconds: float) -> str:
+    return running.communicate(timeout=seconds)[0].decode(errors="replace")
+
+
+def _last(said: str, log: Path) -> str:
+    """The line that says why."""
+    lines = said.splitlines()
+    for at, line in enumerate(lines[:-1]):
+        if "exiting with the following message" in line:
+            return lines[at + 1].strip()
+    panics = [line for line in log.read_text(errors="replace").splitlines() if "p[" in line] if log.exists() else []
+    return next(iter([*panics, *reversed(lines)]), "it says nothing")

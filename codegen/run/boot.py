@@ -1,0 +1,337 @@
+"""An emulated machine's memory: what it boots from, the calls that it makes one after the other, and what they leave.
+
+A boot needs neither a BIOS nor a disk. `rom` holds what a processor executes first, which switches to 64-bit mode;
+everything else lies ready in memory, which is mapped as it is used: code is read-only, what is given is read-only and
+never executed, what is made is writable and never executed, all else is not there. A call that faults is recorded and
+the next one made.
+
+Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, chapters 4 (paging), 6 (interrupts) and
+10 (processor initialization).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import iced_x86
+
+from setwise.codegen.assemble import assemble
+from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Register, general
+
+Buffer = Any
+"""What Python's buffer protocol gives: bytes, an array of NumPy's or ctypes'."""
+
+_SYSTEM = 0x0010_0000
+_WHOLE, _EXACT, _GDT, _TSS, _IDT, _SUPERVISOR, _STATE = (_SYSTEM + 0x1000 * at for at in (0, 3, 7, 8, 9, 10, 11))
+_FAULT_STACK = _SYSTEM + 0x1_0000
+_STACK = 0x0020_0000  # two megabytes, as every page but the first
+_CODE, _GIVEN, _MADE, _END = 0x0040_0000, 0x0100_0000, 0x0400_0000, 0x1000_0000
+_PAGE = 0x20_0000
+_TOUCH = 0x1_0000  # Bochs keeps memory in blocks of a multiple of this
+START, SIZE = _SYSTEM, _END
+"""Where the memory that a machine boots with begins, and how many bytes of memory the machine must have."""
+
+_ROM_SIZE, _ROM_START = 0x1_0000, 0xF000  # at the top of the first megabyte
+_PRESENT, _WRITABLE, _LARGE, _NOT_EXECUTED = 1, 2, 0x80, 1 << 63
+_VECTORS = 32
+_WITH_ERROR_CODE = frozenset((8, 10, 11, 12, 13, 14, 17, 21))
+_FAULTS = {0: "divide error", 3: "int3", 6: "invalid opcode", 12: "stack fault", 13: "general protection fault",
+           14: "page fault", 17: "alignment check"}  # fmt: skip
+
+# An entry of the table of calls, in words; what the handler finds on the stack is what the processor pushed.
+_FUNCTION, _ARGUMENTS, _RESULT, _PROGRESS, _HANDLER, _PUSHED = 0, 1, 5, 6, 7, 8
+_ENTRY_WORDS = 16
+_NOT_BEGUN, _BEGUN, _RETURNED, _FAULTED = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that the machine makes: the function's address and up to four arguments, in System V's registers."""
+
+    function: int
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a call ended: with a result, or with a fault and the address of its instruction, or not at all."""
+
+    result: int = 0
+    fault: str = ""
+    place: int = 0
+    ended: bool = True
+
+
+class Full(Exception):
+    """The machine's memory does not hold all that was to be put there."""
+
+
+class Image:
+    """The memory that a machine boots with, and the calls that it makes."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[int, Buffer]] = []
+        self._next = {_CODE: _CODE, _GIVEN: _GIVEN, _MADE: _MADE}
+        self._calls: list[Call] = []
+
+    def code(self, image: Buffer) -> int:
+        """Room for code with its constants, at a page; gives its address. Raises Full, as `given` and `made` do."""
+        return self._place(_CODE, image, 4096)
+
+    def given(self, content: Buffer) -> int:
+        """Room for what is read alone: a write there is a fault."""
+        return self._place(_GIVEN, content, 64)
+
+    def made(self, content: Buffer) -> int:
+        """Room for what may be written; `Memory.read` has it behind the boot."""
+        return self._place(_MADE, content, 64)
+
+    def call(self, function: int, arguments: Sequence[int]) -> int:
+        """One more call behind the others; gives its number."""
+        if len(arguments) > 4:
+            raise ValueError(f"a call takes four arguments at most, not {len(arguments)}")
+        self._calls.append(Call(function, tuple(arguments)))
+        return len(self._calls) - 1
+
+    def memory(self) -> Iterator[tuple[int, bytes]]:
+        """Addresses and what lies there at the start, from `START` on; all else is zeros."""
+        table, end = self._table()
+        yield _SYSTEM, _system(list(self._mapped()), table, end)
+        yield from self._blocks
+        yield table, b"".join(map(_entry, self._calls))
+
+    def written(self) -> tuple[int, int]:
+        """Where all that a boot may leave begins, and its length in bytes."""
+        return _MADE, self._table()[1] - _MADE
+
+    def left(self, content: bytes) -> Left:
+        """What a boot left, from the bytes that `written` speaks of."""
+        table, end = self._table()
+        entries = [content[at - _MADE :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
+        if any(
+            entry[: 8 * _RESULT] != _entry(call)[: 8 * _RESULT]
+            for entry, call in zip(entries, self._calls, strict=True)
+        ):
+            raise ValueError("the machine did not find in its memory what was put there")
+        return Left(content, _MADE, list(map(_ended, entries)))
+
+    def _place(self, arena: int, content: Buffer, alignment: int) -> int:
+        address = -(-self._next[arena] // alignment) * alignment
+        end = address + memoryview(content).nbytes
+        limit = {_CODE: _GIVEN, _GIVEN: _MADE, _MADE: _END - _PAGE}[arena]
+        if end > limit:
+            raise Full(f"{limit - arena:,} bytes of an emulated machine's memory are full")
+        self._next[arena] = end
+        self._blocks.append((address, content))
+        return address
+
+    def _table(self) -> tuple[int, int]:
+        """Where the table of calls begins and ends: behind what is made."""
+        start = -(-self._next[_MADE] // 64) * 64
+        return start, start + 8 * _ENTRY_WORDS * len(self._calls)
+
+    def _mapped(self) -> Iterator[tuple[int, int]]:
+        """Each large page that is there, with its rights."""
+        yield _STACK, _WRITABLE | _NOT_EXECUTED
+        rights = {_CODE: 0, _GIVEN: _NOT_EXECUTED, _MADE: _WRITABLE | _NOT_EXECUTED}
+        for arena, right in rights.items():
+            end = self._table()[1] if arena == _MADE else self._next[arena]
+            for page in range(arena, end, _PAGE):
+                yield page, right
+
+
+class Left:
+    """What a boot left behind: the memory that it could write, and how each call ended."""
+
+    def __init__(self, content: bytes, start: int, calls: Sequence[Ended]) -> None:
+        self._content, self._start, self.calls = content, start, calls
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at an address that `Image.made` gave."""
+        at = address - self._start
+        return self._content[at : at + size]
+
+
+def rom(features: frozenset[str]) -> bytes:
+    """The ROM of a processor with these features: from the reset vector to 64-bit mode."""
+    made = bytearray(b"\xcc" * _ROM_SIZE)
+    pointers = _ROM_START - 0x20
+    struct.pack_into("<HI", made, pointers, 5 * 8 - 1, _GDT)
+    struct.pack_into("<HI", made, pointers + 0x10, 16 * _VECTORS - 1, _IDT)
+    start = _switch(pointers, features)
+    made[_ROM_START : _ROM_START + len(start)] = start
+    made[0xFFF0:0xFFF5] = b"\xea" + struct.pack("<HH", _ROM_START, 0xF000)  # jmp f000:f000, below the first megabyte
+    return bytes(made)
+
+
+def _switch(pointers: int, features: frozenset[str]) -> bytes:
+    """Real mode to 64-bit mode in one step."""
+    code, register, make = iced_x86.Code, iced_x86.Register, iced_x86.Instruction
+    saved = 0xE7 if "avx512f" in features else 0x07 if "avx" in features else 0
+
+    def load(target: iced_x86._iced_x86_py.Register, value: int) -> iced_x86.Instruction:
+        return make.create_reg_u32(code.MOV_R32_IMM32, target, value)
+
+    def control(target: iced_x86._iced_x86_py.Register, value: int) -> list[iced_x86.Instruction]:
+        return [load(register.EAX, value), make.create_reg_reg(code.MOV_CR_R32, target, register.EAX)]
+
+    def pointer(at: int) -> iced_x86.MemoryOperand:
+        return iced_x86.MemoryOperand(register.NONE, register.NONE, 1, at, 2, False, register.CS)
+
+    physical_extension, sse, xsave = 0x20, 0x600, 0x4_0000
+    paging_and_protection, write_protect, extensions = 0x8000_0001, 0x1_0000, 0x32
+    instructions = [
+        make.create_mem(code.LGDT_M1632_16, pointer(pointers)),
+        make.create_mem(code.LIDT_M1632_16, pointer(pointers + 0x10)),
+        *control(register.CR4, physical_extension | sse | (xsave if saved else 0)),
+        *control(register.CR3, _WHOLE),
+        load(register.EDX, 0),
+        *([load(register.ECX, 0), load(register.EAX, saved), make.create(code.XSETBV)] if saved else []),
+        load(register.ECX, 0xC000_0080),  # EFER: long mode, and pages that are not executed
+        load(register.EAX, 0x900),
+        make.create(code.WRMSR),
+        *control(register.CR0, paging_and_protection | write_protect | extensions),
+        make.create_far_branch(code.JMP_PTR1632, 8, _SUPERVISOR),
+    ]
+    encoder = iced_x86.BlockEncoder(16)
+    for instruction in instructions:
+        encoder.add(instruction)
+    return encoder.encode(_ROM_START)
+
+
+def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
+    """Page tables, descriptors, the task's state, the interrupts' gates, and the code that makes the calls."""
+    block = bytearray(_FAULT_STACK + 0x1000 - _SYSTEM)
+
+    def put(address: int, *words: int) -> None:
+        struct.pack_into(f"<{len(words)}Q", block, address - _SYSTEM, *words)
+
+    def linked(start: int, number: int) -> list[int]:
+        """So many tables, each the first entry of the one before."""
+        tables = [start + 0x1000 * at for at in range(number)]
+        for table, following in pairwise(tables):
+            put(table, following | _PRESENT | _WRITABLE)
+        return tables
+
+    *_, directory = linked(_WHOLE, 3)
+    put(directory, *(page | _PRESENT | _WRITABLE | _LARGE for page in range(0, _END, _PAGE)))
+    *_, directory, low = linked(_EXACT, 4)
+    # Of the first two megabytes only the system itself is there: nothing lies at a null pointer.
+    for page in range(_SYSTEM, _FAULT_STACK + 0x1000, 0x1000):
+        put(low + 8 * (page // 0x1000), page | _PRESENT | _WRITABLE)
+    for page, rights in pages:
+        put(directory + 8 * (page // _PAGE), page | _PRESENT | _LARGE | rights)
+    code = _supervisor(end)
+    place = _SUPERVISOR - _SYSTEM
+    block[place : place + len(code.text)] = code.text
+    task = [0x67 | (_TSS & 0xFF_FFFF) << 16 | 0x89 << 40 | (_TSS >> 24) << 56, 0]
+    put(_GDT, 0, 0x00AF_9A00_0000_FFFF, 0x00AF_9200_0000_FFFF, *task)
+    struct.pack_into("<Q", block, _TSS - _SYSTEM + 0x24, _FAULT_STACK + 0x1000)  # the first of the interrupts' stacks
+    for vector in range(_VECTORS):
+        handler = _SUPERVISOR + code.labels[f"vector {vector}"]
+        put(_IDT + 16 * vector, handler & 0xFFFF | 8 << 16 | 1 << 32 | 0x8E << 40 | (handler >> 16) << 48, 0)
+    put(_STATE, table, end)
+    return bytes(block)
+
+
+@dataclass(frozen=True, slots=True)
+class _Supervisor:
+    text: bytes
+    labels: dict[str, int]
+
+
+def _supervisor(size: int = _END) -> _Supervisor:
+    """Makes one call after the other; each of the vectors ends the call that is under way.
+
+    First it touches all memory up to `size`, in order: Bochs gives the machine its memory block by block, where it is
+    first touched, and has filled the blocks as if they lay one behind the other. Then all but what is used is gone.
+    """
+    begin = bytes.fromhex("66b81800 0f00d8")  # mov ax,24; ltr ax: the task's descriptor
+    exact = b"\xb8" + _EXACT.to_bytes(4, "little") + bytes.fromhex("0f22d8")  # mov eax,...; mov cr3,rax
+    end = bytes.fromhex("6687db faf4")  # xchg bx,bx: the debugger takes over; cli; hlt
+    rax, rcx, rsp, entry, state = map(general, ("rax", "rcx", "rsp", "r10", "r11"))
+    arguments: Sequence[Register] = list(map(general, ("rdi", "rsi", "rdx", "rcx")))
+
+    def word(base: Register, at: int) -> Memory:
+        return Memory(64, base, displacement=8 * at)
+
+    def current() -> list[Instruction]:
+        return [Instruction("mov", (state, _STATE)), Instruction("mov", (entry, word(state, 0)))]
+
+    def progress(what: int) -> list[Instruction]:
+        return [Instruction("mov", (rcx, what)), Instruction("mov", (word(entry, _PROGRESS), rcx))]
+
+    touch = Code(
+        "touch",
+        (
+            Instruction("mov", (rcx, _SYSTEM)),
+            Label("touch"),
+            Instruction("mov", (rax, word(rcx, 0))),
+            Instruction("add", (rcx, _TOUCH)),
+            Instruction("cmp", (rcx, size)),
+            Instruction("jb", (Label("touch"),)),
+        ),
+    )
+    code = Code(
+        "supervisor",
+        (
+            Label("next"),
+            *current(),
+            Instruction("mov", (rsp, _STACK + _PAGE - 64)),
+            Instruction("mov", (rax, word(state, 1))),
+            Instruction("cmp", (entry, rax)),
+            Instruction("jae", (Label("done"),)),
+            *progress(_BEGUN),
+            *(Instruction("mov", (register, word(entry, _ARGUMENTS + n))) for n, register in enumerate(arguments)),
+            Instruction("call", (word(entry, _FUNCTION),)),
+            *current(),
+            Instruction("mov", (word(entry, _RESULT), rax)),
+            *progress(_RETURNED),
+            Label("advance"),
+            Instruction("add", (entry, 8 * _ENTRY_WORDS)),
+            Instruction("mov", (word(state, 0), entry)),
+            Instruction("cld"),
+            Instruction("jmp", (Label("next"),)),
+            *(item for n in range(_VECTORS) for item in (Label(f"vector {n}"), Instruction("call", (Label("fault"),)))),
+            Label("fault"),
+            *current(),
+            Instruction("pop", (rax,)),
+            Instruction("mov", (word(entry, _HANDLER), rax)),
+            *(
+                item
+                for n in range(2)
+                for item in (
+                    Instruction("mov", (rcx, word(rsp, n))),
+                    Instruction("mov", (word(entry, _PUSHED + n), rcx)),
+                )
+            ),
+            *progress(_FAULTED),
+            Instruction("jmp", (Label("advance"),)),
+            Label("done"),
+        ),
+    )
+    begin += assemble(touch, "iced").text + exact
+    made = assemble(code, "iced")
+    return _Supervisor(begin + made.text + end, {name: at + len(begin) for name, at in made.labels.items()})
+
+
+def _entry(call: Call) -> bytes:
+    words = [call.function, *call.arguments, *[0] * (4 - len(call.arguments))]
+    return struct.pack(f"<{_ENTRY_WORDS}Q", *words, *[0] * (_ENTRY_WORDS - len(words)))
+
+
+def _ended(entry: bytes) -> Ended:
+    words = struct.unpack_from(f"<{_ENTRY_WORDS}Q", entry)
+    if words[_PROGRESS] == _RETURNED:
+        return Ended(words[_RESULT])
+    if words[_PROGRESS] != _FAULTED:
+        return Ended(ended=False)
+    labels = _supervisor().labels
+    starts = {_SUPERVISOR + labels[f"vector {n}"]: n for n in range(_VECTORS)}
+    number = max((start, n) for start, n in starts.items() if start < words[_HANDLER])[1]
+    place = words[_PUSHED + (number in _WITH_ERROR_CODE)]
+    return Ended(fault=_FAULTS.get(number, f"interrupt {number}"), place=place)

@@ -1,0 +1,304 @@
+"""Kernels as Python functions on integers, and as runs over many cases; whatever their convention."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Parameter, Routine
+from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.machine.code import Code
+from setwise.codegen.machine.convention import SYSV, WIN64, Convention
+from setwise.codegen.run import cpu
+from setwise.codegen.run.arrays import is_array, prepared
+from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, GENERAL, Passed, changed, context, driver, passing
+from setwise.codegen.run.executable import Executable, NotRunnable, runnable
+from setwise.codegen.targets.table import Target
+
+if TYPE_CHECKING:
+    from setwise.codegen.run.arrays import Boards
+
+__all__ = [
+    "Called",
+    "Function",
+    "NotRunnable",
+    "Runner",
+    "Violation",
+    "best_isa",
+    "called",
+    "function",
+    "host",
+    "missing",
+    "named",
+]
+
+_U64 = ctypes.c_uint64
+
+
+def host() -> Convention:
+    """The convention of this platform's C."""
+    return WIN64 if sys.platform == "win32" else SYSV
+
+
+def missing(target: Target, features: frozenset[str] | None = None) -> tuple[str, ...]:
+    """The features of the target that a processor with these lacks; by default this one, or `x86-64` if it is none."""
+    if features is None and not runnable():
+        return ("x86-64",)
+    return tuple(sorted(target.features - cpu.BASELINE - (cpu.features() if features is None else features)))
+
+
+def best_isa(routine: Routine, features: frozenset[str] | None = None) -> str:
+    """The last of the routine's instruction sets that a processor has; they stand in the order of their age.
+
+    Not one whose lanes are boards: for one board they do no more than a general register.
+    """
+    usual = [isa for isa in routine.isas if not routine.boards or is_batch(routine) or TARGETS[isa].widths == (1,)]
+    return next((isa for isa in reversed(usual) if not missing(TARGETS[isa], features)), usual[0])
+
+
+def is_batch(routine: Routine) -> bool:
+    """Whether the routine works on arrays of boards."""
+    return bool(routine.contract.each)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What a kernel broke of its convention, and in which case."""
+
+    case: int
+    what: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How a kernel is called: with `lanes` each call takes so many cases; with `whole` one call takes them all, and a
+    last argument, which has no column, says how many they are.
+    """
+
+    convention: Convention
+    arguments: tuple[Passed, ...]
+    result: Passed | None = GENERAL
+    lanes: int = 1
+    whole: bool = False
+
+
+def called(kernel: Kernel) -> Called:
+    """How a kernel is called: a column for each input; the results have as many words a case as the kernel has."""
+    contract, lanes = kernel.routine.contract, cases_a_call(kernel)
+    if is_batch(kernel.routine):
+        *inputs, _, _ = contract.parameters
+        arrays = (*(Passed("address") for _ in inputs), Passed("results"), GENERAL)
+        return Called(kernel.convention, arrays, None, whole=True)
+    arguments, result = passing(contract, lanes)
+    return Called(kernel.convention, arguments, result, lanes)
+
+
+class Runner:
+    """A kernel's code in executable memory, with the driver that calls it case by case.
+
+    With `lanes` each call takes so many cases; with `whole` one call takes them all, and a last argument, which has no
+    column, says how many they are. `image` stands for the code's bytes where they are another's. Raises NotRunnable
+    where the processor lacks what `target` needs.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        convention: Convention,
+        arguments: Sequence[Passed],
+        result: Passed | None = GENERAL,
+        target: Target | None = None,
+        lanes: int = 1,
+        whole: bool = False,
+        image: bytes | None = None,
+    ) -> None:
+        lacking = missing(target) if target else () if runnable() else ("x86-64",)
+        if lacking:
+            raise NotRunnable(f"this processor cannot run {code.name}: it lacks {', '.join(lacking)}")
+        self._columns = sum(passed.file != "results" for passed in arguments) - whole
+        self._lanes, self._whole = lanes, whole
+        self._lock = Lock()  # the context serves one call at a time
+        self._context = (_U64 * CONTEXT_WORDS)(*context())
+        avx = "avx" in cpu.features()
+        drive = driver(convention, arguments, ctypes.addressof(self._context), host(), result, avx)
+        self._kernel = Executable(assemble(code).image if image is None else image)
+        self._driver = Executable(assemble(drive).image)
+        self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
+
+    def run(self, columns: Sequence[int], results: int, n: int) -> Violation | None:
+        """Run n cases, a multiple of the lanes; `columns` and `results` are addresses of arrays of their words.
+
+        Returns what the kernel broke, in the first case where it did; the cases behind that one are not run.
+        """
+        if len(columns) != self._columns:
+            raise ValueError(f"{len(columns)} columns for {self._columns} arguments")
+        if n % self._lanes:
+            raise ValueError(f"{n} cases are no multiple of {self._lanes} lanes")
+        number = _U64(n)
+        addresses = [*columns, ctypes.addressof(number)] if self._whole else columns
+        calls = 1 if self._whole else n // self._lanes
+        with self._lock:
+            mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(addresses)))(*addresses), results, calls))
+            return Violation(int(self._context[CASE_WORD]) * self._lanes, changed(mask)) if mask else None
+
+    def direct(self) -> Callable[..., None]:
+        """The kernel itself, for arrays: it takes the columns' addresses, the result's, and n.
+
+        Only for a kernel of this platform's convention. Any number of threads may be in it at once.
+        """
+        return self._kernel.function(None, (_U64,) * (self._columns + 2))
+
+    def close(self) -> None:
+        """Free the executable memory."""
+        self._kernel.close()
+        self._driver.close()
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def runner(kernel: Kernel, image: bytes | None = None) -> Runner:
+    """The runner of a kernel; `image` are other bytes with its contract and convention, run in the place of its own."""
+    how = called(kernel)
+    return Runner(
+        kernel.code, how.convention, how.arguments, how.result, kernel.target, how.lanes, how.whole, image=image
+    )
+
+
+def cases_a_call(kernel: Kernel) -> int:
+    """How many cases one call takes where lanes are boards."""
+    return kernel.layout.lanes if kernel.layout.boards and not is_batch(kernel.routine) else 1
+
+
+Given = int | Sequence[int]
+
+Asked = tuple[str, str | None, str | None, int | None]
+"""A routine's name, and instruction set, convention and lanes where they were asked for."""
+
+
+class Function:
+    """A kernel that is called with integers, or with sequences of them for many cases in one go.
+
+    Any number of threads may call one function. A pickle of it holds what was asked for, the routine's name first, and
+    where it is read the function is made anew: of the best instruction set there, unless one was named.
+
+    A case's result is an integer, or a tuple where the routine has several; sequences of n give a list of n of those.
+
+    A routine on arrays (`.batch`) takes NumPy's arrays besides, without copying them, and gives an array: a new one, or
+    `result`, which may be exactly one of the inputs. setwise.codegen.run.arrays.prepared says what is refused. Other
+    threads run meanwhile; they must leave the arrays alone.
+
+    >>> import numpy as np
+    >>> from setwise.codegen.catalogue import find
+    >>> north = function(find("kogge-stone.attacks.nort.batch"))
+    >>> rooks = np.array([1, 1 << 48], np.uint64)
+    >>> north(rooks, ~rooks).tolist() == [0x0101_0101_0101_0100, 1 << 56]
+    True
+    >>> north(rooks, ~rooks, result=rooks) is rooks
+    True
+    """
+
+    def __init__(self, kernel: Kernel, asked: Asked | None = None) -> None:
+        self.kernel = kernel
+        self._asked = asked or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
+        self._runner = runner(kernel)
+        contract = kernel.routine.contract
+        self._parameters = tuple(p for p in contract.each or contract.parameters if p.kind != "results")
+        self._results = len(contract.results)
+        self._lanes = cases_a_call(kernel)
+        self._batch = is_batch(kernel.routine)
+        self._direct = self._runner.direct() if self._batch and kernel.convention == host() else None
+        self.__name__ = kernel.name
+        self.__doc__ = _told(kernel)
+
+    def __call__(self, *arguments: Given | Boards, result: Boards | None = None) -> Any:
+        """Run the machine code; TypeError for the wrong count, ValueError for what the contract does not take."""
+        if len(arguments) != len(self._parameters):
+            names = ", ".join(parameter.name for parameter in self._parameters)
+            raise TypeError(
+                f"{self.kernel.name} takes {len(self._parameters)} arguments ({names}), not {len(arguments)}"
+            )
+        if result is not None and not self._batch:
+            raise TypeError(f"{self.kernel.name} takes no result: routines on arrays, named .batch, do")
+        if self._batch and (result is not None or any(map(is_array, arguments))):
+            return self._on_arrays(arguments, result)
+        return self._on_integers(arguments)
+
+    def _on_arrays(self, arguments: Sequence[Any], result: Boards | None) -> Boards:
+        addresses, made = prepared([p.name for p in self._parameters], arguments, result)
+        if self._direct is not None:
+            self._direct(*addresses, len(made))
+        elif (violation := self._runner.run(addresses[:-1], addresses[-1], len(made))) is not None:
+            raise _broken(self.kernel, violation)
+        return made
+
+    def _on_integers(self, arguments: Sequence[Any]) -> Any:
+        lengths = {len(argument) for argument in arguments if not isinstance(argument, int)}
+        if len(lengths) > 1:
+            raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
+        number = max(lengths, default=1)
+        rows = self._run([[a] * number if isinstance(a, int) else a for a in arguments], number)
+        made = [row[0] for row in rows] if self._results == 1 else rows
+        return made if lengths else made[0]
+
+    def _run(self, columns: Sequence[Sequence[int]], number: int) -> list[tuple[int, ...]]:
+        for parameter, column in zip(self._parameters, columns, strict=True):
+            for word in column:
+                check_range(parameter, word)
+        padded = -(-number // self._lanes) * self._lanes
+        arrays = [(_U64 * padded)(*column) for column in columns]
+        results = (_U64 * (padded * self._results))()
+        violation = self._runner.run([ctypes.addressof(one) for one in arrays], ctypes.addressof(results), padded)
+        if violation is not None:
+            raise _broken(self.kernel, violation)
+        return [tuple(results[at : at + self._results]) for at in range(0, number * self._results, self._results)]
+
+    def __reduce__(self) -> tuple[Callable[..., Function], Asked]:
+        return named, self._asked
+
+    def __repr__(self) -> str:
+        return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"
+
+
+def _broken(kernel: Kernel, violation: Violation) -> RuntimeError:
+    return RuntimeError(f"{kernel.name} breaks its convention: {', '.join(violation.what)}")
+
+
+def check_range(parameter: Parameter, argument: int) -> None:
+    """ValueError where the argument is not within what the parameter takes."""
+    bound = parameter.below or 1 << 64
+    if not 0 <= argument < bound:
+        raise ValueError(f"{parameter.name} is {argument}: it must be from 0 to {bound - 1:#x}")
+
+
+def function(routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+    """The routine as a function: on the best instruction set here, in this platform's convention, unless told."""
+    kernel = lower(routine, isa or best_isa(routine), abi or host().name, lanes)
+    return Function(kernel, (routine.name, isa, abi, lanes))
+
+
+def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+    """The function of the routine of that name; ValueError where there is none."""
+    return function(find(name), isa, abi, lanes)
+
+
+def _told(kernel: Kernel) -> str:
+    """What a function says of itself."""
+    contract = kernel.routine.contract
+    takes = ", ".join(p.name for p in contract.each or contract.parameters if p.kind != "results")
+    summary = kernel.routine.summary
+    lines = [f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).", ""]
+    lines += [
+        f"Takes {takes}; gives {', '.join(contract.results)}.",
+        *(f"Requires {one}." for one in contract.requires),
+    ]
+    return "\n".join((*lines, f"After {kernel.routine.source}."))

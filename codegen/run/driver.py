@@ -1,0 +1,288 @@
+"""The loop over many cases as machine code: it calls a kernel of any convention and watches what must survive.
+
+`driver` makes `uint64_t drive(const void *kernel, void *const *columns, void *results, uint64_t n)` in the platform's
+convention. For each case it fills the registers that the kernel must save with known values, loads the arguments,
+calls, and looks whether those registers, rsp and the direction flag are as they were. It returns at the first case
+where they are not, with a mask of what differs, else 0 after n cases.
+
+Its own state lies in a context, a block outside the stack whose address is part of the code, so that it comes back
+whatever a kernel does to registers and stack pointer. The known values are addresses of the way back, too, and so are
+the words around the kernel's stack: one that returns to a saved register or to a word too far up or down still arrives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from setwise.codegen.describe.routine import Contract
+from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Operand, Register, general, vector
+from setwise.codegen.machine.convention import Convention
+
+Item = Instruction | Label
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """How an argument or a result is passed, and its part of a column: `words` of 8 bytes a case.
+
+    general   a word in a general register, or on the stack where the convention has no register left
+    vector    the words in a vector register of that size; the n-th vector is in the convention's n-th vector register
+    address   the address of the case's words in the column
+    results   the address of the case's words in the results; it has no column
+    """
+
+    file: Literal["general", "vector", "address", "results"]
+    words: int = 1
+
+
+GENERAL = Passed("general")
+
+# Bits of the mask: 0 to 15 general registers, 16 to 31 vector registers, then:
+DIRECTION_FLAG = 32
+
+# The context, in bytes from its start.
+_HOST_RSP, _KERNEL, _COLUMNS, _RESULTS, _N, _CASE, _CHANGED, _CALL_RSP = range(0, 64, 8)
+_HOST_GENERAL = 64  # 8 each
+_HOST_VECTORS = _HOST_GENERAL + 16 * 8  # 16 each
+_KNOWN_VECTORS = _HOST_VECTORS + 16 * 16
+_SEEN_VECTOR = _KNOWN_VECTORS + 16 * 16
+CONTEXT_WORDS = (_SEEN_VECTOR + 16) // 8
+CASE_WORD = _CASE // 8
+"""The word of the context that holds the number of the case, from 0: after a difference, the case that made it."""
+
+_RAX, _RSP, _R10, _R11 = map(general, ("rax", "rsp", "r10", "r11"))
+_RETURNED = "returned"
+_WAYS_BACK = 8  # words above the arguments, and as many below the kernel's return address
+_JUNK = 0x5A5A_A5A5_3C3C_C3C3
+
+
+def passing(contract: Contract, lanes: int = 1) -> tuple[tuple[Passed, ...], Passed | None]:
+    """How a routine's arguments and its result are passed, with so many boards in a vector register (1: general ones).
+
+    The result is None where it is written through an address. Raises ValueError for several results of several boards
+    each, which nothing here takes apart.
+    """
+    writes = contract.parameters[-1].kind == "results"
+    if writes and lanes > 1:
+        raise ValueError(f"{len(contract.results)} results of {lanes} boards each are not taken apart")
+    board = Passed("vector", lanes) if lanes > 1 else GENERAL
+    arguments = (
+        Passed("results", len(contract.results)) if p.kind == "results" else GENERAL if p.scalar else board
+        for p in contract.parameters
+    )
+    return tuple(arguments), None if writes else board
+
+
+def context() -> list[int]:
+    """The words that a context holds before the first call: the values that vector registers must keep."""
+    words = [0] * CONTEXT_WORDS
+    for at in range(32):
+        words[_KNOWN_VECTORS // 8 + at] = (0x9E37_79B9_7F4A_7C15 * (at + 1)) & 0xFFFF_FFFF_FFFF_FFFF
+    return words
+
+
+def changed(mask: int) -> tuple[str, ...]:
+    """What a mask of `drive` says, in words.
+
+    >>> changed(1 << 3 | 1 << 22 | 1 << DIRECTION_FLAG)
+    ('rbx changed', 'xmm6 changed', 'the direction flag is set')
+    """
+    names = [Register("general", n, 64).name for n in range(16)] + [vector(n, 128).name for n in range(16)]
+    found = [f"{name} changed" for bit, name in enumerate(names) if mask >> bit & 1]
+    return (*found, "the direction flag is set") if mask >> DIRECTION_FLAG & 1 else tuple(found)
+
+
+def driver(
+    convention: Convention,
+    arguments: Sequence[Passed],
+    context_address: int,
+    host: Convention,
+    result: Passed | None = GENERAL,
+    avx: bool = False,
+) -> Code:
+    """The driver for kernels of `convention` with these arguments; `host` is the convention in which it is called.
+
+    A result is stored to results[case]; without one the kernel writes through an address. `avx` says whether the
+    processor may be asked for VEX instructions: vectors of more than 128 bits need them.
+    """
+    wide = any(one.file == "vector" and one.words > 2 for one in (*arguments, *([result] if result else ())))
+    if wide and not avx:
+        raise ValueError("vectors of more than 128 bits need AVX")
+    return Code(
+        "drive",
+        (
+            *_enter(host, context_address),
+            *_reserve(convention, arguments),
+            Label("next"),
+            *_at_context(context_address),
+            *_load_arguments(convention, arguments, avx),
+            *_fill(convention),
+            Instruction("call", (_word(_R11, _KERNEL),)),
+            Label(_RETURNED),
+            *(Instruction("nop") for _ in range(16)),  # a way back for each general register
+            *_at_context(context_address),
+            *_examine(convention),
+            *(_store_result(convention, result, avx) if result else ()),
+            Instruction("mov", (_R10, _word(_R11, _CHANGED))),
+            Instruction("test", (_R10, _R10)),
+            Instruction("jne", (Label("leave"),)),
+            Instruction("mov", (_R10, _word(_R11, _CASE))),
+            Instruction("add", (_R10, 1)),
+            Instruction("mov", (_word(_R11, _CASE), _R10)),
+            Label("test"),
+            Instruction("cmp", (_R10, _word(_R11, _N))),
+            Instruction("jb", (Label("next"),)),
+            Label("leave"),
+            *([Instruction("vzeroupper")] if wide else []),
+            *_leave(host),
+        ),
+    )
+
+
+def _word(base: Register, displacement: int, bits: int = 64) -> Memory:
+    return Memory(bits, base, displacement=displacement)
+
+
+def _at_context(address: int) -> Iterator[Item]:
+    yield Instruction("mov", (_R11, address))
+
+
+def _way_back(number: int) -> Memory:
+    return Memory(64, symbol=_RETURNED, displacement=number)
+
+
+def _enter(host: Convention, context_address: int) -> Iterator[Item]:
+    yield from _at_context(context_address)
+    for at, register in zip((_KERNEL, _COLUMNS, _RESULTS, _N), host.arguments, strict=False):
+        yield Instruction("mov", (_word(_R11, at), register))
+    yield Instruction("mov", (_word(_R11, _HOST_RSP), _RSP))
+    for register in host.saved:
+        yield Instruction("mov", (_word(_R11, _HOST_GENERAL + 8 * register.number), register))
+    for number in sorted(host.saved_vectors):
+        yield Instruction("movups", (_word(_R11, _HOST_VECTORS + 16 * number, 128), vector(number, 128)))
+
+
+def _reserve(convention: Convention, arguments: Sequence[Passed]) -> Iterator[Item]:
+    """Room for shadow space and stack arguments and some ways back above, at a multiple of 16; the loop's start."""
+    on_stack = max(0, sum(one.file != "vector" for one in arguments) - len(convention.arguments))
+    words = (convention.stack_arguments - 8) // 8 + on_stack + _WAYS_BACK
+    yield Instruction("sub", (_RSP, 8 * words))
+    yield Instruction("and", (_RSP, -16))
+    yield Instruction("lea", (_R10, _way_back(0)))
+    for at in range(words):
+        yield Instruction("mov", (_word(_RSP, 8 * at), _R10))
+    yield Instruction("mov", (_word(_R11, _CALL_RSP), _RSP))
+    yield Instruction("xor", (_R10.at(32), _R10.at(32)))
+    yield Instruction("mov", (_word(_R11, _CHANGED), _R10))
+    yield Instruction("mov", (_word(_R11, _CASE), _R10))
+    yield Instruction("jmp", (Label("test"),))
+
+
+def _load_arguments(convention: Convention, arguments: Sequence[Passed], avx: bool) -> Iterator[Item]:
+    general_used = vectors_used = 0
+    columns = 0
+    for passed in arguments:
+        if passed.file == "results":
+            yield Instruction("mov", (_RAX, _word(_R11, _RESULTS)))
+        else:
+            yield Instruction("mov", (_RAX, _word(_R11, _COLUMNS)))
+            yield Instruction("mov", (_RAX, _word(_RAX, 8 * columns)))
+            columns += 1
+        yield from _add_case(passed)
+        if passed.file == "vector":
+            register = vector(convention.vector_arguments[vectors_used], 64 * passed.words)
+            yield _vector_move(register, _word(_RAX, 0, register.bits), avx)
+            vectors_used += 1
+            continue
+        if passed.file == "general":
+            yield Instruction("mov", (_RAX, _word(_RAX, 0)))
+        place: Operand
+        if general_used < len(convention.arguments):
+            place = convention.arguments[general_used]
+        else:
+            # Before the call rsp is 8 above what the kernel sees.
+            place = _word(_RSP, convention.stack_arguments - 8 + 8 * (general_used - len(convention.arguments)))
+        yield Instruction("mov", (place, _RAX))
+        general_used += 1
+
+
+def _add_case(passed: Passed) -> Iterator[Item]:
+    """To rax the distance of this case's words from the column's start."""
+    yield Instruction("mov", (_R10, _word(_R11, _CASE)))
+    yield Instruction("imul", (_R10, _R10, 8 * passed.words))
+    yield Instruction("add", (_RAX, _R10))
+
+
+def _vector_move(target: Operand, origin: Operand, avx: bool) -> Instruction:
+    return Instruction("vmovups" if avx else "movups", (target, origin))
+
+
+def _fill(convention: Convention) -> Iterator[Item]:
+    """Known values into all that must survive, ways back below the stack, junk into rax and r10."""
+    for register in convention.saved:
+        yield Instruction("lea", (register, _way_back(register.number)))
+    for number in sorted(convention.saved_vectors):
+        yield Instruction("movups", (vector(number, 128), _word(_R11, _KNOWN_VECTORS + 16 * number, 128)))
+    yield Instruction("lea", (_R10, _way_back(0)))
+    for at in range(2, 2 + _WAYS_BACK):
+        yield Instruction("mov", (_word(_RSP, -8 * at), _R10))
+    yield Instruction("mov", (_RAX, _JUNK))
+    yield Instruction("mov", (_R10, _RAX))
+
+
+def _examine(convention: Convention) -> Iterator[Item]:
+    """Differences into the mask; rax is left alone."""
+    yield Instruction("cmp", (_RSP, _word(_R11, _CALL_RSP)))
+    yield from _note_if_unequal(_RSP.number)
+    yield Instruction("mov", (_RSP, _word(_R11, _CALL_RSP)))
+    yield Instruction("pushfq")
+    yield Instruction("pop", (_R10,))
+    yield Instruction("cld")
+    yield Instruction("shr", (_R10, 10))
+    yield Instruction("and", (_R10, 1))
+    yield from _note(DIRECTION_FLAG)
+    for register in convention.saved:
+        yield Instruction("lea", (_R10, _way_back(register.number)))
+        yield Instruction("cmp", (_R10, register))
+        yield from _note_if_unequal(register.number)
+    for number in sorted(convention.saved_vectors):
+        yield Instruction("movups", (_word(_R11, _SEEN_VECTOR, 128), vector(number, 128)))
+        for half in (0, 8):
+            yield Instruction("mov", (_R10, _word(_R11, _SEEN_VECTOR + half)))
+            yield Instruction("cmp", (_R10, _word(_R11, _KNOWN_VECTORS + 16 * number + half)))
+            yield from _note_if_unequal(16 + number)
+
+
+def _note_if_unequal(bit: int) -> Iterator[Item]:
+    yield Instruction("setne", (_R10.at(8),))
+    yield Instruction("movzx", (_R10.at(32), _R10.at(8)))
+    yield from _note(bit)
+
+
+def _note(bit: int) -> Iterator[Item]:
+    """The bit in r10, 0 or 1, into the mask."""
+    yield Instruction("shl", (_R10, bit))
+    yield Instruction("or", (_word(_R11, _CHANGED), _R10))
+
+
+def _store_result(convention: Convention, result: Passed, avx: bool) -> Iterator[Item]:
+    yield Instruction("mov", (_R10, _word(_R11, _CASE)))
+    yield Instruction("imul", (_R10, _R10, 8 * result.words))
+    yield Instruction("add", (_R10, _word(_R11, _RESULTS)))
+    if result.file == "vector":
+        register = vector(0, 64 * result.words)
+        yield _vector_move(_word(_R10, 0, register.bits), register, avx)
+    else:
+        yield Instruction("mov", (_word(_R10, 0), convention.result))
+
+
+def _leave(host: Convention) -> Iterator[Item]:
+    for register in host.saved:
+        yield Instruction("mov", (register, _word(_R11, _HOST_GENERAL + 8 * register.number)))
+    for number in sorted(host.saved_vectors):
+        yield Instruction("movups", (vector(number, 128), _word(_R11, _HOST_VECTORS + 16 * number, 128)))
+    yield Instruction("mov", (_RSP, _word(_R11, _HOST_RSP)))
+    yield Instruction("mov", (_RAX, _word(_R11, _CHANGED)))
+    yield Instruction("ret")

@@ -1,0 +1,335 @@
+"""The loop that times a routine, as machine code: it calls the routine directly, between checks of the core itself.
+
+`timer` puts `void time(uint64_t *context)` in front of the routine's bytes. It runs trials; each writes time stamps
+(rdtsc, with nothing of the code around it overtaking) between its sections:
+
+    chain    CHAIN_ADDS additions that wait for each other: so many cycles on every processor
+    wide     WIDE_ROWS rows of four additions that do not: as many cycles, where four units are ours alone
+    calls    rounds of calls of the routine
+    wide, chain, and an empty section: what a stamp costs
+
+The arguments are loaded from memory for each call, since a call may change the registers that carry them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal, get_args
+
+from setwise.codegen.assemble import assemble
+from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Register, general, vector
+from setwise.codegen.machine.convention import Convention
+from setwise.codegen.run.driver import GENERAL, Passed
+
+Item = Instruction | Label
+Mode = Literal["chained", "independent", "mixed"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+CALLS = 16
+"""Calls in a round, so many that the loop around them costs little."""
+CHAIN_ADDS = 1 << 14
+WIDE_ROWS = 1 << 12
+STAMPS = 7
+"""Words of a record, a trial's stamps: before the chain, behind it, behind wide, the calls, wide, chain, nothing."""
+
+# The context, in words: what the caller sets, then what the loop keeps there.
+ARGUMENTS, ARGUMENTS_END, ROUNDS, TRIALS, RECORDS = range(5)
+_HOST_RSP, _HOST_GENERAL, _HOST_VECTORS, _ZEROS = 5, 8, 24, 56
+RESULTS = 64
+"""The word of the context where the results begin: that of the last call, or what a routine stores there."""
+_MOST_RESULTS = 64
+CONTEXT_WORDS = RESULTS + _MOST_RESULTS
+
+_LINE, _PAGE = 64, 4096
+_STACK = 128  # bytes at the end of a page, for shadow space and arguments on the stack
+_CHAIN_UNROLLED, _WIDE_UNROLLED = 64, 32
+_BEGINNINGS = 16
+_RAX, _RDX, _RSP = map(general, ("rax", "rdx", "rsp"))
+_WIDE = tuple(map(general, ("rax", "r8", "r9", "r10")))
+# Registers that every convention keeps across a call.
+_ROUND, _END, _SET, _TRIAL, _RECORD, _CONTEXT = map(general, ("rbx", "rbp", "r12", "r13", "r14", "r15"))
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a routine is called: its convention, its arguments, its result (None where it writes through an address).
+
+    Arguments are `general`, `vector` or `results`: the address of room for so many words. `vex` says that vectors are
+    moved by AVX's instructions, else by SSE's.
+    """
+
+    convention: Convention
+    arguments: tuple[Passed, ...]
+    result: Passed | None = GENERAL
+    vex: bool = False
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Where in a set of arguments each one lies, in bytes; addresses of results take no room."""
+        return self._ends[:-1]
+
+    @property
+    def stride(self) -> int:
+        """Bytes of a set of arguments."""
+        return self._ends[-1]
+
+    @property
+    def places(self) -> tuple[Register | None, ...]:
+        """The registers that the arguments come in; None for one on the stack."""
+        return self.convention.places([_lanes(one) for one in self.arguments])
+
+    @property
+    def _ends(self) -> tuple[int, ...]:
+        # Every argument as large as the largest, so that each lies at a multiple of its size.
+        words = max((one.words for one in self.arguments if one.file == "vector"), default=1)
+        return tuple(accumulate((8 * words * (one.file != "results") for one in self.arguments), initial=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How one call follows the other.
+
+    chained      The result becomes argument number `chained` of the next call, by one move between registers, or by no
+                 instruction at all where a vector comes back in the register in which it is expected. A routine that
+                 gives its results through an address is chained through memory: the first word stored is loaded.
+                 With `keeps` that argument waits for the result and stays what it was, as is right where time depends
+                 on what arguments are: an `and` and an `or`, a cycle each.
+    independent  The same arguments every time; results are dropped.
+    mixed        Each call takes the next of many sets of arguments; results are dropped.
+
+    A round of the loop has so many calls.
+    """
+
+    mode: Mode
+    chained: int = 0
+    keeps: bool = False
+    in_round: int = CALLS
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """The loop and behind it the routine, as one block that runs wherever a page begins.
+
+    The section of calls begins at `calls`, with what it needs once; the instructions from `round` to `round_end` are
+    one round of calls; the routine begins at `routine`.
+    """
+
+    image: bytes
+    calls: int
+    round: int
+    round_end: int
+    routine: int
+
+
+def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention) -> Timer:
+    """The loop around a routine's bytes (its data with them); it is itself called in the convention `host`.
+
+    Raises ValueError where the calls cannot be chained.
+    """
+    if calls.mode == "chained":
+        _check_chain(signature, calls.chained)
+    items = [*_enter(host), *_trial(signature, calls), *_leave(host, signature), Label("routine")]
+    for place, alignment in (("round", _LINE), ("routine", _PAGE)):
+        at = assemble(Code("time", tuple(items))).labels[place]
+        here = items.index(Label(place))
+        items[here:here] = [Instruction("nop")] * (-at % alignment)
+    made = assemble(Code("time", tuple(items)))
+    return Timer(made.text + routine, *(made.labels[place] for place in ("calls", "round", "round end", "routine")))
+
+
+def _check_chain(signature: Signature, chained: int) -> None:
+    argument, result = signature.arguments[chained], signature.result
+    if argument.file == "results" or (result is not None and result != argument):
+        raise ValueError("the result of a call is no argument of the next: time independent calls")
+    if signature.places[chained] is None:
+        raise ValueError("the chained argument comes on the stack: time independent calls")
+
+
+def _lanes(passed: Passed) -> int:
+    return passed.words if passed.file == "vector" else 1
+
+
+def _word(base: Register, place: int, bits: int = 64) -> Memory:
+    return Memory(bits, base, displacement=8 * place)
+
+
+def _move(target: Register, origin: Register) -> Instruction:
+    return Instruction("mov", (target, origin))
+
+
+def _enter(host: Convention) -> Iterator[Item]:
+    context = host.arguments[0]
+    for register in host.saved:
+        yield Instruction("mov", (_word(context, _HOST_GENERAL + register.number), register))
+    for number in sorted(host.saved_vectors):
+        yield Instruction("movups", (_host_vector(context, number), vector(number, 128)))
+    yield Instruction("mov", (_word(context, _HOST_RSP), _RSP))
+    yield _move(_CONTEXT, context)
+    for register, place in ((_SET, ARGUMENTS), (_END, ARGUMENTS_END), (_TRIAL, TRIALS), (_RECORD, RECORDS)):
+        yield Instruction("mov", (register, _word(_CONTEXT, place)))
+    yield Instruction("sub", (_RSP, _STACK))
+    yield Instruction("and", (_RSP, -_PAGE))
+    yield Instruction("sub", (_RSP, _STACK))
+
+
+def _host_vector(context: Register, number: int) -> Memory:
+    return _word(context, _HOST_VECTORS + 2 * number, 128)
+
+
+def _leave(host: Convention, signature: Signature) -> Iterator[Item]:
+    if signature.vex:
+        yield Instruction("vzeroupper")
+    for number in sorted(host.saved_vectors):
+        yield Instruction("movups", (vector(number, 128), _host_vector(_CONTEXT, number)))
+    yield Instruction("mov", (_RSP, _word(_CONTEXT, _HOST_RSP)))
+    for register in sorted(host.saved, key=lambda register: register == _CONTEXT):
+        yield Instruction("mov", (register, _word(_CONTEXT, _HOST_GENERAL + register.number)))
+    yield Instruction("ret")
+
+
+def _trial(signature: Signature, calls: Calls) -> Iterator[Item]:
+    yield Label("trial")
+    sections = [_chain("before"), _wide("before"), _calls(signature, calls), _wide("behind"), _chain("behind")]
+    for number, section in enumerate(sections):
+        yield from _stamp(number)
+        yield from section
+    yield from _stamp(STAMPS - 2)
+    yield from _stamp(STAMPS - 1)
+    yield Instruction("add", (_RECORD, 8 * STAMPS))
+    yield Instruction("sub", (_TRIAL, 1))
+    yield Instruction("jne", (Label("trial"),))
+
+
+def _stamp(number: int) -> Iterator[Item]:
+    """The time now, after all that stands before and before all that follows."""
+    yield Instruction("lfence")
+    yield Instruction("rdtsc")
+    yield Instruction("shl", (_RDX, 32))
+    yield Instruction("or", (_RAX, _RDX))
+    yield Instruction("mov", (_word(_RECORD, number), _RAX))
+    yield Instruction("lfence")
+
+
+def _chain(name: str) -> Iterator[Item]:
+    yield from _repeated(f"chain {name}", CHAIN_ADDS // _CHAIN_UNROLLED, (_RAX,) * _CHAIN_UNROLLED)
+
+
+def _wide(name: str) -> Iterator[Item]:
+    yield from _repeated(f"wide {name}", WIDE_ROWS // _WIDE_UNROLLED, _WIDE * _WIDE_UNROLLED)
+
+
+def _repeated(name: str, rounds: int, sums: Sequence[Register]) -> Iterator[Item]:
+    """Additions of registers, for some processors make those of small constants vanish."""
+    yield Instruction("mov", (_RDX.at(32), 1))
+    yield Instruction("mov", (_ROUND.at(32), rounds))
+    yield Label(name)
+    for register in sums:
+        yield Instruction("add", (register, _RDX))
+    yield Instruction("sub", (_ROUND, 1))
+    yield Instruction("jne", (Label(name),))
+
+
+def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
+    """All rounds of a trial."""
+    chained = calls.mode == "chained"
+    yield Label("calls")
+    yield from _before_rounds(signature, calls)
+    yield Label("round")
+    for call in range(calls.in_round):
+        for number, place in enumerate(signature.places):
+            if place is not None and not (chained and number == calls.chained):
+                yield _loaded(signature, number, place, call if calls.mode == "mixed" else 0)
+        yield Instruction("call", (Label("routine"),))
+        if chained:
+            yield from _close(signature, calls)
+    if calls.mode == "mixed":
+        yield Instruction("add", (_SET, calls.in_round * signature.stride))
+        yield Instruction("cmp", (_SET, _END))
+        yield Instruction("jb", (Label("more sets"),))
+        yield Instruction("mov", (_SET, _word(_CONTEXT, ARGUMENTS)))
+        yield Label("more sets")
+    yield Instruction("sub", (_ROUND, 1))
+    yield Instruction("jne", (Label("round"),))
+    yield Label("round end")
+    if signature.result is not None:
+        place = signature.convention.result_for(_lanes(signature.result))
+        yield _store(signature, signature.result, place)
+
+
+def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
+    """Arguments on the stack, the first of the chain, and a few steps, another number in each trial.
+
+    What a core does with a loop may settle into one of several rhythms, a few per cent apart, and stay in it for long.
+    So trials begin differently, and together meet them all.
+    """
+    on_stack = 0
+    for number, place in enumerate(signature.places):
+        if place is None:
+            # Before the call rsp is 8 above what the routine sees.
+            there = signature.convention.stack_arguments - 8 + 8 * on_stack
+            yield _loaded(signature, number, _RAX)
+            yield Instruction("mov", (Memory(64, _RSP, displacement=there), _RAX))
+            on_stack += 1
+    first = signature.places[calls.chained]
+    if calls.mode == "chained" and first is not None:
+        yield _loaded(signature, calls.chained, first)
+    yield _move(_ROUND, _TRIAL)
+    yield Instruction("and", (_ROUND, _BEGINNINGS - 1))
+    yield Instruction("add", (_ROUND, 1))
+    yield Label("step")
+    yield Instruction("sub", (_ROUND, 1))
+    yield Instruction("jne", (Label("step"),))
+    yield Instruction("mov", (_ROUND, _word(_CONTEXT, ROUNDS)))
+
+
+def _loaded(signature: Signature, number: int, place: Register, of_set: int = 0) -> Instruction:
+    """An argument of one of the sets, into a register."""
+    passed = signature.arguments[number]
+    offset = signature.offsets[number] + of_set * signature.stride
+    if passed.file == "results":
+        return Instruction("lea", (place, _word(_CONTEXT, RESULTS)))
+    if passed.file == "vector":
+        register = place.at(64 * passed.words)
+        return Instruction(_vector_move(signature), (register, Memory(register.bits, _SET, displacement=offset)))
+    return Instruction("mov", (place, Memory(64, _SET, displacement=offset)))
+
+
+def _vector_move(signature: Signature) -> str:
+    return "vmovups" if signature.vex else "movups"
+
+
+def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
+    """The result of a call becomes an argument of the next, or that waits for it."""
+    passed, place = signature.arguments[calls.chained], signature.places[calls.chained]
+    assert place is not None
+    bits = 64 * passed.words
+    result = signature.convention.result_for(_lanes(passed))
+    if signature.result is None:
+        yield Instruction("mov", (place, _word(_CONTEXT, RESULTS)))
+    elif passed.file == "general":
+        yield _move(place, result)
+    elif result.number != place.number:
+        mnemonic = "vmovdqa64" if bits == 512 else "vmovdqa" if signature.vex else "movdqa"
+        yield Instruction(mnemonic, (place.at(bits), result.at(bits)))
+    if calls.keeps:
+        argument = Memory(bits, _SET, displacement=signature.offsets[calls.chained])
+        yield _joined("and", signature, passed, place.at(bits), _word(_CONTEXT, _ZEROS, bits))
+        yield _joined("or", signature, passed, place.at(bits), argument)
+
+
+def _joined(name: str, signature: Signature, passed: Passed, register: Register, memory: Memory) -> Instruction:
+    if passed.file == "general":
+        return Instruction(name, (register, memory))
+    if not signature.vex:
+        return Instruction(f"p{name}", (register, memory))
+    return Instruction(f"vp{name}{'q' if register.bits == 512 else ''}", (register, register, memory))
+
+
+def _store(signature: Signature, passed: Passed, place: Register) -> Instruction:
+    """The last result into the context."""
+    memory = _word(_CONTEXT, RESULTS, 64 * passed.words)
+    if passed.file == "vector":
+        return Instruction(_vector_move(signature), (memory, place.at(64 * passed.words)))
+    return Instruction("mov", (memory, place))

@@ -1,0 +1,103 @@
+"""`setwise cost`: its table, the marked listing, other people's objects, errors of one line, the second opinion."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.decode import decode
+from setwise.analysis.commands.main import main
+from setwise.analysis.cost.bounds import cost
+from setwise.analysis.cost.mca import opinion
+from setwise.analysis.cost.processors import processor
+from tests.conftest import require_tool
+
+
+def test_the_listing_marks_the_critical_path(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", "dumb7.attacks.sout", "--abi", "wiki", "--cpu", "zen4"]) == 0
+    printed = capsys.readouterr().out
+    assert "Lower bounds in core cycles" in printed
+    lines = [line.split() for line in printed.splitlines() if "rdx,8" in line]
+    assert [line[0] for line in lines] == ["1*", "3*", "5*", "7*", "9*", "11*"]
+
+
+def test_json_has_a_row_a_processor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", "kogge-stone.attacks.sout", "dumb7.attacks.sout", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["cpu"], row["latency"]) for row in rows[:4]] == [
+        ("skylake-server", 10),
+        ("ice-lake", 13),
+        ("zen3", 10),
+        ("zen4", 10),
+    ]
+    assert len(rows) == 8
+    assert all(row["bound"] > 0 and row["depth"] and row["bytes"] for row in rows)
+
+
+def test_processors_without_avx512_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", "push.attacks.nort", "--isa", "avx512", "--json"]) == 0
+    assert "zen3" not in [row["cpu"] for row in json.loads(capsys.readouterr().out)]
+    assert main(["cost", "push.attacks.nort", "--isa", "avx512", "--cpu", "zen3"]) == 2
+    assert "AMD Zen 3 has no avx512" in capsys.readouterr().err
+
+
+def test_a_loop_is_costed_by_the_round(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", "sliders.union.batch", "--isa", "avx2", "--cpu", "zen4", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["part"] == "round"
+    assert row["bound"] > 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no.such.routine"], "unknown routine"),
+        (["push.attacks.nort", "--cpu", "8086"], "no processor '8086'"),
+        ([], "name routines"),
+        (["--object", "a.o"], "go together"),
+        (["exploding.rook"], "jumps by its arguments"),
+    ],
+)
+def test_errors_are_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_function_of_an_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, made = tmp_path / "one.c", tmp_path / "one.o"
+    source.write_text("unsigned long f(unsigned long a, unsigned long b) { return (a >> 8 & b) * 3; }")
+    subprocess.run([require_tool("gcc"), "-O2", "-fcf-protection=none", "-c", source, "-o", made], check=True)
+    assert main(["cost", "--object", str(made), "--symbol", "f", "--cpu", "zen4"]) == 0
+    assert "shr" in capsys.readouterr().out
+
+
+def test_the_second_opinion_says_why_it_differs() -> None:
+    require_tool("llvm-mca-19")
+    code = decode(bytes.fromhex("4889d048c1e80848 21c8".replace(" ", "")))  # mov rax,rdx / shr rax,8 / and rax,rcx
+    for cpu in ("skylake-server", "ice-lake", "zen3", "zen4"):
+        on = processor(cpu)
+        said = opinion(code, on, cost(code, on))
+        assert said.cycles is not None
+        assert said.cycles > 0
+        assert (said.why == "") == (abs(said.cycles - cost(code, on).bound) <= 0.05)
+
+
+def test_the_second_opinion_names_instructions_that_llvm_times_otherwise() -> None:
+    require_tool("llvm-mca-19")
+    code = decode(bytes.fromhex("c4e1f96ec8c4e3fd00d14e"))  # vmovq xmm1,rax / vpermq ymm2,ymm1,0x4e
+    on = processor("zen4")
+    why = opinion(code, on, cost(code * 9, on)).why
+    assert "other figures for vpermq" in why
+    assert "leaves out the way between general, vector and mask registers" in why
+
+
+def test_a_missing_tool_is_said_not_to_have_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    code = decode(bytes.fromhex("4889d0"))
+    said = opinion(code, processor("zen4"), cost(code, processor("zen4")))
+    assert (said.cycles, said.why) == (None, "not run: no llvm-mca")

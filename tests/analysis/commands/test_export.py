@@ -1,0 +1,372 @@
+"""`setwise export` and `setwise verify`: what they write, what they refuse, and that a changed byte is found."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from setwise.analysis.commands import export as commands_export
+from setwise.analysis.commands.main import main
+from setwise.analysis.exports import metadata
+from setwise.codegen.export.formats import FORMATS
+from tests.conftest import require_module
+
+SOUTH, UNION = "kogge-stone.attacks.sout", "sliders.union"
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _prover() -> None:
+    require_module("bitwuzla")
+
+
+def export(directory: Path, *arguments: str) -> dict[str, Any]:
+    """The metadata of what the command writes."""
+    assert main(["export", *arguments, "-o", str(directory)]) == 0
+    found: dict[str, Any] = json.loads((directory / "metadata.json").read_text())
+    return found
+
+
+def complaint(capsys: Capture, *arguments: str, status: int = 2) -> str:
+    """The one line that the command complains with."""
+    capsys.readouterr()
+    try:
+        ended: object = main(arguments)
+    except SystemExit as end:
+        ended = end.code
+    done = capsys.readouterr()
+    assert (ended, done.out) == (status, "")
+    assert re.fullmatch(r"setwise[^\n]+\n", done.err), done.err
+    return done.err
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys: Capture) -> None:
+    found = export(tmp_path, SOUTH, "shift.one.any", "--isa", "bmi2", "--format", form)
+    files = {path.name: path for path in tmp_path.iterdir() if path.name != "metadata.json"}
+    assert files
+    assert {name: one["sha256"] for name, one in found["files"].items()} == {
+        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()
+    }
+    assert "2 kernels, proved" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path)]) == 0
+    assert "all fine" in capsys.readouterr().out
+    for path in files.values():
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    assert {subject for subject, what in findings(capsys, tmp_path) if what == "as written"} == set(files)
+
+
+def test_metadata_says_what_a_kernel_is(tmp_path: Path) -> None:
+    found = export(tmp_path, UNION, "--isa", "avx2", "--format", "elf")
+    assert found["made_by"] == "setwise export sliders.union --isa avx2 --format elf"
+    (one,) = found["kernels"]
+    assert (one["name"], one["isa"], one["abi"], one["lanes"]) == (UNION, "avx2", "sysv", 4)
+    assert one["symbol"] == "setwise_sliders_union_avx2"
+    assert one["prototype"].startswith("uint64_t setwise_sliders_union_avx2(uint64_t rooks, ")
+    assert one["registers"]["sysv"] == {"rooks": "rdi", "bishops": "rsi", "occupied": "rdx", "attacks": "rax"}
+    assert one["features"] == ["avx", "avx2"]
+    assert one["counts"]["instructions"] == 39
+    assert one["contract"]["requires"] == ["sliders within occupied"]
+    assert one["proof"]["status"] == "proved"
+    image = bytes.fromhex(one["image"])
+    code = bytearray(image[: one["code_bytes"]])
+    for at in one["distances"]:
+        code[at : at + 4] = bytes(4)
+    assert hashlib.sha256(code).hexdigest() == one["sha256"]
+    assert hashlib.sha256(image).hexdigest() == one["proof"]["image_sha256"]
+    assert one["sha256"] in (tmp_path / "setwise.h").read_text()
+    assert bytes(code) in (tmp_path / "setwise_sliders_union_avx2.o").read_bytes()
+
+
+def test_equal_commands_write_equal_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        export(tmp_path / name, UNION, "--isa", "avx2", "--format", "lib")
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_windows_formats_are_win64_unless_told(tmp_path: Path) -> None:
+    assert export(tmp_path / "coff", SOUTH, "--format", "coff")["kernels"][0]["abi"] == "win64"
+    assert export(tmp_path / "masm", SOUTH, "--format", "masm")["kernels"][0]["abi"] == "win64"
+    assert export(tmp_path / "elf", SOUTH, "--format", "elf")["kernels"][0]["abi"] == "sysv"
+
+
+def test_patterns_and_several_instruction_sets(tmp_path: Path, capsys: Capture) -> None:
+    found = export(tmp_path, "shift.one.n*", "--isa", "x86-64,sse2", "--format", "gas", "--lanes", "2")
+    symbols = [one["symbol"] for one in found["kernels"]]
+    assert symbols == [f"setwise_shift_one_{d}_{i}" for d in ("noEa", "noWe", "nort") for i in ("x86_64", "sse2")]
+    assert capsys.readouterr().err == ""
+
+
+def test_what_does_not_come_for_a_set_is_told(tmp_path: Path, capsys: Capture) -> None:
+    found = export(tmp_path, "exploding.rook", SOUTH, "--isa", "x86-64,avx2", "--format", "gas")
+    assert len(found["kernels"]) == 3
+    assert "left out, for there are none: exploding.rook for avx2" in capsys.readouterr().err
+
+
+def test_endbr64_begins_every_function(tmp_path: Path) -> None:
+    export(tmp_path, SOUTH, "--format", "gas", "--endbr64")
+    text = (tmp_path / "setwise_kogge_stone_attacks_sout_x86_64.s").read_text()
+    assert text.split("setwise_kogge_stone_attacks_sout_x86_64:\n")[1].startswith("    endbr64\n")
+    assert "--endbr64 --syntax gas" in text
+
+
+def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, UNION, "--isa", "avx2", "--format", "att", "--endbr64")
+    text = (tmp_path / "setwise_sliders_union_avx2.s").read_text()
+    (command,) = re.findall(r"made by +setwise (.*)", text)
+    capsys.readouterr()
+    assert main(command.split()) == 0
+    assert capsys.readouterr().out == text
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((SOUTH, "--format", "pdf"), "unknown format 'pdf': use one of nasm, gas"),
+        (("south", "--format", "elf"), "unknown routine 'south': nearest are"),
+        (("a/b", "--format", "elf"), "unknown routine 'a/b'"),
+        (("sou\nth*", "--format", "elf"), "no routine is like 'sou th*'"),
+        ((SOUTH, "--format", "elf", "--isa", "x86-64,mmx"), "unknown instruction set 'mmx'"),
+        ((SOUTH, "--format", "elf", "--abi", "arm"), "unknown convention 'arm'"),
+        ((SOUTH, "--format", "elf", "--lanes", "2"), "has one lane: leave --lanes out"),
+        (
+            (SOUTH, "--format", "elf", "--dispatch"),
+            "--dispatch is for source that chooses when it runs: use one of c, rust",
+        ),
+        ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
+        (("exploding.rook", "--format", "go"), "table of jumps"),
+        (("exploding.rook", "--format", "elf", "--isa", "avx2"), "does not come for avx2"),
+        ((SOUTH, "--format", "go", "--endbr64"), "go has no endbr64"),
+        ((SOUTH,), "--format"),
+        ((SOUTH, "--format", "elf", "-o", ""), "-o has no name of a directory"),
+    ],
+)
+def test_bad_usage_is_one_line(arguments: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture) -> None:
+    assert said in complaint(capsys, "export", "-o", str(tmp_path / "new"), *arguments)
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "elf")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert "is there already: give --force" in complaint(
+        capsys, "export", SOUTH, "--format", "elf", "--endbr64", "-o", str(tmp_path)
+    )
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    export(tmp_path, SOUTH, "--format", "elf", "--endbr64", "--force")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} != before
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_there_whole_or_not_at_all(
+    form: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An existing file, a place where nobody may write, and a disk that fills behind the first file."""
+    command = ("export", SOUTH, "--format", form, "--unproved", "-o")
+    (tmp_path / "metadata.json").write_text("mine")
+    assert "is there already: give --force" in complaint(capsys, *command, str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["metadata.json"]
+    assert "nothing was written" in complaint(capsys, *command, "/proc/self/fdinfo", status=1)
+
+    synced: list[int] = []
+
+    def full(descriptor: int) -> None:
+        synced.append(descriptor)
+        if len(synced) > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    line = complaint(capsys, *command, str(tmp_path / "new"), status=1)
+    assert "no space left on device: nothing was written" in line
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_directory_that_nobody_may_write(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for directory in (tmp_path / "file" / "deeper", Path("/proc/self/fdinfo")):
+        line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(directory), status=1)
+        assert "nothing was written" in line
+
+
+def test_a_disk_that_fills_leaves_nothing(tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    program = "import sys; from setwise.analysis.commands.main import main; sys.exit(main())"
+    arguments = ["export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new")]
+    command = [sys.executable, "-B", "-c", program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, env={**os.environ})
+    assert done.returncode == 1
+    assert re.fullmatch(r"setwise export: .*file too large: nothing was written[^\n]*\n", done.stderr)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("command", [("listing", SOUTH), ("list",), ("listing", "sliders.rays", "--syntax", "masm")])
+def test_an_output_that_fills_is_told_in_one_line(command: tuple[str, ...]) -> None:
+    """What was written before stays in the shell's file; the exit status says that it is not all."""
+    if not Path("/dev/full").exists():
+        pytest.skip("not run: no /dev/full")
+    program = "import sys; from setwise.analysis.commands.main import main; sys.exit(main())"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", program, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "setwise: the output cannot be written: no space left on device\n"
+
+
+def test_what_is_not_proved_is_not_exported(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = commands_export.task_of
+
+    def other(kernel: Any) -> Any:
+        from dataclasses import replace
+
+        return replace(right(kernel), direction="nort")
+
+    monkeypatch.setattr(commands_export, "task_of", other)
+    line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new"), status=1)
+    assert "is refuted" in line
+    assert "nothing was written" in line
+    assert not (tmp_path / "new").exists()
+    assert main(["export", SOUTH, "--format", "elf", "--unproved", "-o", str(tmp_path / "new")]) == 0
+    assert json.loads((tmp_path / "new" / "metadata.json").read_text())["kernels"][0]["proof"] is None
+
+
+def test_without_the_solver_nothing_is_proved_and_it_says_so(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(tmp_path / "old", SOUTH, "--format", "elf")
+
+    def missing() -> None:
+        raise ModuleNotFoundError("No module named 'bitwuzla'", name="bitwuzla")
+
+    monkeypatch.setattr(commands_export, "Prover", missing)
+    capsys.readouterr()
+    assert main(["export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.endswith(": 1 kernel, not proved, for bitwuzla is not installed (pip install bitwuzla)\n")
+    assert json.loads((tmp_path / "new" / "metadata.json").read_text())["kernels"][0]["proof"] is None
+    line = complaint(capsys, "verify", str(tmp_path / "old"))
+    assert line == "setwise verify: bitwuzla is not installed: pip install bitwuzla\n"
+
+
+# what verify finds
+
+
+def tampered(directory: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """The metadata with a change."""
+    path = directory / metadata.NAME
+    record = json.loads(path.read_text())
+    change(record)
+    path.write_text(json.dumps(record))
+
+
+def findings(capsys: Capture, directory: Path, status: int = 1) -> list[tuple[str, str]]:
+    """What failed, of what."""
+    capsys.readouterr()
+    assert main(["verify", str(directory), "--json"]) == status
+    return [(one["subject"], one["what"]) for one in json.loads(capsys.readouterr().out) if one["status"] == "failed"]
+
+
+def test_a_changed_byte_of_a_file_is_found(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, UNION, "--isa", "avx2", "--format", "elf")
+    path = tmp_path / "setwise_kogge_stone_attacks_sout_avx2.o"
+    content = bytearray(path.read_bytes())
+    content[0x40 + 4] ^= 1  # a shift count, or a register: code that is no longer right
+    path.write_bytes(content)
+    assert findings(capsys, tmp_path) == [(path.name, "as written"), (path.name, "proof")]
+    # Whoever changes the digest as well is told by the file made again, and by the proof.
+    digest = hashlib.sha256(content).hexdigest()
+    tampered(tmp_path, lambda record: record["files"][path.name].update(sha256=digest))
+    assert findings(capsys, tmp_path) == [("all files", "made again"), (path.name, "proof")]
+
+
+def test_a_missing_file_is_found(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+    (tmp_path / "setwise_kogge_stone_attacks_sout_x86_64.asm").unlink()
+    assert findings(capsys, tmp_path) == [("setwise_kogge_stone_attacks_sout_x86_64.asm", "as written")]
+
+
+def test_changed_code_in_the_metadata_is_found_and_refuted(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+
+    def change(record: dict[str, Any]) -> None:
+        (one,) = record["kernels"]
+        image = bytearray.fromhex(one["image"])
+        image[image.index(b"\x08")] = 0x10  # a shift by two steps
+        one["image"], digest = image.hex(), hashlib.sha256(image).hexdigest()
+        one["sha256"] = one["proof"]["image_sha256"] = digest
+
+    tampered(tmp_path, change)
+    symbol = "setwise_kogge_stone_attacks_sout_x86_64"
+    assert findings(capsys, tmp_path) == [("all files", "made again"), (symbol, "proof")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: one["counts"].update(moves=0),
+        lambda one: one.update(features=["avx2"]),
+        lambda one: one.update(sha256="0" * 64),
+        lambda one: one["proof"].update(image_sha256="0" * 64),
+        lambda one: one.update(distances=[0]),
+    ],
+)
+def test_figures_that_are_not_true_are_found(
+    change: Callable[[dict[str, Any]], None], tmp_path: Path, capsys: Capture
+) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+    tampered(tmp_path, lambda record: change(record["kernels"][0]))
+    assert ("setwise_kogge_stone_attacks_sout_x86_64", "figures") in findings(capsys, tmp_path)
+
+
+def test_a_changed_contract_is_found(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, UNION, "--isa", "avx2", "--format", "nasm")
+    tampered(tmp_path, lambda record: record["kernels"][0]["contract"].update(requires=[]))
+    assert findings(capsys, tmp_path) == [("all files", "made again")]
+
+
+def test_files_of_another_version_are_not_made_again(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+    tampered(tmp_path, lambda record: record.update(setwise="0.0.1"))
+    assert findings(capsys, tmp_path, status=0) == []
+    main(["verify", str(tmp_path)])
+    assert "setwise 0.0.1 wrote it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "no such file or directory"),
+        ("{", "is no JSON"),
+        ("[]", "not as `setwise export` writes it"),
+        ('{"edition": 7}', "of edition 7"),
+        ('{"edition": 1, "setwise": "", "request": {}, "files": {}, "kernels": []}', "not as `setwise export`"),
+    ],
+)
+def test_no_metadata_is_one_line(content: str | None, said: str, tmp_path: Path, capsys: Capture) -> None:
+    if content is not None:
+        (tmp_path / "metadata.json").write_text(content)
+    assert said in complaint(capsys, "verify", str(tmp_path))
+
+
+def test_metadata_leads_to_no_file_outside(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+    tampered(tmp_path, lambda record: record["files"].update({"../x": {"bytes": 0, "sha256": ""}}))
+    assert "is no file of an export" in complaint(capsys, "verify", str(tmp_path))

@@ -1,0 +1,132 @@
+"""`setwise prove`: the table, the certificate, what it refuses; and at full length the whole catalogue."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.commands import prove
+from setwise.analysis.commands.jobs import jobs_of
+from setwise.analysis.commands.main import main
+from setwise.analysis.commands.prove import Proof, certificate_text, prove_all
+from setwise.analysis.proof.certificate import Confirmation, Counterexample
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import Kernel, lower
+from tests.conftest import require_module
+
+require_module("bitwuzla")
+
+Capture = pytest.CaptureFixture[str]
+NAME = "kogge-stone.attacks.noEa"
+
+
+def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
+    assert main(arguments) == status
+    done = capsys.readouterr()
+    assert done.err == ""
+    return done.out
+
+
+def complaint(capsys: Capture, *arguments: str) -> str:
+    assert main(arguments) == 2
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    return done.err
+
+
+def test_one_kernel_gives_its_certificate(capsys: Capture) -> None:
+    shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "wiki")
+    assert shown.startswith(f"{NAME}, x86-64, wiki: proved\n")
+    for line in (
+        "and rcx,[rel ",
+        "specification  attacks noEa, square by square",
+        "takes          sliders in rdx, empty in rcx",
+        "gives          attacks in rax",
+        "changes        rax, rcx, rdx\n",
+        "restores       rsp\n",
+        "solver         bitwuzla 0.",
+    ):
+        assert line in shown
+
+
+def test_several_give_a_table_and_a_sum(capsys: Capture) -> None:
+    shown = printed(capsys, "prove", NAME, "--isa", "x86-64")
+    assert "3 kernels: 3 proved, 0 refuted, 0 not proved; bitwuzla 0." in shown
+    assert shown.count(" proved\n") == 3
+    assert shown.splitlines()[0].split() == ["name", "isa", "lanes", "abi", "ms"]
+    assert re.search(r"\n\d+\.\d s, in which processors spent \d+\.\d s on proofs and \d+\.\d s on lowering\n$", shown)
+
+
+def test_json_has_what_the_table_has_and_more(capsys: Capture) -> None:
+    rows = json.loads(printed(capsys, "prove", NAME, "--abi", "sysv", "--json"))
+    assert {(row["isa"], row["lanes"]) for row in rows} >= {("x86-64", 1), ("sse2", 2), ("avx2", 4), ("avx512", 8)}
+    for row in rows:
+        assert row["status"] == "proved"
+        assert row["seconds"] >= 0
+        assert len(row["sha256"]) == 64
+        assert row["solver"].startswith("bitwuzla")
+
+
+def test_lanes_choose_kernels(capsys: Capture) -> None:
+    (row,) = json.loads(printed(capsys, "prove", NAME, "--isa", "avx512", "--abi", "sysv", "--lanes", "4", "--json"))
+    assert row["lanes"] == 4
+    assert "no kernel has 3 lanes" in complaint(capsys, "prove", NAME, "--lanes", "3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("prove", "kogge-stone.attacks.up"), "unknown routine"),
+        (("prove", NAME, "--isa", "mmx"), "unknown instruction set 'mmx'"),
+        (("prove", NAME, "--abi", "pascal"), "unknown convention 'pascal'"),
+        (("prove", "--object", "a.o", "--symbol", "f"), "an object takes --object FILE --symbol SYM --spec NAME"),
+        (("prove", NAME, "--object", "a.o", "--symbol", "f", "--spec", NAME), "an object takes"),
+        (("prove", "--object", "none.o", "--symbol", "f", "--spec", NAME), "none.o: no such file"),
+    ],
+)
+def test_bad_usage_is_refused_in_one_line(capsys: Capture, arguments: tuple[str, ...], said: str) -> None:
+    assert said in complaint(capsys, *arguments)
+
+
+def test_a_time_out_is_an_exit_status_of_1(capsys: Capture) -> None:
+    shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", "--time-limit", "0", status=1)
+    assert "not proved: the time limit was reached" in shown
+
+
+def test_a_proof_that_the_processor_does_not_share_fails(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever a refutation says: where the processor is of another mind the command says so and ends in 1."""
+    found = next(iter(prove_all(jobs_of([find(NAME)], "x86-64", "sysv"))))
+    assert found.certificate is not None
+    proofs = _refuted(lower(find(NAME), "x86-64", "sysv"))
+    monkeypatch.setattr(prove, "side_by_side", lambda *_: iter([proofs]))
+    shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", status=1)
+    assert "the proof is wrong" in shown
+
+
+def _refuted(kernel: Kernel) -> Proof:
+    from dataclasses import replace
+
+    from setwise.analysis.commands.subcommands import binary_of
+    from setwise.analysis.proof.prove import Prover
+    from setwise.analysis.run.contracts import task_of
+
+    made = Prover().prove(binary_of(kernel), task_of(kernel))
+    found = Counterexample("attacks is wrong", (("sliders", (1,)), ("empty", (0,))), 0, (1 << 9,), (0,))
+    lie = replace(made, status="refuted", reason=found.what, counterexample=found)
+    said = Confirmation("disagrees", "but this processor gives what is expected: the proof is wrong", (1 << 9,))
+    proof = Proof((NAME, "x86-64", 1, "sysv"), lie, said)
+    assert "the proof is wrong" in certificate_text(proof, NAME)
+    return proof
+
+
+@pytest.mark.slow
+def test_the_whole_catalogue_is_proved(capsys: Capture) -> None:
+    rows = json.loads(printed(capsys, "prove", "--json"))
+    assert len(rows) > 2000
+    assert {row["status"] for row in rows} == {"proved"}

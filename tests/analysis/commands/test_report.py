@@ -1,0 +1,96 @@
+"""`setwise report`: writes, checks, names what differs; the data are a few kernels', for the sake of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.commands import report
+from setwise.analysis.commands.main import main
+from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report.comparison import classic_listings
+from setwise.analysis.report.compilers import Compilers, Made
+from setwise.analysis.report.costs import estimates_of
+from setwise.analysis.report.data import Data
+from setwise.analysis.report.measurements import Measured, Timed
+from setwise.analysis.report.rows import row_of
+from tests.analysis.commands.test_main import Capture, complaint
+
+KERNELS = (
+    *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),
+    *((f"{family}.attacks.queen", "avx512", 8) for family in ("dumb7", "kogge-stone")),
+    ("subtraction.attacks.east", "avx2", 4),
+    ("sliders.union", "avx2", 4),
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> Data:
+    rows, estimates = {}, {}
+    for key in KERNELS:
+        row, executed = row_of(key)
+        rows[key] = row
+        estimates |= {(key, name): one for name, one in estimates_of(executed, row.shape, row.boards).items()}
+    made = Made("sliders.union", "avx2", 4, "rays", "gcc", "-march=haswell", 53, 0, 300, bounds={"zen4": (27.0, 11.0)})
+    mark = rows["sliders.union", "avx2", 4].fingerprint
+    timed = (
+        Timed("sliders.union", "avx2", 4, OURS, "chained", "call", 31.8, 31.7, 0.9, bound=31.0, fingerprint=mark),
+        Timed("sliders.union", "avx2", 4, made.maker, "chained", "call", 30.2, 30.1, 0.9, right="proved"),
+    )
+    measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
+    notes = ("not checked: the rows of gcc",)
+    return Data(rows, estimates, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, notes)
+
+
+@pytest.fixture
+def _gathered(data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    gathering: Callable[..., Data] = lambda *_: data  # noqa: E731
+    monkeypatch.setattr(report, "gather", gathering)
+
+
+@pytest.mark.usefixtures("_gathered")
+def test_what_is_written_passes_its_check(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "reports"
+    assert main(["report", "-o", str(folder)]) == 0
+    written = capsys.readouterr()
+    assert written.out.startswith(f"{folder}: ")
+    assert "not checked: the rows of gcc" in written.err
+    assert main(["report", "--check", "-o", str(folder)]) == 0
+    assert "as they should be" in capsys.readouterr().out
+    paths = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md"}
+    assert pages | {f"data/{name}.json" for name in ("kernels", "costs", "compilers", "measurements")} < paths
+    for path in sorted(folder.rglob("*.*")):
+        text = path.read_text(encoding="utf-8")
+        assert "setwise report" in text or path.suffix == ".svg", path
+        assert str(Path.cwd()) not in text
+
+
+@pytest.mark.usefixtures("_gathered")
+def test_a_changed_figure_fails_the_check_by_name(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["report", "-o", str(tmp_path)]) == 0
+    costs = tmp_path / "costs.md"
+    lines = costs.read_text(encoding="utf-8").splitlines()
+    at = next(at for at, line in enumerate(lines) if "`sliders.union` | avx2" in line)
+    lines[at] = lines[at].replace("| 39 |", "| 38 |")
+    costs.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "pictures" / "union.svg").unlink()
+    capsys.readouterr()
+    assert main(["report", "--check", "-o", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert f"costs.md, line {at + 1}: " in said
+    assert "pictures/union.svg: is missing" in said
+    assert len(said.splitlines()) == 2
+
+
+def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    assert "give one of them" in complaint(capsys, "report", "--check", "--measure", "-o", str(tmp_path))
+    assert "makes it" in complaint(capsys, "report", "--check", "-o", str(tmp_path / "nowhere"))
+
+
+def test_a_damaged_record_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "compilers.json").write_text("{", encoding="utf-8")
+    assert "compilers.json" in complaint(capsys, "report", "--check", "-o", str(tmp_path))

@@ -1,0 +1,74 @@
+"""The simulated core: never below the bound, what is known by hand, what lies between bound and measurement."""
+
+from __future__ import annotations
+
+import pytest
+
+from setwise.analysis.code.decode import decode
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.cost.bounds import round_cost
+from setwise.analysis.cost.processors import processor
+from setwise.analysis.cost.simulate import simulate
+from setwise.analysis.measure.subjects import round_stream, subject
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+
+ZEN4 = processor("zen4")
+
+
+def test_a_chain_takes_its_latency() -> None:
+    assert simulate(decode(bytes.fromhex("480fafc0" * 8)), ZEN4) == 24  # imul rax,rax
+
+
+def test_independent_additions_fill_four_units() -> None:
+    # add of rbx, rcx, rdx, rsi to themselves: a chain each, one cycle long
+    assert simulate(decode(bytes.fromhex("4801db4801c94801d24801f6" * 4)), ZEN4) == 4
+
+
+# Cycles measured: vpor ymm1,ymm1,ymm15 twice, alone 2.0, beside vprolq ymm2,ymm3,1, which nobody waits for, 2.2.
+CHAIN = "c4c175ebcf" * 2
+BESIDE = "62f1ed2872cb01"
+
+
+def test_a_vector_port_has_one_result_a_cycle() -> None:
+    alone, beside = (simulate(decode(bytes.fromhex(step * 40)), ZEN4) / 40 for step in (CHAIN, CHAIN + BESIDE))
+    assert alone == 2
+    assert 2.1 < beside < 2.4
+
+
+def test_a_general_port_has_as_many_as_come() -> None:
+    # add rbx,rcx twice, pext rdx,rsi,rdi: measured 2.0
+    assert simulate(decode(bytes.fromhex(("4801cb" * 2 + "c4e2caf5d7") * 40)), ZEN4) / 40 == pytest.approx(2, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("step", "least", "most"),
+    [
+        ("c4c175ebcf c4c16debd7", 1.0, 1.0),  # two chains of vpor with 256 bits: measured 1.0
+        ("62d1f548ebcf 62d1ed48ebd7", 1.3, 1.7),  # with 512 bits: measured 1.7
+        ("62d1fd48ebcf 62d1fd48ebd7 62f1f548ebc2", 2.3, 3.0),  # zmm1 and zmm2 from zmm0, and that from both: 3.0
+    ],
+)
+def test_operations_of_512_bits_take_two_turns(step: str, least: float, most: float) -> None:
+    assert least <= simulate(decode(bytes.fromhex(step * 60)), ZEN4) / 60 <= most
+
+
+@pytest.mark.parametrize("mode", ["chained", "independent"])
+def test_a_call_is_never_simulated_below_its_bound(mode: str) -> None:
+    for name, isa in (("push.attacks.west", "bmi2"), ("kogge-stone.attacks.rook", "avx2")):
+        timed = subject(lower(find(name), isa))
+        stream = round_stream(timed, "chained" if mode == "chained" else "independent")
+        assert simulate(stream, ZEN4) >= round_cost(stream, ZEN4).bound
+
+
+def test_rays_one_behind_the_other_wait_for_ports() -> None:
+    """Measured: 19.1 cycles, bound 15; the last of four rays finds the ports taken."""
+    timed = subject(lower(find("kogge-stone.attacks.rook"), "x86-64"))
+    stream = round_stream(timed, "chained")
+    assert simulate(stream, ZEN4) > 1.1 * round_cost(stream, ZEN4).bound
+
+
+def test_other_processors_are_refused_by_name() -> None:
+    code = decode(binary_of(lower(find("push.attacks.west"), "x86-64")).text)
+    with pytest.raises(ValueError, match="how Ice Lake queues operations is not known: use one of zen4"):
+        simulate(code, processor("ice-lake"))

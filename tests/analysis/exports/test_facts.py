@@ -1,0 +1,57 @@
+"""What exporters are told about a kernel: read off its bytes, and right."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.exports.facts import facts_of
+from setwise.analysis.proof.prove import Prover
+from setwise.analysis.run.contracts import task_of
+from setwise.codegen.export.objects.elf import elf
+from setwise.codegen.export.objects.relocatable import object_file
+from tests.codegen.export.exports import kernel
+from tests.conftest import require_module, require_tool
+
+
+def test_the_digest_is_what_anybody_takes_of_the_object(tmp_path: Path) -> None:
+    one = kernel("sliders.union", "avx2")
+    (tmp_path / "one.o").write_bytes(elf(object_file(one)))
+    command = [require_tool("objcopy"), "-O", "binary", "-j", ".text", "one.o", "one.bin"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert facts_of(one).sha256 == hashlib.sha256((tmp_path / "one.bin").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("names", "changed"),
+    [
+        (("dumb7.attacks.sout", "x86-64", "sysv"), ("rax", "rdi", "flags")),
+        (("kogge-stone.attacks.sout", "sse2", "sysv"), ("xmm0-xmm2",)),
+        (("kogge-stone.attacks.sout", "avx2", "win64"), ("ymm0-ymm2",)),
+        (("sliders.pair", "avx512", "sysv"), ("rax", "zmm16-zmm20")),
+    ],
+)
+def test_what_is_changed(names: tuple[str, ...], changed: tuple[str, ...]) -> None:
+    assert facts_of(kernel(*names)).changed == changed
+
+
+def test_saved_vectors_keep_their_lower_lanes_alone() -> None:
+    """vzeroupper clears the upper lanes of all of them, and Win64 lets it."""
+    said = facts_of(kernel("kogge-stone.attacks.rook.batch", "avx2", "win64")).changed
+    assert "upper lanes of ymm6-ymm15" in said
+    assert "ymm0-ymm5" in said
+
+
+def test_registers_changed_are_those_of_the_proof() -> None:
+    require_module("bitwuzla")
+    prover = Prover()
+    for names in (("kogge-stone.attacks.noWe", "bmi2"), ("exploding.rook",), ("dumb7.occluded-until-dry.east",)):
+        for abi in ("sysv", "win64"):
+            one = kernel(*(*names, "x86-64")[:2], abi)
+            found = {name for name in facts_of(one).changed if name.startswith("r")}
+            proved = prover.prove(binary_of(one), task_of(one))
+            assert found == {name for name in proved.changed if name.startswith("r")}

@@ -1,0 +1,202 @@
+"""What compilers make of our C: every routine has some, for its instruction set and no other, and it is judged."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.decode import Reg, decode
+from setwise.analysis.measure.compilers import Compiled, Compiler, CompilerError, compile_all, found, sources, symbol
+from setwise.analysis.measure.rivals import beside, exported, judge
+from setwise.analysis.proof.prove import Prover
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.executable import runnable
+from tests.conftest import require_module, require_tool
+
+require_module("bitwuzla")
+
+EAST = "kogge-stone.attacks.east"
+SLOW = pytest.mark.slow
+FAMILIES = ("gcc", "clang")
+PATIENCE = 900.0  # seconds a proof: nothing here tests time
+MOSTLY_GCC = ("gcc", pytest.param("clang", marks=SLOW))
+
+
+def compiler(family: str) -> Compiler:
+    """The compiler of that family that is found here."""
+    require_tool({"gcc": "gcc", "clang": "clang-19"}[family])
+    return next(one for one in found() if one.name.startswith(family))
+
+
+@cache
+def kernel(name: str, isa: str, lanes: int | None = None) -> Kernel:
+    return lower(find(name), isa, "sysv", lanes)
+
+
+def routines(isa: str) -> list[str]:
+    return [name for name, routine in catalogue().items() if isa in routine.isas]
+
+
+@cache
+def made(isa: str, family: str) -> tuple[Compiled, ...]:
+    return tuple(compile_all(routines(isa), isa, using=[compiler(family)]))
+
+
+def program(folder: Path, name: str, says: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{says}'\necho more\n")
+    path.chmod(0o755)
+
+
+def test_the_latest_clang_and_what_compilers_say_of_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert found() == ()
+    assert compile_all([EAST], "x86-64") == []
+    program(tmp_path, "gcc", "gcc (Here) 12.2")
+    for version in ("9", "19", "8"):
+        program(tmp_path, f"clang-{version}", f"clang version {version}.1")
+    program(tmp_path, "clang-tidy-20", "not a compiler")
+    assert found() == (Compiler("gcc", "gcc (Here) 12.2"), Compiler("clang-19", "clang version 19.1"))
+    program(tmp_path, "clang", "clang version 17.0")
+    assert found()[1:] == (Compiler("clang", "clang version 17.0"),)
+
+
+@pytest.mark.parametrize("family", MOSTLY_GCC)
+@pytest.mark.parametrize("isa", ["sse2", *(pytest.param(isa, marks=SLOW) for isa in TARGETS if isa != "sse2")])
+def test_every_routine_has_c_for_its_instruction_set_and_no_other(isa: str, family: str) -> None:
+    here = made(isa, family)
+    assert [one.reason for one in here if one.binary is None] == []
+    assert {one.routine for one in here} == set(routines(isa))
+    beyond = {"x86-64": "xyz", "bmi2": "xyz", "sse2": "yz", "avx2": "z", "avx512": ""}[isa]
+    for one in here:
+        assert one.binary is not None
+        decoded = decode(one.binary.text)
+        used = {
+            word.name for each in decoded for word in each.operands if isinstance(word, Reg) and word.file == "vector"
+        }
+        assert not {name for name in used if name[0] in beyond}, one.label
+        features = {feature for each in decoded for feature in each.features}
+        assert isa == "avx512" or not {name for name in features if name.startswith("avx512")}, one.label
+        assert isa != "sse2" or not {name for name in features if "avx" in name or name[:4] in ("sse3", "ssse", "sse4")}
+
+
+@pytest.mark.parametrize(("isa", "lanes", "letter"), [("avx2", 4, "y"), ("avx2", 2, "x"), ("avx512", 8, "z")])
+def test_vectors_are_as_wide_as_they_are_asked_for(isa: str, lanes: int, letter: str) -> None:
+    one, *more = compile_all(["dumb7.attacks.nort"], isa, lanes, using=[compiler("gcc")])
+    assert not more
+    assert (one.kind, one.lanes) == ("vectors", lanes)
+    assert one.binary is not None
+    decoded = decode(one.binary.text)
+    assert {word.name[0] for each in decoded for word in each.operands if isinstance(word, Reg)} == {letter}
+
+
+def test_equal_bytes_of_other_flags_are_left_out() -> None:
+    name = f"{EAST}.batch"
+    here = [one for one in compile_all([name], "x86-64", using=[compiler("clang")]) if one.kind == "arrays"]
+    assert len({one.binary for one in here}) == len(here) < len([s for s in sources("x86-64", 1) if s.kind == "arrays"])
+
+
+def test_a_text_that_is_no_c_is_refused_in_one_line() -> None:
+    with pytest.raises(CompilerError, match=r"^gcc fails \(1\): .*exported\.c:1:.* error: .*$"):
+        compile_all([EAST], "x86-64", exported="no C\n", using=[compiler("gcc")])
+
+
+RIGHT = """#include <stdint.h>
+uint64_t kogge_stone_attacks_east(uint64_t gen, uint64_t pro) {
+    pro &= 0xfefefefefefefefe;
+    for (int cycle = 0; cycle < 6; cycle++)
+        gen |= pro & gen << 1;
+    return gen << 1 & 0xfefefefefefefefe;
+}
+"""
+
+
+def verdicts(name: str, isa: str, text: str, family: str = "gcc") -> list[str]:
+    here = compile_all([name], isa, exported=text, using=[compiler(family)])
+    prover = Prover()
+    return [judge(one, kernel(name, isa), prover).status for one in here if one.kind == "exported"]
+
+
+def test_c_is_proved_and_wrong_c_is_caught() -> None:
+    assert verdicts(EAST, "x86-64", RIGHT) == ["proved"]
+    for wrong in (
+        RIGHT.replace("cycle < 6", "cycle < 5"),
+        RIGHT.replace("return gen << 1 & 0xfefefefefefefefe", "return gen << 1"),
+    ):
+        assert verdicts(EAST, "x86-64", wrong) == ["failed"]
+
+
+@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+def test_loops_that_no_proof_is_found_for_are_run() -> None:
+    loop = """#include <stdint.h>
+    void kogge_stone_attacks_east_batch(const uint64_t *gen, const uint64_t *pro, uint64_t *result, uint64_t n) {
+        for (uint64_t i = n; i-- > 0;) {
+            uint64_t flood = gen[i];
+            for (int cycle = 0; cycle < 6; cycle++)
+                flood |= pro[i] & (flood & 0x7f7f7f7f7f7f7f7f) << 1;
+            result[i] = (flood & 0x7f7f7f7f7f7f7f7f) << 1;
+        }
+    }
+    """
+    assert verdicts(f"{EAST}.batch", "x86-64", loop) == ["passed"]
+    assert verdicts(f"{EAST}.batch", "x86-64", loop.replace("i = n;", "i = n & -16;")) == ["failed"]
+    assert verdicts(f"{EAST}.batch", "x86-64", loop.replace("i = n;", "i = n + 1;")) == ["failed"]
+
+
+@pytest.mark.skipif(bool(missing(TARGETS["bmi2"])), reason="not run: this processor lacks BMI2")
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_look_up_tables_attack_what_the_ray_walk_attacks(family: str) -> None:
+    names = ["sliders.union", "sliders.pair"]
+    here = [one for one in compile_all(names, "bmi2", using=[compiler(family)]) if one.kind == "look-up"]
+    assert [one.routine for one in here] == names
+    for one in here:
+        verdict = judge(one, kernel(one.routine, "bmi2"), Prover(), 1.0)
+        assert (verdict.status, verdict.cases > 50_000) == ("passed", True), verdict
+
+
+def test_beside_each_kernel_stands_what_is_made_of_its_own_export() -> None:
+    queen = "push.attacks.queen"
+    kernels = [kernel(queen, "avx512", 4), kernel(EAST, "x86-64"), kernel(queen, "avx512", 8)]
+    here = beside(kernels, [compiler("gcc")])
+    for one, compiled in zip(kernels, here, strict=True):
+        keys = {(each.routine, each.isa, each.lanes) for each in compiled}
+        assert keys == {(one.name, one.target.name, one.layout.lanes)}
+    four, _, eight = ([each.binary for each in compiled if each.kind == "exported"] for compiled in here)
+    assert ["exported plain" in {each.kind for each in compiled} for compiled in here] == [True, False, True]
+    assert len(four) == len(eight) == 1
+    assert four != eight
+    with pytest.raises(ValueError, match="as System V says, not win64"):
+        beside([lower(find(EAST), "x86-64", "win64")], [compiler("gcc")])
+
+
+def test_a_loop_that_compilers_would_unroll_is_not_exported() -> None:
+    text = exported([kernel("dumb7.occluded-rolled.sout", "x86-64"), kernel(EAST, "x86-64")])
+    assert symbol(EAST) in text
+    assert "rolled" not in text
+
+
+def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
+    """Labels of what is not proved, of these routines."""
+    prover = Prover()
+    here = beside([kernel(name, isa) for name in names], [compiler(family)])
+    return [
+        f"{one.routine} {one.label}: {verdict}"
+        for name, compiled in zip(names, here, strict=True)
+        for one in compiled
+        if one.kind != "look-up" and (verdict := judge(one, kernel(name, isa), prover, PATIENCE)).status != "proved"
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("isa", "family"), [*zip(TARGETS, itertools.cycle(FAMILIES), strict=False)])
+def test_what_the_compilers_make_is_proved(isa: str, family: str) -> None:
+    """Of every family and form three directions and all sets; what is passed over are arrays' loops and long proofs."""
+    over = (".noEa", ".soEa", ".sout", ".soWe", ".west", ".batch", "direction", "big-endian")
+    assert judged(isa, family, [name for name in routines(isa) if not name.endswith(over)]) == []

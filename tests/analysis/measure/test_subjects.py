@@ -1,0 +1,202 @@
+"""What is timed and how: arguments within the contract, ways to call that fit, and the instructions of a round."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.measure.subjects import Subject, empty_routine, given, round_stream, signature_of, subject
+from setwise.analysis.measure.trials import Sections
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.convention import SYSV, WIN64
+from setwise.codegen.run.driver import GENERAL, Passed
+from setwise.codegen.run.timer import CALLS, CHAIN_ADDS, WIDE_ROWS, Mode
+
+UNION = ("rooks", "bishops", "occupied")
+
+
+@cache
+def of(name: str, isa: str = "x86-64", lanes: int | None = None) -> Subject:
+    return subject(lower(find(name), isa, "sysv", lanes))
+
+
+def shell(routine: Routine, boards: int = 0) -> Subject:
+    """A subject of that routine's contract without its code."""
+    signature = signature_of(routine.contract)
+    return Subject(routine.name, "x86-64", 1, "-", Binary(b"\xc3"), routine.contract, signature, 0, boards)
+
+
+def cases(routine: Routine) -> Iterator[dict[str, int]]:
+    """The words that each parameter is given, a case each."""
+    arrays = bool(routine.contract.each)
+    made = given(shell(routine, 64 if arrays else 0), "independent" if arrays else "mixed", 1000)
+    parameters = [p.name for p in routine.contract.each or routine.contract.parameters if p.kind != "results"]
+    rows = zip(*made.arrays, strict=True) if arrays else zip(*[iter(made.words)] * len(parameters), strict=True)
+    for row in rows:
+        yield dict(zip(parameters, row, strict=True))
+
+
+# One routine of each shape: directions are alike.
+SHAPES = list({(r.contract.parameters, r.contract.each): r for r in catalogue().values()}.values())
+
+
+@pytest.mark.parametrize("routine", SHAPES, ids=lambda routine: routine.name)
+def test_arguments_are_within_the_contract(routine: Routine) -> None:
+    kinds = {p.name: p for p in routine.contract.each or routine.contract.parameters}
+    seen = list(cases(routine))
+    assert len(set(map(str, seen))) > len(seen) // 2
+    for case in seen:
+        sliders = [word for name, word in case.items() if kinds[name].kind == "board"]
+        occupied = [word for name, word in case.items() if kinds[name].kind == "occupied"]
+        empty = [word for name, word in case.items() if kinds[name].kind == "empty"]
+        together = 0
+        for word in sliders:
+            assert word
+            assert not word & together
+            together |= word
+        for word in empty:
+            assert not word & together
+        if len(occupied) == 1:
+            assert together & ~occupied[0] == 0
+        elif occupied:
+            assert not occupied[0] & occupied[1]
+        for name, word in case.items():
+            assert 0 <= word < (kinds[name].below or 1 << 64)
+
+
+def test_fixed_arguments_are_one_set_and_mixed_ones_are_many() -> None:
+    union = shell(find("sliders.union"))
+    assert len(given(union, "independent").words) == 3
+    assert len(given(union, "chained").words) == 3
+    words = len(given(union, "mixed").words)
+    assert words > 3 * 10_000
+    assert words % (3 * CALLS) == 0
+    assert given(union, "mixed", 64) == given(union, "mixed", 64)
+
+
+def test_a_vector_holds_a_case_a_lane() -> None:
+    one = of("kogge-stone.attacks.sout", "avx2", 4)
+    words = given(one, "independent").words
+    assert one.signature.offsets == (0, 32)
+    assert len(words) == 8
+    assert all(sliders & empty == 0 for sliders, empty in zip(words[:4], words[4:], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "isa", "modes", "chained"),
+    [
+        ("sliders.union", "x86-64", ("chained", "independent"), 0),
+        ("kogge-stone.attacks.sout", "avx2", ("chained", "independent"), 0),
+        ("dumb7.occluded-until-dry.sout", "x86-64", ("chained", "independent", "mixed"), 0),
+        ("dumb7.attacks.any", "x86-64", ("chained", "independent", "mixed"), 0),
+        ("exploding.orthogonal", "x86-64", ("chained", "independent", "mixed"), 1),
+        ("exploding.direction", "x86-64", ("chained", "independent", "mixed"), 2),
+        ("bytewise.add", "x86-64", ("chained", "independent"), 0),
+        ("bytewise.right-attacks", "x86-64", ("chained", "independent"), 0),
+        ("kogge-stone.attacks.nort.batch", "x86-64", ("independent",), None),
+    ],
+)
+def test_ways_to_call(name: str, isa: str, modes: tuple[Mode, ...], chained: int | None) -> None:
+    """A board is chained, never a square or a direction; mixed arguments where time may depend on them."""
+    one = of(name, isa)
+    assert (one.modes, one.chained) == (modes, chained)
+
+
+def test_signatures() -> None:
+    one, pair = find("sliders.union").contract, find("sliders.pair").contract
+    assert signature_of(one).arguments == (GENERAL,) * 3
+    assert signature_of(one).result == GENERAL
+    assert signature_of(pair).arguments == (*(GENERAL,) * 3, Passed("results", 2))
+    assert signature_of(pair).result is None
+    vectors = signature_of(find("push.attacks.sout").contract, lanes=8, vex=True)
+    assert vectors.arguments == (Passed("vector", 8),) * 2
+    assert vectors.result == Passed("vector", 8)
+    assert signature_of(find("sliders.union.batch").contract).arguments == (GENERAL,) * 5
+
+
+def test_others_bytes_are_called_as_ours_are() -> None:
+    kernel = lower(find("push.attacks.sout"), "x86-64")
+    ours, theirs = subject(kernel), subject(kernel, Binary(b"\x48\x89\xf8\xc3"), "gcc")
+    assert theirs.signature == ours.signature
+    assert (theirs.maker, theirs.what("chained").maker, theirs.name) == ("gcc", "gcc", ours.name)
+    assert [one.mnemonic for one in round_stream(theirs, "independent")][:6] == [
+        "mov",
+        "mov",
+        "call",
+        "mov",
+        "ret",
+        "mov",
+    ]
+
+
+def test_the_unit_is_a_call_or_a_board() -> None:
+    union, batch = of("push.attacks.sout"), replace(of("kogge-stone.attacks.nort.batch"), boards=100)
+    assert union.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * CALLS)
+    assert batch.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * 100)
+    assert (union.what("chained").unit, batch.what("independent").unit) == ("call", "board")
+    assert batch.what("independent").boards == 100
+
+
+@pytest.mark.parametrize("mode", ["chained", "independent", "mixed"])
+def test_a_round_of_straight_code(mode: Mode) -> None:
+    one = of("push.attacks.sout")
+    own = [each.mnemonic for each in decode(one.binary.text)]
+    stream = round_stream(one, mode)
+    counted = Counter(each.mnemonic for each in stream)
+    assert counted["call"] == counted["ret"] == CALLS == one.calls
+    starts = [at + 1 for at, each in enumerate(stream) if each.mnemonic == "call"]
+    assert all([each.mnemonic for each in stream[at : at + len(own)]] == own for at in starts)
+    around = {"chained": "mov call mov", "independent": "mov mov call", "mixed": "mov mov call"}[mode].split()
+    ends = {"chained": ["sub", "jne"], "independent": ["sub", "jne"], "mixed": ["add", "cmp", "jb", "sub", "jne"]}[mode]
+    inside = [each.mnemonic for each in stream if each.offset < 4096]
+    assert inside == around * CALLS + ends
+
+
+def test_a_round_of_a_loop_holds_every_turn() -> None:
+    one = of("dumb7.occluded-rolled.sout")
+    stream = round_stream(one, "independent")
+    branches = sum(each.flow == "branch" for each in stream)
+    assert branches == 7 * CALLS + 1
+
+
+def test_a_round_of_arrays_is_one_call() -> None:
+    one = replace(of("kogge-stone.attacks.nort.batch", "avx2"), boards=12)
+    stream = round_stream(one, "independent")
+    assert sum(each.mnemonic == "call" for each in stream) == one.calls == 1
+    assert sum(each.stores and "vmov" in each.mnemonic for each in stream) == 3
+
+
+def test_results_through_memory_in_a_round() -> None:
+    stream = round_stream(of("sliders.pair"), "chained")
+    after = [stream[at + 1] for at, each in enumerate(stream) if each.mnemonic == "ret"]
+    assert len(after) == CALLS
+    assert all(each.loads and each.writes == {"rdi"} for each in after)
+
+
+def test_arguments_on_the_stack_are_not_loaded_again() -> None:
+    sides = find("sliders.sides")
+    one = replace(shell(sides), signature=signature_of(sides.contract, WIN64))
+    stream = round_stream(one, "independent")
+    assert Counter(each.mnemonic for each in stream) == {
+        "mov": 4 * CALLS,
+        "call": CALLS,
+        "ret": CALLS,
+        "sub": 1,
+        "jne": 1,
+    }
+
+
+def test_the_loop_is_the_same_on_every_machine() -> None:
+    """So that a model is of what is measured: nothing in it depends on who runs it."""
+    empty = empty_routine(of("push.attacks.sout"))
+    assert empty.binary.text == b"\xc3"
+    assert empty.signature.convention == SYSV
+    mnemonics = [each.mnemonic for each in round_stream(empty, "independent")]
+    assert mnemonics == ["mov", "mov", "call", "ret"] * CALLS + ["sub", "jne"]

@@ -1,0 +1,190 @@
+"""From stamps to cycles, on records made up: which trials are kept, what comes of them, and when nothing does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+import pytest
+
+from setwise.analysis.measure import trials
+from setwise.analysis.measure.trials import (
+    Block,
+    Refusal,
+    Sections,
+    Timing,
+    What,
+    block,
+    cycles,
+    is_clean,
+    percentile,
+    summary,
+)
+from setwise.codegen.run.stopwatch import Record
+
+SECTIONS = Sections(adds=16000, rows=4000, units=100)
+WHAT = What("dumb7.attacks.sout", "x86-64", 1, "sysv", "setwise", "chained")
+TICKS = 0.7  # a cycle
+STAMP = 50
+
+
+def record(
+    a_call: float = 14.0, ticks: float = TICKS, after: float = 1.0, wide: tuple[float, float] = (1, 1)
+) -> Record:
+    """A trial on a core of so many ticks a cycle; behind the calls its chain takes `after` times as long."""
+    return Record(
+        chain_before=round(SECTIONS.adds * ticks) + STAMP,
+        wide_before=round(SECTIONS.rows * ticks * wide[0]) + STAMP,
+        calls=round(SECTIONS.units * a_call * ticks) + STAMP,
+        wide_behind=round(SECTIONS.rows * ticks * wide[1]) + STAMP,
+        chain_behind=round(SECTIONS.adds * ticks * after) + STAMP,
+        nothing=STAMP,
+    )
+
+
+def blocks(*figures: float | None) -> list[Block]:
+    return [Block(32, 30 if figure is not None else 5, figure) for figure in figures]
+
+
+# trials
+
+
+@pytest.mark.parametrize("ticks", [0.5, 0.7, 1.3])
+def test_cycles_are_ticks_over_those_of_an_addition(ticks: float) -> None:
+    """Whatever the counter's rate; the stamp's own cost is taken off."""
+    assert cycles(record(14.0, ticks), SECTIONS) == pytest.approx(14.0, rel=1e-3)
+    twice = replace(SECTIONS, units=2 * SECTIONS.units)
+    assert cycles(record(14.0, ticks), twice) == pytest.approx(7.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("after", [0.991, 1.0, 1.009])
+def test_chains_that_agree_are_clean(after: float) -> None:
+    assert is_clean(record(after=after), SECTIONS)
+
+
+@pytest.mark.parametrize("after", [0.5, 0.985, 1.015, 40.0])
+def test_a_clock_that_changes_is_not_clean(after: float) -> None:
+    assert not is_clean(record(after=after), SECTIONS)
+
+
+@pytest.mark.parametrize("wide", [(1.05, 1.0), (1.0, 1.05), (1.3, 1.3), (1.0, 9.0)])
+def test_a_core_that_is_shared_is_not_clean(wide: tuple[float, float]) -> None:
+    assert not is_clean(record(wide=wide), SECTIONS)
+
+
+def test_the_loop_around_the_rows_is_let_pass() -> None:
+    """A branch beside 128 additions takes a place, too, where there are four."""
+    assert is_clean(record(wide=(129 / 128, 129 / 128)), SECTIONS)
+
+
+def test_a_counter_that_stands_still_is_not_clean() -> None:
+    assert not is_clean(Record(STAMP, STAMP, STAMP, STAMP, STAMP, STAMP), SECTIONS)
+
+
+# blocks
+
+
+def test_a_block_gives_the_mean_of_its_middle() -> None:
+    """Two rhythms, half of the trials each, and one trial that an interrupt hit."""
+    made = block([record(26.0)] * 16 + [record(28.0)] * 15 + [record(9000.0)], SECTIONS)
+    assert (made.trials, made.clean) == (32, 32)
+    assert made.cycles == pytest.approx(27.0, rel=1e-3)
+
+
+def test_of_a_block_the_disturbed_trials_do_not_count() -> None:
+    made = block([record(14.0)] * 26 + [record(20.0, wide=(1.2, 1.2))] * 6, SECTIONS)
+    assert (made.trials, made.clean) == (32, 26)
+    assert made.cycles == pytest.approx(14.0, rel=1e-3)
+
+
+def test_of_a_block_that_is_not_calm_nothing_is_kept() -> None:
+    """Its clean trials are not to be trusted: what disturbs checks also disturbs calls between two checks."""
+    assert block([record(14.0)] * 23 + [record(after=1.2)] * 9, SECTIONS) == Block(32, 23, None)
+    assert block([record(14.0)] * 24 + [record(after=1.2)] * 8, SECTIONS).cycles is not None
+    assert block([], SECTIONS) == Block(0, 0, None)
+
+
+# processes
+
+
+def test_the_median_and_the_tenth_percentile_of_all_blocks() -> None:
+    processes = [blocks(*(10 + at / 100 for at in range(start, start + 20))) for start in (0, 5, 10)]
+    said = summary(WHAT, processes)
+    assert isinstance(said, Timing)
+    pooled = [figure.cycles for process in processes for figure in process if figure.cycles is not None]
+    assert said.median == median(pooled)
+    assert said.p10 == sorted(pooled)[5]
+    assert said.spread == pytest.approx(0.10 / said.median)
+    assert (said.blocks, said.processes, said.clean, said.trials) == (60, 3, 60 * 30, 60 * 32)
+    assert said.acceptance == pytest.approx(30 / 32)
+
+
+def test_the_order_of_processes_and_blocks_does_not_matter() -> None:
+    processes = [blocks(10.0, 10.1, 10.2), blocks(10.2, 10.3, 10.1), blocks(10.0, 10.4, 10.3)]
+    assert summary(WHAT, processes) == summary(WHAT, [process[::-1] for process in processes[::-1]])
+
+
+def test_processes_with_too_few_blocks_are_left_out() -> None:
+    full, thin = blocks(*[10.0] * 9), blocks(19.0, None, None)
+    said = summary(WHAT, [full, full, full, thin, thin])
+    assert isinstance(said, Timing)
+    assert (said.median, said.processes, said.blocks) == (10.0, 3, 27)
+
+
+@pytest.mark.parametrize("quiet", [0, 1, 2])
+def test_too_few_processes_and_nothing_is_said(quiet: int) -> None:
+    full, none = blocks(*[10.0] * 9), blocks(*[None] * 9)
+    said = summary(WHAT, [full] * quiet + [none] * (5 - quiet))
+    assert said == Refusal(WHAT, "too few of 1440 trials were undisturbed", quiet * 270 + (5 - quiet) * 45, 1440)
+
+
+def test_processes_that_disagree_say_nothing() -> None:
+    apart = trials.PROCESSES_AGREE
+    near, far = 10 * (1 + 0.9 * apart), 10 * (1 + 1.2 * apart)
+    rest = [blocks(*[10.0] * 9)] * 4
+    assert isinstance(summary(WHAT, [*rest, blocks(*[near] * 9)]), Timing)
+    said = summary(WHAT, [*rest, blocks(*[far] * 9)])
+    assert isinstance(said, Refusal)
+    assert said.reason == f"the processes disagree, 10.00 to {far:.2f} cycles"
+
+
+def test_two_runs_in_bad_weather_agree_or_one_says_nothing() -> None:
+    """A run of which a part is slowed without being noticed: what it says is right within the limit, or not said."""
+    for slowed in range(6):
+        calm, hit = blocks(*[10.0] * 9), blocks(*[11.0] * 9)
+        said = summary(WHAT, [hit] * slowed + [calm] * (5 - slowed))
+        assert isinstance(said, Refusal) or said.median in (10.0, 11.0)
+        assert isinstance(said, Refusal) == (0 < slowed < 5)
+
+
+@pytest.mark.parametrize(("part", "is_"), [(0.0, 1.0), (0.1, 1.0), (0.11, 2.0), (0.5, 5.0), (1.0, 10.0)])
+def test_percentile(part: float, is_: float) -> None:
+    values: Sequence[float] = [float(value) for value in range(10, 0, -1)]
+    assert percentile(values, part) == is_
+
+
+def test_rows_for_programs() -> None:
+    timing = Timing(WHAT, 14.0, 13.9, 0.01, 30, 5, 900, 1000)
+    assert json.loads(json.dumps(timing.as_dict())) == {
+        "name": "dumb7.attacks.sout",
+        "isa": "x86-64",
+        "lanes": 1,
+        "abi": "sysv",
+        "maker": "setwise",
+        "mode": "chained",
+        "unit": "call",
+        "boards": 0,
+        "median": 14.0,
+        "p10": 13.9,
+        "spread": 0.01,
+        "blocks": 30,
+        "processes": 5,
+        "clean": 900,
+        "trials": 1000,
+        "acceptance": 0.9,
+    }
+    refusal = Refusal(WHAT, "too few", 3, 1000).as_dict()
+    assert refusal["reason"] == "too few"
+    assert "median" not in refusal

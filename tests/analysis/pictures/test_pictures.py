@@ -1,0 +1,201 @@
+"""Pictures: well-formed, the same every time, words within the card and apart, true to their data."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from setwise.analysis.commands.trace import EMPTY, SLIDERS
+from setwise.analysis.pictures import svg as pictures
+from setwise.analysis.pictures.bars import Bar, moves_and_operations
+from setwise.analysis.pictures.boards import slow_motion
+from setwise.analysis.pictures.graph import Node, dependencies
+from setwise.analysis.pictures.network import prefix_network
+from setwise.analysis.pictures.scatter import Point, latency_and_throughput
+from setwise.analysis.pictures.svg import BLUE, BRICK, INK, TEAL
+from setwise.analysis.run.trace import fill
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+GRAPH = (
+    Node("sliders", "input"),
+    Node("empty", "input"),
+    Node("mov rax,rdi", "move", 0, True, (0,), 0),
+    Node("shr rax,8", "operation", 1, True, (2,), 2),
+    Node("and rax,rsi", "operation", 2, True, (3, 1), 3),
+    Node("or rdi,rax", "operation", 3, True, (0, 4), 4),
+    Node("attacks", "output", None, True, (5,), 5),
+)
+POINTS = tuple(
+    Point(20 + 0.3 * at % 2, 10 + 0.2 * (at % 3), f"kernel {at}", (BRICK, BLUE, TEAL)[at % 3], at % 2 == 0)
+    for at in range(9)
+)
+BARS = [
+    (title, [(isa, [Bar("dumb7", 1, 19), Bar("push", 0, 14)]) for isa in ("x86-64", "avx512")])
+    for title in ("south", "east")
+]
+
+
+def slow() -> str:
+    return slow_motion(fill("dumb7", "sout", SLIDERS, EMPTY), fill("kogge-stone", "sout", SLIDERS, EMPTY))
+
+
+def drawn() -> dict[str, str]:
+    families = {"dumb7": "dumb7", "push": "push"}
+    return {
+        "slow motion": slow(),
+        "network": prefix_network(),
+        "bars": moves_and_operations(BARS, families, "of two families"),
+        "graph": dependencies([("one", "told", GRAPH), ("other", "told", GRAPH)], "What waits for what", "below"),
+        "scatter": latency_and_throughput([("one", POINTS), ("other", POINTS)], [(BRICK, "x")], "Title", "below"),
+    }
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text and the space that it takes."""
+
+    content: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def words(svg: str) -> Iterator[Words]:
+    """Every text that is not turned, with an estimate of its space, in the picture's own coordinates."""
+
+    def walk(element: ElementTree.Element, dx: float, dy: float) -> Iterator[Words]:
+        moved = re.fullmatch(r"translate\(([-\d.]+) ([-\d.]+)\)", element.get("transform", ""))
+        if moved:
+            dx, dy = dx + float(moved[1]), dy + float(moved[2])
+        if element.tag == f"{SVG}text" and "rotate" not in element.get("transform", ""):
+            content, size = element.text or "", float(element.get("font-size", "0"))
+            x, y = float(element.get("x", "0")) + dx, float(element.get("y", "0")) + dy
+            # Narrower than what the layout reckons with, as most fonts are.
+            width = 0.85 * pictures.width_of(content, size, mono=element.get("class") == "m")
+            left = {"start": x, "middle": x - width / 2, "end": x - width}[element.get("text-anchor", "start")]
+            yield Words(content, left, y - 0.7 * size, left + width, y + 0.1 * size)
+        for child in element:
+            yield from walk(child, dx, dy)
+
+    return walk(ElementTree.fromstring(svg), 0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", drawn())
+def test_a_picture_is_the_same_every_time_and_has_words_for_those_who_do_not_see(name: str) -> None:
+    svg = drawn()[name]
+    assert svg == drawn()[name]
+    root = ElementTree.fromstring(svg)
+    assert root.get("role") == "img"
+    title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+    assert title is not None
+    assert description is not None
+    assert title.text
+    assert description.text
+
+
+@pytest.mark.parametrize("name", drawn())
+def test_no_words_leave_the_card_or_cover_others(name: str) -> None:
+    root = ElementTree.fromstring(drawn()[name])
+    width, height = float(root.get("width", "0")), float(root.get("height", "0"))
+    found = list(words(drawn()[name]))
+    assert len(found) > 5
+    for one in found:
+        assert one.left >= 8, one
+        assert one.right <= width - 8, one
+        assert one.top >= 0, one
+        assert one.bottom <= height - 8, one
+    for at, one in enumerate(found):
+        for other in found[:at]:
+            apart = (
+                one.right <= other.left or other.right <= one.left or one.bottom <= other.top or other.bottom <= one.top
+            )
+            assert apart, (one, other)
+
+
+@pytest.mark.parametrize("name", drawn())
+def test_the_card_is_light_and_has_no_colour_that_the_page_decides(name: str) -> None:
+    root = ElementTree.fromstring(drawn()[name])
+    first = root.find(f"{SVG}rect")
+    assert first is not None
+    assert first.get("fill") == pictures.PAPER
+    assert float(first.get("width", "0")) > 0.99 * float(root.get("width", "0"))
+    assert "currentColor" not in drawn()[name]
+    assert "prefers-color-scheme" not in drawn()[name]
+
+
+def contrast(colour: str) -> float:
+    """The contrast of a colour to the card, as WCAG 2 reckons it."""
+
+    def luminance(written: str) -> float:
+        parts = [int(written[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    return (luminance(pictures.PAPER) + 0.05) / (luminance(colour) + 0.05)
+
+
+def test_colours_stand_out_from_the_card() -> None:
+    assert contrast(INK) > 7
+    assert contrast(pictures.MUTED) > 4.5
+    for colour in pictures.FAMILIES.values():
+        assert contrast(colour) > 3, colour
+        assert colour in pictures.TINTS
+
+
+def test_bars_are_as_high_as_their_counts() -> None:
+    svg = moves_and_operations([("south", [("x86-64", [Bar("dumb7", 1, 19), Bar("push", 2, 14)])])], {}, "")
+    bars = re.findall(r'<rect [^>]*width="13" height="([\d.]+)" fill="(#\w+)"', svg)
+    heights = {colour: float(height) for height, colour in bars}
+    dumb7, push = pictures.FAMILIES["dumb7"], pictures.FAMILIES["push"]
+    assert heights[dumb7] / heights[push] == pytest.approx(19 / 14, abs=0.01)
+    assert heights[pictures.TINTS[push]] / heights[pictures.TINTS[dumb7]] == pytest.approx(2, abs=0.01)
+    assert {"20", "16"} <= {one.content for one in words(svg)}
+
+
+@pytest.mark.parametrize(("sliders", "empty"), [(SLIDERS, EMPTY), (1 << 56 | 1 << 40, (1 << 64) - 1)])
+def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: int) -> None:
+    fills = [fill("dumb7", "sout", sliders, empty), fill("kogge-stone", "sout", sliders, empty)]
+    svg = slow_motion(*fills)
+    assert fills[0].flood == fills[1].flood
+    assert "reach the same squares" in svg
+    cycles = [cycle for shown in fills for cycle in shown.cycles]
+    of_legend, of_starts = 3, 2 * sliders.bit_count()
+    assert svg.count("<circle") == sum(cycle.flood.bit_count() for cycle in cycles) + of_starts + of_legend
+    # What is new is so in one cycle of a fill only.
+    new = sum((shown.flood & ~sliders).bit_count() for shown in fills)
+    assert svg.count(f'r="4.4" fill="{BLUE}"') == new + 1
+
+
+def test_the_network_floods_as_the_fill_does() -> None:
+    svg = prefix_network(slider=0, blocker=6)
+    # Seven rows and the start along the chain, three and the start along the network; one more in the legend.
+    chain = sum(min(1 + row, 6) for row in range(8))
+    doubled = 1 + 2 + 4 + 6
+    assert len(re.findall(rf'<circle [^>]*r="8" fill="{INK}"', svg)) == chain + doubled
+
+
+def test_what_waits_stands_below_what_it_waits_for() -> None:
+    svg = dependencies([("one", "told", GRAPH)], "title", "below")
+    tops = {one.content: one.top for one in words(svg)}
+    for node in GRAPH:
+        for source in node.waits_for:
+            assert tops[GRAPH[source].words] < tops[node.words]
+    critical = len(re.findall(f'<path d="M[^"]*C[^"]*" fill="none" stroke="{BRICK}"', svg))
+    assert critical == sum(node.last is not None for node in GRAPH)
+
+
+def test_points_lie_where_their_cycles_say() -> None:
+    points = [Point(0, 0, "none", BRICK), Point(10, 20, "ten", BLUE), Point(20, 40, "twenty", TEAL, ours=False)]
+    svg = latency_and_throughput([("one", points)], [], "Title", "below")
+    found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4.5"', svg)
+    (x0, y0), (x1, y1), (x2, y2) = ((float(x), float(y)) for x, y in found[-3:])
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
+    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.02)
+    assert x2 > x1 > x0
+    assert y2 < y1 < y0

@@ -1,0 +1,189 @@
+"""The prover can fail: broken machine code is refuted, by a counterexample that the processor confirms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from setwise.analysis.code.decode import Binary, features
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proof.confirm import confirm
+from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.run.cases import Cases, make_cases
+from setwise.analysis.run.check import check as check_natively
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.mutants import KINDS, mutants
+from setwise.analysis.run.workers import Workers
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.run.call import runner
+from tests.analysis.proof.replay import wrong
+from tests.analysis.semantics.machines import Cpu, this_cpu
+from tests.conftest import require_module
+
+EACH = 20
+QUICK = (
+    ("kogge-stone.attacks.noEa", "x86-64"),
+    ("push.attacks.east", "bmi2"),
+    ("bytewise.carry-loop-64", "x86-64"),
+    ("kogge-stone.attacks.west", "avx2"),
+    ("kogge-stone.attacks.rook", "avx512"),
+    ("kogge-stone.attacks.nort.batch", "sse2"),
+)
+# The routines with several targets whose forms of instruction are most different from the scalar ones.
+VECTORS = ("kogge-stone.attacks.queen", "sliders.union", "sliders.rays", "kogge-stone.attacks.soWe.batch")
+# What a mutant must end in. "confirmed": refuted, and wrong when it is stepped, and when it runs, where the processor
+# has the instructions. "breach": refuted by what is not safe to run, and only stepped. Two more are set aside and
+# another mutant takes their place: "refused", an instruction without semantics; "elsewhere", refuted where addresses or
+# memory are such as they are not in a run.
+DECIDED = frozenset({"confirmed", "breach", "equivalent"})
+ASIDE = frozenset({"refused", "elsewhere"})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant: `what` says which it was."""
+
+    outcome: str
+    what: str
+
+
+class Judge:
+    """Proves or refutes mutants of a kernel, and asks the processor for its mind."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel, self.task, self.prover = kernel, task_of(kernel), Prover()
+        self._cases: Cases | None = None
+        try:
+            self._cpu: Cpu | None = this_cpu()
+        except pytest.skip.Exception:
+            self._cpu = None
+
+    def outcome(self, made: Certificate) -> str:
+        """A word for how a proof ended and what a run on this processor says."""
+        if made.status == "proved":
+            return "equivalent" if self._runs_well(made) else "disagrees"
+        if made.status == "not proved":
+            return "refused" if "no semantics for" in made.reason else "not proved"
+        found = made.counterexample
+        assert found is not None
+        stepped = confirm_by_stepping(made).status
+        if not found.runs:
+            return "breach" if stepped == "confirmed" else "elsewhere"
+        if self._cpu is None or self._cpu.lacking(features(made.instructions)):
+            said = confirm(self.kernel, made).status
+        else:
+            said = "confirmed" if wrong(self._cpu, made) else "disagrees"
+        if not found.anywhere:
+            return said if said == "confirmed" else "elsewhere"
+        return said if said == stepped else f"{said} in a run, {stepped} by stepping"
+
+    def _runs_well(self, made: Certificate) -> bool:
+        """Whether what is proved does what it should on some boards; where it does not run here, nobody objects."""
+        if self._cpu is None or self._cpu.lacking(features(made.instructions)):
+            return True
+        contract = self.kernel.routine.contract
+        if self._cases is None:
+            self._cases = make_cases(contract, quick=True, random_boards=2000)
+        with runner(self.kernel, made.binary.image) as running:
+            return check_natively(running.run, self._cases, arrays=bool(contract.each)).status == "passed"
+
+
+def judged(name: str, isa: str, number: int) -> list[Verdict]:
+    """Verdicts until so many mutants of a kernel are decided."""
+    judge = Judge(lower(find(name), isa, "sysv"))
+    verdicts = []
+    for mutant in mutants(binary_of(judge.kernel), 3 * number, seed=len(name)):
+        made = judge.prover.prove(mutant.binary, judge.task, 60)
+        what = f"{name} {isa}: {mutant.what}: {made.reason}"
+        verdicts.append(Verdict(judge.outcome(made), what))
+        if sum(verdict.outcome in DECIDED for verdict in verdicts) == number:
+            break
+    return verdicts
+
+
+def check(verdicts: Sequence[Verdict]) -> Counter[str]:
+    """How many mutants came to each end; an AssertionError names those that came to none, or to two."""
+    bad = [verdict for verdict in verdicts if verdict.outcome not in DECIDED | ASIDE]
+    assert not bad, "\n".join(f"{verdict.outcome}: {verdict.what}" for verdict in bad)
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    assert sum(outcomes[aside] for aside in ASIDE) <= max(2, len(verdicts) // 20), outcomes
+    return outcomes
+
+
+@pytest.mark.parametrize(("name", "isa"), QUICK)
+def test_some_mutants_are_refuted_or_equivalent(name: str, isa: str) -> None:
+    require_module("bitwuzla")
+    outcomes = check(judged(name, isa, EACH))
+    assert sum(outcomes[decided] for decided in DECIDED) == EACH
+    assert outcomes["confirmed"] + outcomes["breach"] >= EACH // 2
+
+
+def _jobs() -> Iterator[tuple[str, str]]:
+    yield from ((name, "x86-64") for name in catalogue())
+    yield from ((name, isa) for name in VECTORS for isa in catalogue()[name].isas if isa != "x86-64")
+
+
+def _effort(job: tuple[str, str]) -> int:
+    """A guess at how long a kernel's mutants take: those of the whole side first, they are the longest."""
+    return sum(word in job[0] for word in ("sliders", "exploding", "pieces", "direction", "queen", "until-dry", "any"))
+
+
+@pytest.mark.slow
+def test_at_least_twenty_mutants_of_every_routine_are_refuted_or_equivalent() -> None:
+    require_module("bitwuzla")
+    jobs = sorted(_jobs(), key=_effort, reverse=True)
+    assert {name for name, _ in jobs} == set(catalogue())
+    with Workers() as pool:
+        running = [pool.submit(judged, name, isa, EACH) for name, isa in jobs]
+        each = [one.result() for one in running]
+    outcomes = check([verdict for verdicts in each for verdict in verdicts])
+    decided = sum(outcomes[one] for one in DECIDED)
+    assert min(sum(verdict.outcome in DECIDED for verdict in verdicts) for verdicts in each) == EACH
+    assert decided == EACH * len(jobs) >= 2000
+    assert outcomes["confirmed"] > decided // 2
+
+
+def test_a_processor_of_another_mind_is_an_error() -> None:
+    """Whether it is proved and goes wrong in a run, or refuted and goes right."""
+    require_module("bitwuzla")
+    judge = Judge(lower(find("kogge-stone.attacks.noEa"), "x86-64", "sysv"))
+    if judge._cpu is None:
+        pytest.skip("not run: this processor cannot")
+    right = binary_of(judge.kernel)
+    broken = next(mutant.binary for mutant in mutants(right, 1) if mutant.kind == "opcode")
+    proved, refuted = (judge.prover.prove(binary, judge.task) for binary in (right, broken))
+    assert (judge.outcome(proved), judge.outcome(refuted)) == ("equivalent", "confirmed")
+    for lie in (replace(proved, binary=broken), replace(refuted, binary=right)):
+        assert judge.outcome(lie) == "disagrees"
+        with pytest.raises(AssertionError, match="disagrees: what"):
+            check([Verdict(judge.outcome(lie), "what")])
+
+
+def test_what_is_not_proved_is_an_error() -> None:
+    with pytest.raises(AssertionError, match="not proved: what"):
+        check([Verdict("not proved", "what"), Verdict("confirmed", "another")])
+
+
+def test_mutants_are_of_all_kinds_and_always_the_same() -> None:
+    binary = binary_of(lower(find("dumb7.occluded-until-dry.east"), "x86-64", "sysv"))
+    found = list(mutants(binary, 150, seed=3))
+    assert {mutant.kind for mutant in found} == set(KINDS)
+    assert found == list(mutants(binary, 150, seed=3))
+    assert found != list(mutants(binary, 150, seed=4))
+    assert len({mutant.binary for mutant in found}) == 150
+    assert all(len(mutant.binary.text) == len(binary.text) for mutant in found)
+    assert binary not in {mutant.binary for mutant in found}
+    assert isinstance(binary, Binary)
+
+
+def test_other_bytes_for_the_same_instruction_are_no_mutant() -> None:
+    """shl is encoded in two ways (/4 and /6), and its count is taken modulo 64."""
+    found = list(mutants(Binary(bytes.fromhex("48c1e008c3")), 100))
+    assert found
+    assert not [mutant.what for mutant in found if "'sal" in mutant.what or ",72'" in mutant.what]

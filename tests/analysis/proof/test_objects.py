@@ -1,0 +1,150 @@
+"""What compilers make of the seeds' C is proved; without its wrap mask, or with a mistaken one, it is refuted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.objects import load
+from setwise.analysis.commands.main import main
+from setwise.analysis.proof.confirm import confirm
+from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec import raywalk
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from setwise.codegen.run.executable import runnable
+from tests.conftest import require_module, require_tool
+from tests.seeds_c import DIRECTIONS, ROUTINES, function, source, symbol
+
+require_module("bitwuzla")
+
+COMPILERS = ("gcc", "clang-19")
+FLAGS = (("-O2",), ("-O3", "-march=x86-64-v4"), ("-O1", "-mbmi2"))
+HEAD = "typedef unsigned long long U64;\n#define ABI\n"
+NOT_A, NOT_H = "0xfefefefefefefefeULL", "0x7f7f7f7f7f7f7f7fULL"
+
+
+def compiled(folder: Path, compiler: str, text: str, *flags: str) -> Path:
+    file, made = folder / "fills.c", folder / "fills.o"
+    file.write_text(text)
+    options = ("-c", "-fcf-protection=none", *flags)
+    subprocess.run([require_tool(compiler), *options, str(file), "-o", str(made)], check=True)
+    return made
+
+
+def broken(routine: str) -> dict[str, str]:
+    """The C function with its wrap mask left out, where it has one, and with a mistaken one."""
+    text = function(routine)
+    right, other = (NOT_A, NOT_H) if NOT_A in text else (NOT_H, NOT_A)
+    if right in text:
+        return {
+            "left out": text.replace(f"pro &= {right};", "").replace(f" & {right}", ""),
+            "left out of the path": text.replace(f"pro &= {right};", ""),
+            "mistaken": text.replace(right, other),
+        }
+    # Up and down nothing wraps; a mask is mistaken there.
+    return {"mistaken": text.replace("U64 pro) {", f"U64 pro) {{\n    pro &= {NOT_A};")}
+
+
+@pytest.mark.parametrize(
+    ("compiler", "flags"),
+    [
+        pytest.param(compiler, flags, id=" ".join((compiler, *flags)), marks=pytest.mark.slow if more else ())
+        for compiler in COMPILERS
+        for more, flags in enumerate(FLAGS)
+    ],
+)
+def test_what_compilers_make_of_the_seeds_is_proved(tmp_path: Path, compiler: str, flags: tuple[str, ...]) -> None:
+    made = compiled(tmp_path, compiler, source(), "-DABI=", *flags)
+    prover = Prover()
+    for routine in ROUTINES:
+        task = task_of(lower(find(routine), "x86-64", "sysv"))
+        proof = prover.prove(load(made, symbol(routine)), task)
+        assert (routine, proof.status, proof.reason) == (routine, "proved", "")
+
+
+ARRAYS = """
+void batch(const U64 *gen, const U64 *pro, U64 *result, U64 n) {
+    for (U64 i = 0; i < n; i++) result[i] = kogge_stone_attacks_noEa(gen[i], pro[i]);
+}
+"""
+LOOPS = (
+    "gcc -O2",
+    "gcc -O2 -funroll-loops",
+    "gcc -O3",
+    "gcc -O3 -march=x86-64-v4",
+    "clang-19 -O1",
+    "clang-19 -O2",
+    "clang-19 -O3 -march=x86-64-v4",
+)
+
+
+@pytest.mark.parametrize("how", LOOPS)
+def test_what_compilers_make_of_loops_over_arrays_is_proved_for_all_n(tmp_path: Path, how: str) -> None:
+    """In vectors, with what is left over in loops of their own, and apart where arrays overlap."""
+    compiler, *flags = how.split()
+    name = "kogge-stone.attacks.noEa"
+    task = task_of(lower(find(f"{name}.batch"), "x86-64", "sysv"))
+    made = compiled(tmp_path, compiler, HEAD + "static inline " + function(name) + ARRAYS, *flags)
+    proof = Prover().prove(load(made, "batch"), task)
+    assert (proof.status, proof.reason) == ("proved", "")
+    assert proof.induction
+    text = HEAD + "static inline " + broken(name)["left out"] + ARRAYS
+    proof = Prover().prove(load(compiled(tmp_path, compiler, text, *flags), "batch"), task)
+    assert (proof.status, proof.reason) == ("refuted", "attacks is wrong")
+
+
+def test_another_convention_is_held_to_its_own_registers(tmp_path: Path) -> None:
+    made = compiled(tmp_path, "gcc", source(), "-O2", "-DABI=__attribute__((ms_abi))")
+    binary = load(made, symbol("kogge-stone.attacks.west"))
+    for abi, status in (("win64", "proved"), ("sysv", "refuted")):
+        kernel = lower(find("kogge-stone.attacks.west"), "x86-64", abi)
+        assert Prover().prove(binary, task_of(kernel)).status == status
+
+
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang-19", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("family", [pytest.param("dumb7", marks=pytest.mark.slow), "kogge-stone"])
+def test_a_wrap_mask_that_is_not_right_is_refuted_by_a_board(
+    tmp_path: Path, compiler: str, direction: str, family: str
+) -> None:
+    routine = f"{family}.attacks.{direction}"
+    kernel = lower(find(routine), "x86-64", "sysv")
+    for how, text in broken(routine).items():
+        made = compiled(tmp_path, compiler, HEAD + text, "-O2")
+        proof = Prover().prove(load(made, symbol(routine)), task_of(kernel))
+        assert (how, proof.status, proof.reason) == (how, "refuted", "attacks is wrong")
+        found = proof.counterexample
+        assert found is not None
+        words = dict(found.words)
+        assert found.expected == (raywalk.attacks(direction, words["sliders"], words["empty"]),)
+        assert words["sliders"].bit_count() == 1  # a board that is easy to read
+        said = confirm_by_stepping(proof)
+        assert (said.status, said.what, said.got) == ("confirmed", "confirmed by stepping", found.got)
+        if runnable():
+            said = confirm(kernel, proof)
+            assert (said.status, said.got) == ("confirmed", found.got)
+
+
+def test_the_command_draws_the_board_that_refutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = broken("kogge-stone.attacks.east")["left out of the path"]
+    made = compiled(tmp_path, "gcc", HEAD + text, "-O2")
+    name = symbol("kogge-stone.attacks.east")
+    arguments = ("prove", "--object", str(made), "--symbol", name, "--spec", "kogge-stone.attacks.east")
+    assert main(arguments) == 1
+    shown = capsys.readouterr().out
+    assert f"{name} as kogge-stone.attacks.east, sysv: refuted" in shown
+    assert "attacks, expected" in shown
+    assert "attacks, got" in shown
+    assert "refuted: attacks is wrong; confirmed by stepping\n" in shown
+    assert main((*arguments, "--json")) == 1
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["status"] == "refuted"
+    found = row["counterexample"]
+    assert found["confirmation"] == "confirmed"
+    assert found["expected"] != found["got"]

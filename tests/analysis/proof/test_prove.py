@@ -1,0 +1,358 @@
+"""The prover: what is right is proved, what is not is refuted by what it does, and what it cannot follow it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proof.confirm import Crash, apart, confirm
+from setwise.analysis.proof.prove import Prover
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.task import Argument, Place, Result, Task
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.lower import lower
+from setwise.codegen.run.executable import runnable
+from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
+from tests.conftest import require_module
+
+require_module("bitwuzla")
+runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+
+BOARDS = (
+    Argument("sliders", "board", Place("general", "rdx")),
+    Argument("empty", "empty", Place("general", "rcx")),
+)
+SOUTH = Task(
+    "attacks",
+    "sout",
+    BOARDS,
+    (Result("attacks", Place("general", "rax")),),
+    saved=("rbx", "rbp", "rsi", "rdi", "r12"),
+    saved_vectors=("zmm6",),
+)
+
+
+@cache
+def prover() -> Prover:
+    return Prover()
+
+
+def proof(source: str, task: Task = SOUTH, data: bytes = b"") -> Certificate:
+    """The proof of some assembly; its data lies at 0x200."""
+    return prover().prove(Binary(assemble(source), data, 0x200 if data else 0), task)
+
+
+def kernel_proof(name: str, isa: str = "x86-64", abi: str = "sysv", lanes: int | None = None) -> Certificate:
+    kernel = lower(find(name), isa, abi, lanes)
+    return prover().prove(binary_of(kernel), task_of(kernel))
+
+
+@pytest.mark.parametrize("source", [DUMB7, KOGGE_STONE])
+def test_the_classic_listings_are_proved(source: str) -> None:
+    made = proof(source)
+    assert (made.status, made.reason, made.cases, made.paths) == ("proved", "", 1, 1)
+    assert set(made.changed) == {"rax", "rdx"} | ({"rcx"} if source == KOGGE_STONE else set())
+    assert made.solver.startswith("bitwuzla 0.")
+
+
+@pytest.mark.parametrize(
+    ("name", "isa", "lanes"),
+    [
+        ("kogge-stone.attacks.noEa", "x86-64", None),
+        ("kogge-stone.attacks.any", "bmi2", None),
+        ("dumb7.occluded-rolled.west", "x86-64", None),
+        ("dumb7.occluded-until-dry.soWe", "x86-64", None),
+        ("push.attacks.queen", "x86-64", None),
+        ("subtraction.attacks.east", "x86-64", None),
+        ("bytewise.carry-loop-64", "x86-64", None),
+        ("bytewise.carry-loop-32", "bmi2", None),
+        ("kogge-stone.occluded.east", "sse2", None),
+        ("kogge-stone.attacks.soEa", "avx512", 8),
+        ("kogge-stone.attacks.bishop", "avx2", None),
+        ("sliders.pair", "avx512", None),
+        ("kogge-stone.attacks.east.batch", "avx2", None),
+        ("sliders.union.batch", "x86-64", None),
+        ("exploding.bishop", "x86-64", None),
+    ],
+)
+@pytest.mark.parametrize("abi", ["sysv", "win64"])
+def test_kernels_of_every_sort_are_proved(name: str, isa: str, lanes: int | None, abi: str) -> None:
+    made = kernel_proof(name, isa, abi, lanes)
+    assert (made.status, made.reason) == ("proved", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in catalogue() if name.startswith("exploding.")])
+def test_exploding_bitboards_are_proved_square_by_square(name: str) -> None:
+    made = kernel_proof(name)
+    assert made.status == "proved"
+    assert made.cases == (640 if "direction" in name else 64)
+
+
+def test_loops_are_unrolled_until_another_round_is_impossible() -> None:
+    made = kernel_proof("dumb7.occluded-until-dry.nort")
+    assert made.status == "proved"
+    assert made.rounds == 7
+    assert made.induction == ""
+
+
+def test_loops_without_such_a_bound_are_proved_by_induction() -> None:
+    assert "the lowest bit of b rises" in kernel_proof("bytewise.carry-loop-64").induction
+    assert "a boards are done" in kernel_proof("kogge-stone.attacks.east.batch", "avx2").induction
+
+
+WRONG = {
+    "a wrong shift": (DUMB7.replace("shr rax,8", "shr rax,9"), "attacks is wrong"),
+    "rbx changed": ("xor ebx,ebx;" + DUMB7, "rbx is not restored"),
+    "rbx changed where nothing slides": ("test rdx,rdx; cmove rbx,rcx;" + DUMB7, "rbx is not restored"),
+    "xmm6 changed": ("pxor xmm6,xmm6;" + DUMB7, "xmm6 is not restored"),
+    "a stack that is not emptied": ("push rdx;" + DUMB7, "returns elsewhere than to its caller"),
+    "a stack emptied too far": (DUMB7.replace("ret", "ret 8"), "rsp is not restored"),
+    "below the stack": ("mov [rsp-8],rdx;" + DUMB7, "writes 8 bytes at byte 0 of 'the stack'"),
+    "above the stack": ("mov r8,[rsp+8];" + DUMB7, "reads 8 bytes at byte 16 of 'the stack'"),
+    "the return address": ("mov [rsp],rdx;" + DUMB7, "returns elsewhere than to its caller"),
+    "a board as an address": ("mov r8,[rdx];" + DUMB7, "at an address that is made of no address"),
+    "a fixed address": ("movabs rax,[0x1234567812345678];" + DUMB7, "at the fixed address 0x1234567812345678"),
+    "its own code": ("mov [rip],rdx;" + DUMB7, "which are read-only"),
+    "behind the code": ("mov r8,[rip+0x1000];" + DUMB7, "of the code and its data, which have"),
+    "a table's end": ("and edx,7; lea r8,[rip]; mov r8,[r8+rdx*8+0x20];" + DUMB7, "outside of the code"),
+    "flags that nobody set": ("jb 1f;" + DUMB7 + "; 1: ret", "reads cf, which is undefined"),
+    "a jump out": ("jmp .+0x1000", "leaves its code"),
+    "a jump to a board": ("jmp rdx", "returns elsewhere than to its caller"),
+    "a lost stack": ("mov r8,rsp; mov rsp,rdx; mov rsp,r8;" + DUMB7, "loses the stack pointer"),
+    "an unaligned load": ("movdqa xmm0,[rsp-16];" + DUMB7, "needs an address that is a multiple of 16"),
+    "no end": ("1: jmp 1b", "has not returned after 20000 instructions"),
+    "no end for some": ("1: test rdx,rdx; jne 1b;" + DUMB7, "has not returned after 20000 instructions"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_refuted(what: str) -> None:
+    source, reason = WRONG[what]
+    task = replace(SOUTH, red_zone=32) if what == "an unaligned load" else SOUTH
+    made = proof(source, task)
+    assert made.status == "refuted"
+    assert reason in made.reason
+    assert made.counterexample is not None
+    assert made.counterexample.runs == reason.endswith((" is wrong", " is not restored"))
+
+
+def test_a_counterexample_is_the_plainest_there_is() -> None:
+    """As few pieces as may be on the lowest squares that show it; whatever the solver would choose."""
+    a2, a3, a4, everywhere = 1 << 8, 1 << 16, 1 << 24, (1 << 64) - 1
+    for old, new, sliders, empty in (
+        ("and rdx,rcx", "or rdx,rcx", 0, everywhere),
+        ("shr rax,8", "shr rax,9", a2, everywhere ^ a2),
+        ("and rdx,rcx; or rax,rdx", "or rax,rdx; and rdx,rcx", a3, everywhere ^ a3 ^ a2),
+        ("or rax,rdx", "xor rax,rdx", a3 | a4, everywhere),
+    ):
+        made = proof(DUMB7.replace(old, new, 1))
+        assert made.counterexample is not None
+        assert dict(made.counterexample.words) == {"sliders": sliders, "empty": empty}
+
+
+def test_what_is_allowed_is_allowed() -> None:
+    saved = "push rbx; sub rsp,16; movdqu [rsp],xmm6; mov rbx,rdx; pxor xmm6,xmm6;"
+    back = "movdqu xmm6,[rsp]; add rsp,16; pop rbx; ret"
+    assert proof(saved + DUMB7.replace("ret", back)).status == "proved"
+    assert proof("mov [rsp-16],rdx; mov rdx,[rsp-16];" + DUMB7, replace(SOUTH, red_zone=128)).status == "proved"
+    assert proof("mov [rsp+8],rdx; mov rdx,[rsp+8];" + DUMB7, replace(SOUTH, home=32)).status == "proved"
+    aligned = "mov r8,rsp; and rsp,-64; movdqa [rsp-64],xmm0; mov rsp,r8;"
+    assert proof(aligned + DUMB7, replace(SOUTH, red_zone=128)).status == "proved"
+
+
+def test_what_was_popped_is_lost_without_a_red_zone() -> None:
+    source = "push rdx; pop r8; sub rsp,8; mov rdx,[rsp]; add rsp,8;" + DUMB7
+    assert proof(source, replace(SOUTH, red_zone=128)).status == "proved"
+    made = proof(source)
+    assert (made.status, made.reason) == ("refuted", "attacks is wrong")
+
+
+def test_an_instruction_without_semantics_is_refused_by_name() -> None:
+    made = proof("push rbx; cpuid; pop rbx;" + DUMB7)
+    assert (made.status, made.reason) == ("not proved", "no semantics for 'cpuid' at offset 0x1")
+    made = proof("std;" + DUMB7)
+    assert (made.status, made.reason) == ("not proved", "no semantics for 'std' at offset 0x0")
+
+
+def test_a_path_that_cannot_be_taken_does_no_harm() -> None:
+    assert proof("mov r8,rdx; and r8,1; cmp r8,2; jb 1f; cpuid; 1:" + DUMB7).status == "proved"
+    assert proof("mov r8,rdx; and r8,1; cmp r8,1; jb 1f; cpuid; 1:" + DUMB7).status == "not proved"
+
+
+def test_bytes_that_are_no_instruction_are_not_proved() -> None:
+    made = prover().prove(Binary(b"\x06"), SOUTH)
+    assert (made.status, made.reason) == ("not proved", "no instruction at offset 0x0: 06")
+
+
+def test_a_time_out_is_not_a_proof() -> None:
+    kernel = lower(find("dumb7.attacks.queen"), "x86-64", "sysv")
+    for limit in (0.0, 0.02):
+        made = Prover().prove(binary_of(kernel), task_of(kernel), limit)
+        assert (made.status, made.reason) == ("not proved", "the time limit was reached")
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        replace(SOUTH, requires=("sliders are few",)),
+        replace(SOUTH, requires=("sliders within occupied",)),
+        replace(SOUTH, specification="attakcs"),
+        replace(SOUTH, direction="up"),
+        replace(SOUTH, arguments=(*BOARDS, Argument("x", "riddle", Place("general", "r8")))),
+    ],
+)
+def test_a_contract_that_nobody_knows_is_not_proved(task: Task) -> None:
+    made = proof(DUMB7, task)
+    assert made.status == "not proved"
+    assert made.reason
+
+
+def test_what_the_contract_requires_is_assumed_and_no_more() -> None:
+    kernel = lower(find("push.attacks.east"), "x86-64", "sysv")
+    task = task_of(kernel)
+    assert prover().prove(binary_of(kernel), task).status == "proved"
+    made = prover().prove(binary_of(kernel), replace(task, requires=()))
+    assert made.status == "refuted"
+    found = made.counterexample
+    assert found is not None
+    words = dict(found.words)
+    assert words["sliders"] & words["empty"]  # what the contract rules out
+
+
+def test_equal_bytes_are_proved_once() -> None:
+    mine = Prover()
+    kernel = lower(find("kogge-stone.attacks.sout"), "x86-64", "sysv")
+    first, second = (mine.prove(binary_of(kernel), task_of(kernel)) for _ in range(2))
+    assert first.questions > 0
+    assert second.questions == 0
+    assert replace(second, questions=first.questions, seconds=first.seconds) == first
+    other = mine.prove(binary_of(kernel), replace(task_of(kernel), direction="nort"))
+    assert other.status == "refuted"
+
+
+def test_jumps_through_a_table_go_everywhere() -> None:
+    """A table of four distances; three lead to the right code, the last one to the wrong one."""
+    source = "lea r8,[rip+0x1f9]; mov eax,edx; and eax,3; movsxd rax,[r8+rax*4]; add rax,r8; jmp rax; {}; {}"
+    code = assemble(source.format(DUMB7, "xor eax,eax; ret"))
+    right = assemble(source.format("", "")).__len__()
+    wrong = right + len(assemble(DUMB7))
+    for last, status in ((right, "proved"), (wrong, "refuted")):
+        data = b"".join((place - 0x200).to_bytes(4, "little", signed=True) for place in (right, right, right, last))
+        made = prover().prove(Binary(code, data, 0x200), SOUTH)
+        assert made.status == status
+        assert made.paths == 1 + (last == wrong)  # equal entries are one way
+    assert made.counterexample is not None
+    assert dict(made.counterexample.words)["sliders"] & 3 == 3
+
+
+def test_a_table_looked_up_at_an_unknown_place_gives_each_of_its_entries() -> None:
+    task = Task(
+        "step",
+        "nort",
+        (Argument("sliders", "board", Place("general", "rdi"), 8),),
+        (Result("attacks", Place("general", "rax")),),
+    )
+    data = b"".join((number << 8).to_bytes(8, "little") for number in range(8))
+    source = "lea rdx,[rip+0x1f9]; and edi,7; mov rax,[rdx+rdi*8]; ret"
+    assert prover().prove(Binary(assemble(source), data, 0x200), task).status == "proved"
+    broken = data[:40] + b"\x01" + data[41:]
+    made = prover().prove(Binary(assemble(source), broken, 0x200), task)
+    assert made.status == "refuted"
+    assert made.counterexample is not None
+    assert made.counterexample.words == (("sliders", 5),)
+
+
+def broken(name: str, isa: str, old: bytes, new: bytes) -> Certificate:
+    """The proof of a kernel with some of its bytes replaced."""
+    kernel = lower(find(name), isa, "sysv")
+    binary = binary_of(kernel)
+    assert binary.text.count(old) >= 1
+    changed = replace(binary, text=binary.text.replace(old, new))
+    made = prover().prove(changed, task_of(kernel))
+    if runnable() and made.counterexample and made.counterexample.runs:
+        assert confirm(kernel, made).status in ("confirmed", "not run")
+    return made
+
+
+def test_a_broken_tail_of_an_array_is_refuted() -> None:
+    name = "kogge-stone.attacks.nort.batch"
+    add_one, sub_one = assemble("add rax,1"), assemble("sub rcx,1")
+    assert broken(name, "x86-64", sub_one, assemble("sub rcx,2")).status == "refuted"
+    assert broken(name, "x86-64", add_one, assemble("add rax,2")).status == "refuted"
+    assert broken(name, "x86-64", assemble("test rcx,rcx"), assemble("cmp rcx,rcx")).status == "refuted"
+    assert broken(name, "avx2", assemble("sub rcx,4"), assemble("sub rcx,3")).status == "refuted"
+    made = broken(name, "avx2", assemble("cmp rcx,4"), assemble("cmp rcx,3"))
+    assert made.status == "refuted"
+    assert "writes" in made.reason or "reads" in made.reason
+
+
+def test_arrays_that_are_written_before_they_are_read_are_not_proved() -> None:
+    """Right where the result lies apart, wrong where it takes an input's place."""
+    each = (Argument("sliders", "board", Place("general")), Argument("empty", "empty", Place("general")))
+    places = [Place("general", name) for name in ("rdi", "rsi", "rdx", "rcx")]
+    kinds = (("sliders", "boards"), ("empty", "boards"), ("result", "boards"), ("n", "count"))
+    arguments = tuple(Argument(name, kind, place) for (name, kind), place in zip(kinds, places, strict=True))
+    task = Task("step", "nort", arguments[:1] + arguments[2:], (Result("attacks", Place("memory")),), each=each[:1])
+    start, end = "xor eax,eax; test rcx,rcx; je 2f; 1: ", "inc rax; dec rcx; jne 1b; 2: ret"
+    right = "mov r8,[rdi+rax*8]; shl r8,8; mov [rdx+rax*8],r8;"
+    assert proof(start + right + end, task).status == "proved"
+    twice = "mov r8,[rdi+rax*8]; mov [rdx+rax*8],rax; mov r8,[rdi+rax*8]; shl r8,8; mov [rdx+rax*8],r8;"
+    made = proof(start + twice + end, task)
+    assert made.status == "refuted"
+    assert made.counterexample is not None
+    assert made.counterexample.alias == 0
+
+
+def test_a_carry_loop_that_stops_early_is_refuted() -> None:
+    short = "mov rax,rdi; xor rax,rsi; and rdi,rsi; mov edx,5; 1: test rdi,rdi; je 2f; shl rdi,1;"
+    short += "mov rcx,rax; xor rcx,rdi; and rdi,rax; mov rax,rcx; dec edx; jne 1b; 2: ret"
+    kernel = lower(find("bytewise.carry-loop-64"), "x86-64", "sysv")
+    made = prover().prove(Binary(assemble(short)), task_of(kernel))
+    assert (made.status, made.reason) == ("refuted", "attacks is wrong")
+    assert not runnable() or confirm(kernel, made).status == "confirmed"
+
+
+@runs
+def test_counterexamples_are_confirmed_or_the_prover_is_wrong() -> None:
+    kernel = lower(find("kogge-stone.attacks.east"), "x86-64", "sysv")
+    made = broken("kogge-stone.attacks.east", "x86-64", assemble("shl rax,4"), assemble("shl rax,5"))
+    assert made.status == "refuted"
+    said = confirm(kernel, made)
+    assert said.status == "confirmed"
+    assert made.counterexample is not None
+    assert said.got == made.counterexample.got != made.counterexample.expected
+    lie = replace(made, binary=binary_of(kernel))  # refuted, they say; but these bytes are right
+    assert confirm(kernel, lie).status == "disagrees"
+
+
+@runs
+def test_a_crash_in_a_process_apart_is_told() -> None:
+    assert apart(lambda: 42) == 42
+    with pytest.raises(Crash, match=r"SIGSEGV|SIGABRT"):
+        apart(_abort)
+
+
+def _abort() -> None:
+    import os
+
+    os.abort()
+
+
+def test_the_prover_leaves_without_a_crash() -> None:
+    """Terms that outlive their manager would end the process in a segmentation fault."""
+    program = (
+        "from tests.analysis.proof import test_prove as t\n"
+        "t.kernel_proof('kogge-stone.attacks.east.batch', 'avx2'); t.kernel_proof('dumb7.occluded-until-dry.nort')\n"
+        "t.prover.cache_clear(); raise KeyError('as planned')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "as planned" in done.stderr

@@ -1,0 +1,191 @@
+"""Counterexamples of other people's code are stepped, and nothing of it runs, whatever it would do."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import os
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.commands.main import main
+from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
+from setwise.analysis.proof.confirm import apart
+from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.run.contracts import task_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.run import call, executable
+from setwise.codegen.run.executable import Executable, runnable
+from tests.analysis.listings import assemble
+from tests.conftest import require_module, require_tool
+
+NAME = "kogge-stone.attacks.east"
+Capture = pytest.CaptureFixture[str]
+
+
+def kernel(name: str = NAME, abi: str = "sysv") -> Kernel:
+    return lower(find(name), "x86-64", abi)
+
+
+def judged(source: str, name: str = NAME, abi: str = "sysv") -> tuple[Certificate, Confirmation]:
+    """What the prover refutes of this code, and what its steps say."""
+    require_module("bitwuzla")
+    made = Prover().prove(Binary(assemble(source)), task_of(kernel(name, abi)))
+    assert made.status == "refuted", made.reason
+    return made, confirm_by_stepping(made)
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code that is made executable, or a process that is forked to run it, fails the test."""
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("code was about to run")
+
+    monkeypatch.setattr(executable, "_map", forbidden)
+    monkeypatch.setattr(call, "runner", forbidden)
+    monkeypatch.setattr(mmap, "mmap", forbidden)
+    monkeypatch.setattr(os, "fork", forbidden)
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("mov rax,rdi; ret", "confirmed by stepping"),
+        ("xor ebx,ebx; xor eax,eax; ret", "confirmed by stepping"),
+        ("mov [0x1234],rdi; ret", "confirmed by stepping"),
+        ("push rdi; ret", "confirmed by stepping: goes to 0x[0-9a-f]+, outside its code"),
+        ("mov rax,[rsp+8]; ret", "confirmed by stepping"),
+        ("mov [rsp-136],rdi; ret", "confirmed by stepping"),
+        ("mov [rsp-128],rdi; pop rcx; push rcx; mov rax,[rsp-128]; ret", "confirmed by stepping"),
+        ("adc rax,rax; ret", "confirmed by stepping"),
+        ("1: jmp 1b", "confirmed by stepping"),
+        ("jmp .+0x1000", "confirmed by stepping: goes to 0x401000, outside its code"),
+        ("movaps [rsp-24],xmm0; movaps [rsp-32],xmm0; ret", "confirmed by stepping"),
+        ("pop rcx; push rax; jmp rcx", "confirmed by stepping: returns with rsp -8 bytes from where it was"),
+    ],
+)
+def test_what_is_wrong_shows_in_steps(source: str, what: str) -> None:
+    _, said = judged(source)
+    assert said.status == "confirmed"
+    assert re.fullmatch(what, said.what), said.what
+
+
+def test_registers_that_a_convention_saves_are_its_own() -> None:
+    _, said = judged("mov rsi,rcx; mov rax,0; ret", abi="win64")
+    assert (said.status, said.what) == ("confirmed", "confirmed by stepping: rsi is not restored")
+
+
+def test_the_steps_have_results_of_their_own() -> None:
+    made, said = judged("mov rax,rdi; ret")
+    assert made.counterexample is not None
+    assert said.got == made.counterexample.got == (dict(made.counterexample.words)["sliders"],)
+
+
+def test_an_input_that_changes_shows() -> None:
+    name = f"{NAME}.batch"
+    source = "xor eax,eax; test rcx,rcx; je 2f; 1: mov [rsi+rax*8],rax; inc rax; dec rcx; jne 1b; 2: ret"
+    _, said = judged(source, name)
+    assert said.status == "confirmed"
+    assert "empty is changed" in said.what
+
+
+def test_a_refutation_of_right_code_disagrees() -> None:
+    made, _ = judged("mov rax,rdi; ret")
+    right = replace(made, binary=Binary(assemble("xor eax,eax; ret")))
+    assert made.counterexample is not None
+    nothing = replace(made.counterexample, inputs=(("sliders", (0,)), ("empty", (0,))), expected=(0,), got=(1,))
+    assert confirm_by_stepping(replace(right, counterexample=nothing)).status == "disagrees"
+    elsewhere = replace(nothing, certain=False, anywhere=False)
+    assert confirm_by_stepping(replace(right, counterexample=elsewhere)).status == "not confirmed"
+
+
+def payload(trace: Path) -> bytes:
+    """Code that makes a file of that name (open, with O_CREAT and O_WRONLY), and then gives 0."""
+    name = bytes(trace) + b"\0"
+    code = assemble("push rdi; push rsi; lea rdi,[rip+40]; mov esi,0x41; mov edx,0x1b6; mov eax,2; syscall; pop rsi")
+    code += assemble("pop rdi; xor eax,eax; ret")
+    at = len(assemble("push rdi; push rsi; lea rdi,[rip+40]"))
+    return code.replace((40).to_bytes(4, "little"), (len(code) - at).to_bytes(4, "little"), 1) + name
+
+
+def lied(image: bytes) -> Certificate:
+    """A refutation that says these bytes may well be run."""
+    found = Counterexample("attacks is wrong", (("sliders", (1,)), ("empty", (0,))), 0, (2,), (0,))
+    code = len(image) if b"\0" not in image[-1:] else image.index(b"\xc3") + 1
+    binary = Binary(image[:code], image[code:], code)
+    return Certificate("refuted", binary, task_of(kernel()), found.what, found)
+
+
+def test_code_that_would_leave_a_trace_is_not_executed(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "trace"
+    image = payload(trace)
+    if runnable() and os.uname().sysname == "Linux":
+        with Executable(image) as code:
+            assert apart(code.function(ctypes.c_uint64)) == 0
+        assert trace.exists()  # so it does leave one
+        trace.unlink()
+    said = confirm_by_stepping(lied(image))
+    assert said.status == "not confirmed"
+    assert said.what.startswith("not confirmed, for it cannot be stepped: no semantics for 'syscall'")
+    monkeypatch.setattr(Prover, "prove", lambda *_: lied(image))
+    require_module("bitwuzla")
+    file = built(tmp_path, "unsigned long long f(void) { return 0; }")
+    assert main(("prove", "--object", str(file), "--symbol", "f", "--spec", NAME)) == 1
+    assert "attacks is wrong; not confirmed, for it cannot be stepped" in capsys.readouterr().out
+    assert not trace.exists()
+
+
+def built(folder: Path, text: str) -> Path:
+    source, made = folder / "f.c", folder / "f.o"
+    source.write_text(text)
+    options = ("-O2", "-c", "-fcf-protection=none", str(source), "-o", str(made))
+    subprocess.run([require_tool("gcc"), *options], check=True)
+    return made
+
+
+WRONG = {
+    "wrong": "U64 f(U64 g, U64 p) { return g << 1; }",
+    "crashes": "U64 f(U64 g, U64 p) { return *(U64 *)g; }",
+    "writes": "U64 f(U64 g, U64 p) { *(volatile U64 *)0x1000 = g; return p; }",
+    "endless": 'U64 f(U64 g, U64 p) { for (;;) __asm__ volatile(""); }',
+}
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize("which", WRONG)
+def test_a_refuted_object_is_confirmed_by_stepping(which: str, tmp_path: Path, capsys: Capture) -> None:
+    require_module("bitwuzla")
+    file = built(tmp_path, "typedef unsigned long long U64;\n" + WRONG[which])
+    arguments = ("prove", "--object", str(file), "--symbol", "f", "--spec", NAME)
+    assert main(arguments) == 1
+    assert "; confirmed by stepping" in capsys.readouterr().out
+    assert main((*arguments, "--json")) == 1
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["status"], row["counterexample"]["confirmation"]) == ("refuted", "confirmed")
+
+
+@pytest.mark.usefixtures("nothing_runs")
+def test_nothing_of_an_export_runs(tmp_path: Path, capsys: Capture) -> None:
+    """Neither where it is as it was, nor where its object and the bytes of its metadata are others."""
+    require_module("bitwuzla")
+    assert main(("export", NAME, "--format", "elf", "-o", str(tmp_path / "out"))) == 0
+    assert main(("verify", str(tmp_path / "out"))) == 0
+    path = tmp_path / "out" / "metadata.json"
+    record = json.loads(path.read_text())
+    wrong = assemble("mov rax,rdi; ret")
+    record["kernels"][0] |= {"image": wrong.hex(), "code_bytes": len(wrong), "data_offset": None}
+    path.write_text(json.dumps(record))
+    capsys.readouterr()
+    assert main(("verify", str(tmp_path / "out"))) == 1
+    assert "refuted: attacks is wrong" in capsys.readouterr().out

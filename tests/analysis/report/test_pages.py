@@ -1,0 +1,396 @@
+"""What stands in the reports: true to the bytes, verdicts that follow from figures, losses told as plainly as wins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.count import count
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.cost.bounds import round_cost
+from setwise.analysis.cost.processors import processor
+from setwise.analysis.measure.compilers import Compiler
+from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report import compilers as report_compilers
+from setwise.analysis.report import measurements as report_measured
+from setwise.analysis.report.comparison import comparison, split, whole
+from setwise.analysis.report.compilers import Compilers, Made, compilers, joined, to_run
+from setwise.analysis.report.costs import Estimate, costs, estimates_of, rows_of
+from setwise.analysis.report.measurements import Measured, Timed, measurements
+from setwise.analysis.report.races import NOISE, Race, races
+from setwise.analysis.report.readme import NEEDS, chosen, readme
+from setwise.analysis.report.rows import Key, Row, keys, row_of
+from setwise.analysis.report.verdict import Duel, duels, sentence, tally, verdict_table
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.lower import lower
+
+PROCESSORS = {"skylake-server": "Skylake", "ice-lake": "Ice Lake", "zen3": "Zen 3", "zen4": "Zen 4"}
+WANTED: tuple[Key, ...] = (
+    *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),
+    ("dumb7.occluded-until-dry.sout", "x86-64", 1),
+    ("kogge-stone.attacks.sout.batch", "avx2", 4),
+    ("push.attacks.east", "x86-64", 1),
+)
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[Key, tuple[Row, dict[str, Estimate]]]:
+    found = {}
+    for key in WANTED:
+        row, executed = row_of(key)
+        found[key] = row, estimates_of(executed, row.shape, row.boards)
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows(made: Mapping[Key, tuple[Row, dict[str, Estimate]]]) -> dict[Key, Row]:
+    return {key: row for key, (row, _) in made.items()}
+
+
+@pytest.fixture(scope="module")
+def estimates(made: Mapping[Key, tuple[Row, dict[str, Estimate]]]) -> dict[tuple[Key, str], Estimate]:
+    return {(key, name): one for key, (_, bounds) in made.items() for name, one in bounds.items()}
+
+
+def timed(
+    name: str, maker: str, mode: str, median: float | None, bound: float | None = None, fingerprint: str = ""
+) -> Timed:
+    reason = "" if median is not None else "too few"
+    return Timed(name, "x86-64", 1, maker, mode, "call", median, median, 0.9, reason, bound, fingerprint=fingerprint)
+
+
+def measured(*figures: Timed) -> Measured:
+    return Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, figures)
+
+
+def test_every_kernel_has_a_row_and_none_twice() -> None:
+    wanted = keys()
+    assert len(set(wanted)) == len(wanted)
+    assert {(name, isa) for name, isa, _ in wanted} == {
+        (name, isa) for name, routine in catalogue().items() for isa in routine.isas
+    }
+    assert ("sliders.union", "avx512", 4) in wanted
+
+
+def test_a_row_holds_what_the_bytes_say(rows: Mapping[Key, Row]) -> None:
+    row = rows["kogge-stone.attacks.sout", "x86-64", 1]
+    assert row.counts == count(binary_of(lower(find(row.name), "x86-64", "sysv")))
+    assert row.shape == "straight"
+    assert rows["dumb7.occluded-until-dry.sout", "x86-64", 1].shape == "branches"
+    assert row.as_dict()["instructions"] == row.counts.instructions
+
+
+def test_a_round_of_an_array_is_its_loop_alone(rows: Mapping[Key, Row]) -> None:
+    row = rows["kogge-stone.attacks.sout.batch", "avx2", 4]
+    code = count(binary_of(lower(find(row.name), "avx2", "sysv", 4)))
+    assert row.boards == 4
+    assert row.counts.branches == 1
+    assert row.counts.loads + row.counts.memory_operands >= 2
+    assert row.counts.stores == 1
+    assert row.counts.instructions < code.instructions
+    assert row.per_board == row.counts.instructions / 4
+
+
+def test_only_code_that_runs_the_same_way_every_time_has_bounds(
+    made: Mapping[Key, tuple[Row, dict[str, Estimate]]],
+) -> None:
+    for row, bounds in made.values():
+        assert set(bounds) == (set() if row.shape == "branches" else set(PROCESSORS))
+        for one in bounds.values():
+            assert (one.chained is None) == (row.shape == "arrays")
+            assert one.independent >= one.issue
+            assert one.independent >= one.pressure
+
+
+def test_bounds_of_arrays_are_a_board() -> None:
+    row, executed = row_of(("kogge-stone.attacks.sout.batch", "avx2", 4))
+    one = estimates_of(executed, row.shape, row.boards)["zen4"]
+    assert one.independent == pytest.approx(round_cost(executed, processor("zen4")).bound / 4, abs=0.001)
+
+
+def test_zen_3_has_no_figures_for_avx_512() -> None:
+    row, executed = row_of(("kogge-stone.attacks.sout", "avx512", 8))
+    assert set(estimates_of(executed, row.shape, row.boards)) == set(PROCESSORS) - {"zen3"}
+
+
+def test_comparison_has_the_literatures_counts_in_its_cells(rows: Mapping[Key, Row]) -> None:
+    text = comparison(rows, "the listings")
+    assert "```\nthe listings\n```" in text
+    line = next(line for line in text.splitlines() if line.startswith("| `kogge-stone.attacks` |"))
+    head = next(line for line in text.splitlines() if line.startswith("| Attacks | noEa"))
+    cells = dict(zip(head.split(" | "), line.split(" | "), strict=True))
+    counts = rows["kogge-stone.attacks.sout", "x86-64", 1].counts
+    assert cells["sout"] == f"{counts.moves} + {counts.operations}" == split(counts)
+    assert cells["east"] == "-"
+    assert whole(None) == "-"
+
+
+def test_costs_has_a_table_a_processor_and_says_that_it_is_a_bound(
+    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+) -> None:
+    text = costs(rows, estimates)
+    assert "lower bounds" in text
+    assert text.count("| `kogge-stone.attacks.sout` | x86-64 |") == len(PROCESSORS)
+    held = {(row["name"], row["isa"], row["processor"]): row for row in rows_of(estimates)}
+    one = estimates[("dumb7.attacks.sout", "bmi2", 1), "zen4"]
+    assert held["dumb7.attacks.sout", "bmi2", "zen4"]["independent"] == one.independent
+
+
+def duel(left: float, right: float, isa: str = "bmi2") -> Duel:
+    return Duel(isa, 1, "one direction", "sout", "chained", "zen4", left, right)
+
+
+def test_the_smaller_figure_wins_and_equal_ones_are_level() -> None:
+    assert [duel(14, 10).winner, duel(10, 14).winner, duel(10, 10.04).winner] == [1, -1, 0]
+    found = [duel(14, 10), duel(14, 10), duel(9, 10, "sse2"), duel(5, 5)]
+    assert tally(found, "chained") == {1: 2, -1: 1, 0: 1}
+    said = sentence(found, "chained", "dumb7", "kogge-stone")
+    assert said == "Kogge-Stone ahead in 2 of 4, level in 1, dumb7 ahead in 1 (sse2 in one direction)"
+    turned = [replace(one, left=one.right, right=one.left) for one in found]
+    assert sentence(turned, "chained", "dumb7", "kogge-stone").startswith("dumb7 ahead in 2 of 4")
+
+
+def test_the_table_of_the_verdict_names_no_winner_where_there_is_none() -> None:
+    mixed = verdict_table([duel(14, 10), duel(9, 10)], "dumb7", "kogge-stone")
+    assert "now this, now that" in mixed
+    assert "9 to 14 : 10" in mixed
+    assert verdict_table([duel(5, 5)], "dumb7", "kogge-stone").splitlines()[-1].endswith("| level |")
+    assert verdict_table([duel(14, 10)], "dumb7", "kogge-stone").splitlines()[-1].endswith("| Kogge-Stone |")
+
+
+def test_duels_are_of_the_same_direction_and_instruction_set(
+    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+) -> None:
+    found = list(duels(rows, estimates, list(PROCESSORS), "dumb7", "kogge-stone"))
+    assert {(one.isa, one.direction) for one in found} == {("x86-64", "sout"), ("bmi2", "sout")}
+    instructions = next(one for one in found if one.isa == "x86-64" and one.measure == "instructions")
+    assert (instructions.left, instructions.right) == (20, 19)
+    assert len(found) == 2 * (1 + 2 * len(PROCESSORS))
+
+
+def test_the_kernel_to_use_is_the_one_with_the_least_bounds(
+    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+) -> None:
+    need = next(need for need in NEEDS if "kogge-stone.attacks.sout" in need.routines and "bmi2" in need.isas)
+    best = chosen(need, "bmi2", rows, estimates, PROCESSORS)
+    assert best is not None
+
+    def total(key: Key) -> float:
+        bounds = (estimates[key, name] for name in PROCESSORS)
+        return sum((one.chained or 0) + one.independent for one in bounds)
+
+    assert total(best.key) == min(total((name, "bmi2", 1)) for name in need.routines)
+    assert chosen(need, "avx512", rows, estimates, PROCESSORS) is None
+
+
+COMPILED = (
+    Made("dumb7.attacks.sout", "x86-64", 1, "plain", "gcc", "-march=x86-64", 22, 1, 60, bounds={"zen4": (15.0, 5.5)}),
+    Made("dumb7.attacks.sout", "x86-64", 1, "exported", "gcc", "-march=x86-64", 19, 1, 60),
+    Made("dumb7.attacks.sout", "x86-64", 1, "look-up", "gcc", "-march=x86-64", 5, 1, 60),
+    Made("push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", None, None, None, "needs a call"),
+)
+VERSIONS = {"clang": "clang version 19", "gcc": "gcc 12.2.0"}
+
+
+def test_readme_answers_on_its_first_screen(
+    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+) -> None:
+    figures = measured(
+        timed("push.attacks.sout", OURS, "independent", 4.5), timed("push.attacks.sout", OURS, "chained", 10)
+    )
+    text = readme(rows, estimates, PROCESSORS, figures, Compilers(VERSIONS, COMPILED), {"pictures/a.svg": "A"})
+    lines = text.splitlines()
+    assert lines[0] == "# Which kernel should I use?"
+    here = next(at for at, line in enumerate(lines) if "`push.attacks.sout --isa x86-64`" in line)
+    assert here < 20
+    assert "| 4.5 / 10 |" in lines[here]
+    assert "![A](pictures/a.svg)" in text
+    assert "dumb7 or Kogge-Stone?" in text
+
+
+def test_readme_sets_a_whole_side_beside_plain_c(
+    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+) -> None:
+    makers = {OURS: 10, "gcc x (plain)": 15, "clang x (plain)": 25, "gcc x (rays apart)": 5}
+    timings = [
+        replace(timed("sliders.union", maker, "chained", cycles), isa="avx512", lanes=4)
+        for maker, cycles in makers.items()
+    ]
+    text = readme(rows, estimates, PROCESSORS, measured(*timings), Compilers(VERSIONS, COMPILED), {})
+    assert "their cycles divided by 1.50 (AVX-512, chained)." in text
+
+
+def test_readme_without_a_measurement_claims_none(
+    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+) -> None:
+    text = readme(rows, estimates, PROCESSORS, None, Compilers({}, ()), {})
+    assert "measured" not in text.lower().replace("measurement", "")
+    assert "measurements.md" not in text
+
+
+def test_what_is_recorded_reads_back(tmp_path: Path) -> None:
+    figures = measured(
+        timed("a", OURS, "chained", 10.5, 10.0), timed("a", "gcc", "chained", None), timed("b", OURS, "chained", 3.0)
+    )
+    (tmp_path / "data").mkdir()
+    (tmp_path / report_measured.PATH).write_text(figures.as_json(), encoding="utf-8")
+    assert report_measured.recorded(tmp_path) == figures
+    found = Compilers(VERSIONS, COMPILED)
+    (tmp_path / report_compilers.PATH).write_text(found.as_json(), encoding="utf-8")
+    assert report_compilers.recorded(tmp_path) == found
+    assert report_measured.recorded(tmp_path / "nowhere") is None
+    assert report_compilers.recorded(tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize("room", [report_measured, report_compilers])
+@pytest.mark.parametrize("content", ["{", "[]", '{"rows": [{"name": 1}]}'])
+def test_a_damaged_record_is_one_line_that_says_what_to_do(tmp_path: Path, room: object, content: str) -> None:
+    module = report_measured if room is report_measured else report_compilers
+    (tmp_path / "data").mkdir()
+    (tmp_path / module.PATH).write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"setwise report") as raised:
+        module.recorded(tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+def test_measurements_say_where_the_model_is_above_what_was_measured() -> None:
+    figures = measured(timed("a", OURS, "chained", 10.0, 9.0), timed("b", OURS, "chained", 10.0, 10.2))
+    assert figures.agreement == (
+        "over 2 figures of 2 kernels the bound lies at most 2.0% above the measured median, and is 6.0% off on average"
+    )
+    text = measurements(figures, PROCESSORS)
+    assert "2025-01-31" in text
+    assert "a processor" in text
+    assert "| +10.0% |" in text
+    assert "| -2.0% |" in text
+    assert "nowhere above" in str(measured(timed("a", OURS, "chained", 10.0, 9.0)).agreement)
+    assert measured(timed("a", OURS, "chained", 10.0)).agreement is None
+
+
+def test_the_forecast_stands_beside_the_bound() -> None:
+    figures = measured(replace(timed("a", OURS, "chained", 10.0, 8.0), model=9.5))
+    assert str(figures.agreement).endswith(
+        "20.0% off on average; the forecast lies nowhere above the measured median, and is 5.0% off on average"
+    )
+    assert "| 10.00 | 8.00 | +20.0% | 9.50 | +5.0% |" in measurements(figures, PROCESSORS)
+
+
+def test_figures_of_other_code_are_left_out() -> None:
+    figures = measured(
+        timed("a", OURS, "chained", 10.0, fingerprint="aa"),
+        timed("a", "gcc x (plain)", "chained", 12.0),
+        timed("b", OURS, "chained", 10.0, fingerprint="bb"),
+        timed("b", "gcc x (plain)", "chained", 12.0),
+    )
+    fresh = figures.of({("a", "x86-64", 1): "aa", ("b", "x86-64", 1): "changed"})
+    assert {one.name for one in fresh.timed} == {"a"}
+    assert len(fresh.timed) == 2
+    assert "2 figures of kernels whose code has changed since are left out." in measurements(fresh, PROCESSORS, 2)
+
+
+def test_a_fingerprint_changes_with_any_count(rows: Mapping[Key, Row]) -> None:
+    row = rows["kogge-stone.attacks.sout", "x86-64", 1]
+    others = [replace(row, code_bytes=row.code_bytes + 1), replace(row, counts=replace(row.counts, moves=0))]
+    assert len({one.fingerprint for one in (row, *others)}) == 3
+    assert row.fingerprint == row_of(row.key)[0].fingerprint
+
+
+def test_refused_figures_are_shown_with_their_reason() -> None:
+    text = measurements(measured(timed("a", OURS, "chained", None)), PROCESSORS)
+    assert "no figure" in text
+    assert "too few" in text
+
+
+def test_two_runs_are_set_against_each_other() -> None:
+    first, second = timed("near", OURS, "chained", 100.0), timed("far", OURS, "chained", 100.0)
+    text = measurements(measured(replace(first, again=101.0), replace(second, again=95.0)), PROCESSORS)
+    assert "3.0% apart on average over 2 figures, at most 5.0% (`far`, x86-64, chained); 1 of them within 3%" in text
+    assert "Two runs" not in measurements(measured(first, second), PROCESSORS)
+
+
+def test_losses_are_told_as_plainly_as_wins() -> None:
+    figures = measured(
+        *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
+        *(timed("loss", maker, "chained", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
+        *(timed("level", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("clang x (plain)", 10.2))),
+        *(timed("own", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (exported)", 9))),
+        *(timed("alone", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (look-up)", 5))),
+    )
+    assert {race.key[0]: race.outcome for race in races(figures)} == {
+        "win": "ahead",
+        "loss": "behind",
+        "level": "level",
+    }
+    text = compilers(Compilers(VERSIONS, COMPILED), {}, figures)
+    lines = [line for line in text.splitlines() if line.startswith("| `")]
+    assert lines[0].startswith("| `loss` | x86-64 | chained | 20.00 | 10.00 |")
+    assert lines[0].endswith("| 0.50 | behind |")
+    assert "ahead in 1, level (within 3%) in 1, behind in 1 of 3 comparisons" in text
+    assert [race.key[0] for race in races(figures, exported=True)] == ["own"]
+    assert "ahead in 0, level (within 3%) in 0, behind in 1 of 1 comparison" in text
+
+
+def test_a_loss_is_told_with_its_cause_or_without() -> None:
+    figures = measured(
+        *(timed("exploding.rook", maker, "mixed", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
+        *(timed("loss", maker, "chained", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
+        *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
+    )
+    text = compilers(Compilers(VERSIONS, COMPILED), {}, figures)
+    assert "foretold more often: `exploding.rook` x86-64 mixed." in text
+    assert "* Not explained: `loss` x86-64 chained." in text
+    assert "win" not in text.partition("### Why they are behind")[2].partition("##")[0]
+    elsewhere = compilers(Compilers(VERSIONS, COMPILED), {}, replace(figures, processor="zen3"))
+    assert "* Not explained: `exploding.rook` x86-64 mixed and `loss` x86-64 chained." in elsewhere
+
+
+def test_rays_stand_beside_rays_that_are_laid_out_alike() -> None:
+    makers = {OURS: 10, "gcc x (rays)": 12, "gcc x (rays apart)": 8, "gcc x (look-up)": 1, "gcc x (exported plain)": 2}
+    for lanes, theirs in ((8, 12), (4, 8)):
+        timings = [
+            replace(timed("a", maker, "chained", cycles), isa="avx512", lanes=lanes) for maker, cycles in makers.items()
+        ]
+        assert [race.theirs for race in races(measured(*timings))] == [theirs]
+        assert list(races(measured(*timings), exported=True)) == []
+
+
+@pytest.mark.parametrize(("theirs", "outcome"), [(10 * (1 + NOISE) * 1.01, "ahead"), (9.6, "behind"), (10.2, "level")])
+def test_what_lies_within_the_noise_is_level(theirs: float, outcome: str) -> None:
+    assert Race(("a", "avx2", 4), "chained", 10.0, theirs, "gcc").outcome == outcome
+
+
+def test_shorter_code_of_a_compiler_is_set_off(rows: Mapping[Key, Row]) -> None:
+    text = compilers(Compilers(VERSIONS, COMPILED), rows, None)
+    line = next(line for line in text.splitlines() if line.startswith("| `dumb7.attacks.sout`"))
+    assert line == "| `dumb7.attacks.sout` | 20 | - | **19 (exported)** |"
+    assert "longer in 1" in text
+
+
+def test_only_compilers_of_the_recorded_version_are_checked() -> None:
+    here = [Compiler("gcc", "gcc 13.1.0"), Compiler("clang", "clang version 19"), Compiler("clang-20", "20")]
+    before = Compilers(VERSIONS, COMPILED)
+    assert to_run(here, before, checking=True) == [here[1]]
+    assert to_run(here, before, checking=False) == here
+    assert to_run(here, None, checking=True) == here
+    fresh = Made("push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", 16, 2, 50)
+    found, notes = joined(Compilers({"clang": "clang version 19"}, (fresh,)), before)
+    assert found.versions == VERSIONS
+    assert found.made == (fresh, *COMPILED[:3])
+    (note,) = notes
+    assert "not checked" in note
+    assert "gcc 12.2.0" in note
+
+
+def rows_in(text: str) -> Iterator[dict[str, object]]:
+    yield from json.loads(text)["rows"]
+
+
+def test_json_rows_leave_out_what_is_not_there() -> None:
+    held = list(rows_in(Compilers(VERSIONS, COMPILED).as_json()))
+    assert "instructions" not in held[3]
+    assert held[3]["reason"] == "needs a call"
+    assert held[0]["bounds"] == {"zen4": [15.0, 5.5]}

@@ -1,0 +1,360 @@
+"""The native judge: it passes what is right and catches what is not."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from setwise.analysis.commands.check import judge
+from setwise.analysis.commands.jobs import Job, jobs_of, side_by_side
+from setwise.analysis.run.cases import RANDOM_BOARDS, Cases, make_cases
+from setwise.analysis.run.check import check
+from setwise.analysis.spec import raywalk
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.describe.routine import Contract, Parameter
+from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.machine.code import Instruction, general
+from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.run import cpu
+from setwise.codegen.run.bochs import processor
+from setwise.codegen.run.call import runner
+from setwise.codegen.run.executable import runnable
+from tests.conftest import require_tool
+
+runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+SLIDERS, EMPTY, OCCUPIED = Parameter("sliders", "board"), Parameter("empty", "empty"), Parameter("occupied", "occupied")
+SQUARE, WORD = Parameter("square", "square", 64), Parameter("x", "word", 1 << 32)
+
+
+@dataclass
+class Fake:
+    """A kernel in Python: a function of one case's words."""
+
+    cases: Cases
+    function: Callable[..., Sequence[int]]
+
+    def __call__(self, columns: Sequence[int], results: int, n: int) -> None:
+        made = np.array([self.function(*map(int, row)) for row in zip(*self.cases.columns, strict=True)], np.uint64)
+        ctypes.memmove(results, np.ascontiguousarray(made).ctypes.data, made.nbytes)
+
+
+def contract(
+    *parameters: Parameter, specification: str = "attacks", direction: str = "noEa", **more: object
+) -> Contract:
+    return Contract(parameters, specification, direction, **more)  # type: ignore[arg-type]
+
+
+def pairs_of(cases: Cases) -> set[tuple[int, int]]:
+    return {(int(a), int(b)) for a, b in zip(*cases.columns, strict=True)}
+
+
+def subsets(squares: Sequence[int]) -> Iterator[int]:
+    for chosen in range(1 << len(squares)):
+        yield sum(1 << square for at, square in enumerate(squares) if chosen >> at & 1)
+
+
+@pytest.mark.parametrize("direction", raywalk.DIR8)
+def test_every_pair_of_sets_on_every_line_is_there(direction: str) -> None:
+    cases = make_cases(contract(SLIDERS, EMPTY, direction=direction), random_boards=0)
+    there = pairs_of(cases)
+    on_lines = 0
+    for line in raywalk.lines(direction):
+        on_lines += 4 ** len(line)
+        for sliders in subsets(line):
+            assert all((sliders, empty) in there for empty in subsets(line))
+    edges = cases.number - on_lines
+    assert 0 < edges < 100
+    diagonal = 4**8 + 2 * sum(4**length for length in range(1, 8))
+    assert on_lines == (8 * 4**8 if direction in raywalk.SETS["rook"] else diagonal)
+
+
+def test_a_hundred_thousand_random_boards_always_the_same() -> None:
+    assert RANDOM_BOARDS == 100_000
+    wanted = contract(SLIDERS, EMPTY)
+    none, full = make_cases(wanted, random_boards=0), make_cases(wanted)
+    assert full.number - none.number == RANDOM_BOARDS
+    again = make_cases(wanted)
+    assert all((a == b).all() for a, b in zip(full.columns, again.columns, strict=True))
+    # Of every density: from boards with next to nothing to boards with next to all.
+    sliders = full.columns[0][-RANDOM_BOARDS:]
+    sizes = [int(word).bit_count() for word in sliders[:5000]]
+    assert min(sizes) <= 1
+    assert max(sizes) >= 63
+    assert len(set(map(int, sliders))) > 90_000
+
+
+def test_quick_is_a_part_of_it() -> None:
+    wanted = contract(SLIDERS, EMPTY)
+    quick, full = make_cases(wanted, quick=True), make_cases(wanted)
+    assert full.number / 20 < quick.number < full.number / 8
+
+
+def test_the_expected_results_are_the_ray_walks() -> None:
+    cases = make_cases(contract(SLIDERS, EMPTY, direction="soWe"), quick=True)
+    for row in range(0, cases.number, 97):
+        sliders, empty = (int(column[row]) for column in cases.columns)
+        assert int(cases.expected[row, 0]) == raywalk.attacks("soWe", sliders, empty)
+
+
+def test_occupied_squares_are_the_others() -> None:
+    cases = make_cases(contract(SLIDERS, OCCUPIED, direction="east"), quick=True)
+    for row in range(0, cases.number, 97):
+        sliders, occupied = (int(column[row]) for column in cases.columns)
+        assert int(cases.expected[row, 0]) == raywalk.attacks("east", sliders, raywalk.ALL ^ occupied)
+
+
+def test_cases_keep_to_what_the_contract_requires() -> None:
+    within = make_cases(
+        contract(SLIDERS, OCCUPIED, direction="east", requires=("sliders within occupied",)), quick=True
+    )
+    sliders, occupied = within.columns
+    assert not (sliders & ~occupied).any()
+    assert sliders.any()
+    off = make_cases(contract(SLIDERS, EMPTY, direction="east", requires=("no slider on an empty square",)), quick=True)
+    sliders, empty = off.columns
+    assert not (sliders & empty).any()
+    assert sliders.any()
+    with pytest.raises(ValueError, match="keep to 'a full moon'"):
+        make_cases(contract(SLIDERS, EMPTY, requires=("a full moon",)))
+
+
+def test_a_kind_without_cases_is_named() -> None:
+    with pytest.raises(ValueError, match=r"kind 'count' \(n\)"):
+        make_cases(contract(SLIDERS, EMPTY, Parameter("n", "count")))
+
+
+@pytest.mark.parametrize("piece", ["rook", "bishop"])
+def test_every_occupancy_of_every_squares_rays(piece: str) -> None:
+    wanted = contract(SQUARE, Parameter("free", "empty"), specification="from-square", direction=piece)
+    cases = make_cases(wanted, random_boards=0)
+    squares, free = cases.columns
+    assert int(squares.max()) == 63
+    for square in (0, 7, 28, 49, 63):
+        rays = raywalk.from_square(piece, square, raywalk.ALL)
+        seen = {int(word) & rays for word in free[squares == square]}
+        assert len(seen) == 1 << rays.bit_count()
+        # Squares off the rays hold anything.
+        assert len({int(word) & ~rays for word in free[squares == square]}) > 1
+
+
+def test_directions_at_run_time_have_all_their_lines() -> None:
+    wanted = contract(SLIDERS, EMPTY, Parameter("dir8", "dir8", 8), direction="any")
+    cases = make_cases(wanted, random_boards=0)
+    for direction in ("noEa", "west"):
+        number = raywalk.DIR8.index(direction)
+        mine = cases.columns[2] == number
+        there = {(int(a), int(b)) for a, b in zip(cases.columns[0][mine], cases.columns[1][mine], strict=True)}
+        longest = max(raywalk.lines(direction), key=len)
+        assert all((sliders, empty) in there for sliders in subsets(longest) for empty in subsets(longest))
+
+
+def test_bounded_words_stay_within_their_bounds() -> None:
+    y = Parameter("y", "word", 1 << 32)
+    cases = make_cases(contract(WORD, y, specification="add", direction=""), quick=True)
+    assert all(int(column.max()) < 1 << 32 for column in cases.columns)
+    assert all(int(column.max()) > 1 << 31 for column in cases.columns)
+
+
+def test_several_results_are_compared_each() -> None:
+    rooks, bishops = Parameter("rooks", "board"), Parameter("bishops", "board")
+    wanted = contract(rooks, bishops, EMPTY, specification="pair", direction="", results=("orthogonal", "diagonal"))
+    cases = make_cases(wanted, quick=True, random_boards=1000)
+    right = raywalk.specification("pair")
+    some = replace(
+        cases, columns=tuple(c[-2000:].copy() for c in cases.columns), expected=cases.expected[-2000:].copy()
+    )
+    assert check(Fake(some, right), some).status == "passed"
+
+    def second_is_wrong(*words: int) -> tuple[int, int]:
+        one, other = right(*words)
+        return one, other ^ (1 << 63 if words[1] >> 40 & 1 else 0)
+
+    outcome = check(Fake(some, second_is_wrong), some)
+    assert outcome.status == "failed"
+    assert outcome.mismatch is not None
+    assert outcome.mismatch.expected[0] == outcome.mismatch.got[0]
+    assert outcome.mismatch.expected[1] ^ outcome.mismatch.got[1] == 1 << 63
+    assert dict(outcome.mismatch.inputs)["bishops"] >> 40 & 1
+
+
+def test_the_first_case_that_differs_is_told() -> None:
+    cases = make_cases(contract(SLIDERS, EMPTY, direction="east"), quick=True, random_boards=0)
+    right = raywalk.specification("attacks", "east")
+    cases = replace(cases, columns=tuple(c[:3000].copy() for c in cases.columns), expected=cases.expected[:3000].copy())
+    first = 1234
+    sliders, empty = (int(column[first]) for column in cases.columns)
+    row = next(
+        i for i in range(cases.number) if int(cases.columns[0][i]) == sliders and int(cases.columns[1][i]) == empty
+    )
+
+    def wrong(*words: int) -> tuple[int, ...]:
+        return (right(*words)[0] ^ 1,) if words == (sliders, empty) else right(*words)
+
+    mismatch = check(Fake(cases, wrong), cases).mismatch
+    assert mismatch is not None
+    assert mismatch.case == row
+    assert mismatch.inputs == (("sliders", sliders), ("empty", empty))
+    assert mismatch.got == (mismatch.expected[0] ^ 1,)
+
+
+def test_a_kernel_that_writes_nothing_has_not_passed() -> None:
+    cases = make_cases(contract(SLIDERS, EMPTY), quick=True, random_boards=0)
+    assert check(lambda columns, results, n: None, cases).status == "failed"
+
+
+def judged(kernel: Kernel) -> str:
+    cases = _quick_cases(kernel.routine.contract)
+    with runner(kernel) as running:
+        return check(running.run, cases).status
+
+
+_made: dict[Contract, Cases] = {}
+
+
+def _quick_cases(wanted: Contract) -> Cases:
+    if wanted not in _made:
+        _made[wanted] = make_cases(wanted, quick=True)
+    return _made[wanted]
+
+
+@runs
+@pytest.mark.parametrize("name", ["kogge-stone.attacks.noEa", "dumb7.occluded.west", "kogge-stone.occluded.sout"])
+@pytest.mark.parametrize("abi", CONVENTIONS)
+def test_a_kernel_that_lacks_any_one_instruction_is_caught(name: str, abi: str) -> None:
+    kernel = lower(find(name), "x86-64", abi)
+    assert judged(kernel) == "passed"
+    items = kernel.code.items
+    for at in range(len(items) - 1):  # without its ret it would not come back
+        broken = replace(kernel, code=replace(kernel.code, items=items[:at] + items[at + 1 :]))
+        assert judged(broken) == "failed", f"without {items[at]}"
+
+
+@runs
+def test_a_kernel_that_stops_one_square_short_is_caught_by_the_lines() -> None:
+    """Wrong where a slider on the first rank, alone on an empty file, should reach the eighth: in 16 cases."""
+    kernel = lower(find("kogge-stone.occluded.nort"), "x86-64", "sysv")
+    rows = kernel.code.items
+    (last,) = (at for at, row in enumerate(rows) if isinstance(row, Instruction) and row.operands[1:] == (32,))
+    shift = rows[last]
+    assert isinstance(shift, Instruction)
+    shorter = replace(shift, operands=(shift.operands[0], 24))
+    broken = replace(kernel, code=replace(kernel.code, items=(*rows[:last], shorter, *rows[last + 1 :])))
+    with runner(broken) as running:
+        outcome = check(running.run, make_cases(kernel.routine.contract, random_boards=0))
+    assert outcome.status == "failed"
+    assert outcome.mismatch is not None
+    assert outcome.mismatch.expected[0] ^ outcome.mismatch.got[0] in [1 << 56 + file for file in range(8)]
+
+
+@runs
+def test_a_kernel_that_breaks_its_convention_is_caught_though_its_results_are_right() -> None:
+    kernel = lower(find("kogge-stone.attacks.sout"), "x86-64", "win64")
+    spoil = Instruction("mov", (general("rsi"), general("rcx")))
+    broken = replace(kernel, code=replace(kernel.code, items=(spoil, *kernel.code.items)))
+    with runner(broken) as running:
+        outcome = check(running.run, _quick_cases(kernel.routine.contract))
+    assert (outcome.status, outcome.reason) == ("failed", "rsi changed")
+    assert outcome.mismatch is not None
+
+
+def test_what_the_processor_lacks_is_not_run_and_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "features", frozenset)
+    monkeypatch.setenv("PATH", "/nowhere")
+    (one,) = judge([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "sysv")], quick=True)
+    assert one.outcome.status == "not run"
+    assert one.outcome.cases == 0
+    assert "lacks bmi1, bmi2; Bochs has Haswell: apt-get install bochs" in one.outcome.reason
+
+
+def test_what_the_processor_lacks_runs_in_bochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_tool("bochs")
+    monkeypatch.setattr(cpu, "features", frozenset)
+    (one,) = judge([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "win64")])
+    assert (one.outcome.status, one.outcome.on) == ("passed", "Haswell, emulated")
+    assert one.outcome.cases > 40_000
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_every_convention_and_width_runs_in_bochs(lanes: int) -> None:
+    require_tool("bochs")
+    names = ("kogge-stone.attacks.sout", "kogge-stone.attacks.east.batch")
+    jobs = [job for name in names for job in jobs_of([find(name)], "avx512", None) if job.lanes == lanes]
+    outcomes = [one.outcome for one in judge(jobs, quick=True, on=processor("icelake"))]
+    assert [outcome.status for outcome in outcomes] == ["passed"] * 5
+    assert {outcome.on for outcome in outcomes} == {"Ice Lake, emulated"}
+
+
+def test_an_emulated_processor_that_lacks_what_is_needed_runs_nothing() -> None:
+    (one,) = judge([Job(find("kogge-stone.attacks.sout"), "avx2", 4, "sysv")], on=processor("nehalem"))
+    assert (one.outcome.status, one.outcome.reason) == ("not run", "Nehalem lacks avx, avx2, bmi1, bmi2")
+
+
+@runs
+def test_what_cannot_be_checked_has_not_passed() -> None:
+    routine = find("kogge-stone.attacks.sout")
+    odd = replace(routine, contract=replace(routine.contract, specification="guesswork"))
+    (one,) = judge([Job(odd, "x86-64", 1, "sysv")], quick=True)
+    assert one.outcome.status == "failed"
+    assert "no specification 'guesswork'" in one.outcome.reason
+
+
+@pytest.mark.parametrize("spoil", ["", "one too many", "no tail", "in place"])
+def test_arrays_of_all_lengths_and_what_lies_around_them(spoil: str) -> None:
+    """A routine on arrays that adds one to each word: right on long arrays, wrong in one way on short ones."""
+    words = np.arange(800, dtype=np.uint64) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    cases = Cases(("x",), (words,), (words + np.uint64(1)).reshape(-1, 1))
+
+    def drive(columns: Sequence[int], results: int, n: int) -> None:
+        wrong = spoil if n < 100 else ""
+        given = [*(ctypes.c_uint64 * n).from_address(columns[0]), 0]
+        if wrong == "in place" and columns[0] == results:
+            given = given[:1] * n
+        for at in range({"one too many": n + 1, "no tail": n - n % 4}.get(wrong, n)):
+            ctypes.c_uint64.from_address(results + 8 * at).value = given[at] + 1 & raywalk.ALL
+
+    assert check(drive, cases).status == "passed"
+    assert check(drive, cases, arrays=True).status == ("failed" if spoil else "passed")
+
+
+SPINE = [
+    routine
+    for routine in catalogue().values()
+    if routine.family in ("dumb7", "kogge-stone")
+    and routine.form in ("attacks", "occluded")
+    and routine.direction in raywalk.DIR8
+]
+
+
+@runs
+@pytest.mark.parametrize("specification", ["attacks", "occluded"])
+def test_the_kernels_of_the_comparison_pass(specification: str) -> None:
+    routines = [routine for routine in SPINE if routine.contract.specification == specification]
+    jobs = jobs_of(routines, None, None)
+    registers = sum(len(TARGETS[isa].widths) for isa in routines[0].isas)
+    assert len(jobs) == 16 * registers * 3
+    judged = list(judge(jobs, quick=True))
+    assert len(judged) == len(jobs)
+    assert [one for one in judged if one.outcome.status == "failed"] == []
+    assert all(one.outcome.status == "passed" for one in judged if one.job.isa == "x86-64")
+
+
+@runs
+@pytest.mark.slow
+def test_the_whole_catalogue_passes_at_full_length() -> None:
+    judged = list(side_by_side(judge, jobs_of(list(catalogue().values()), None, None)))
+    assert [one for one in judged if one.outcome.status != "passed"] == []
+
+
+@pytest.mark.slow
+def test_every_avx512_kernel_passes_in_bochs() -> None:
+    """Where this processor has AVX-512 too: Bochs is another judge."""
+    require_tool("bochs")
+    work = partial(judge, on=processor("skylake-server"))
+    judged = list(side_by_side(work, jobs_of(list(catalogue().values()), "avx512", None)))
+    assert len(judged) > 500
+    assert [one for one in judged if one.outcome.status != "passed"] == []

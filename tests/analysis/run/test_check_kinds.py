@@ -1,0 +1,100 @@
+"""Cases for every kind of routine: whole sides, one square, numbered directions, adders; and several processes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from setwise.analysis.commands.check import judge
+from setwise.analysis.commands.jobs import jobs_of, side_by_side
+from setwise.analysis.run.cases import Cases, make_cases
+from setwise.analysis.spec import raywalk
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.lower import TARGETS, Refused
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.executable import runnable
+
+runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+
+
+def cases(name: str, random_boards: int = 0) -> Cases:
+    return make_cases(find(name).contract, random_boards=random_boards)
+
+
+def test_every_contract_of_the_catalogue_has_cases() -> None:
+    contracts = {routine.contract: routine for routine in catalogue().values()}
+    for contract, routine in contracts.items():
+        made = make_cases(contract, quick=True, random_boards=50)
+        assert made.number > 50, routine.name
+        assert made.expected.shape == (made.number, len(contract.results))
+
+
+def test_pieces_stand_on_occupied_squares() -> None:
+    rooks, bishops, occupied = cases("sliders.pair", 500).columns
+    assert not ((rooks | bishops) & ~occupied).any()
+    assert (rooks & bishops).any()  # queens
+    rooks, bishops, empty = cases("sliders.union-empty", 500).columns
+    assert not ((rooks | bishops) & empty).any()
+
+
+@pytest.mark.parametrize(("name", "piece"), [("exploding.orthogonal", "rook"), ("exploding.diagonal", "bishop")])
+def test_pieces_of_both_sides_take_every_shape_on_the_rays(name: str, piece: str) -> None:
+    made = cases(name)
+    squares, white, black = made.columns
+    for square in (0, 7, 27, 63):
+        here = squares == square
+        rays = raywalk.from_square(piece, square, raywalk.ALL)
+        assert len(np.unique((white | black)[here] & np.uint64(rays))) == 1 << rays.bit_count()
+        for one in (white, black):  # neither side has all of it
+            assert len(np.unique(one[here] & np.uint64(rays))) > (1 << rays.bit_count()) // 4
+    assert ((white & ~black) != 0).any()
+    assert ((black & ~white) != 0).any()
+
+
+def test_numbered_directions_take_every_shape_on_their_ray_and_numbers_that_are_none() -> None:
+    made = cases("exploding.direction.big-endian", 2000)
+    squares, numbers, white, black = made.columns
+    assert set(range(11)) <= set(numbers.tolist())
+    assert (numbers > 1 << 40).any()
+    assert not made.expected[(numbers == 0) | (numbers > 8)].any()
+    for number, direction in raywalk.NUMBERED.items():
+        for square in (0, 20, 63):
+            ray = raywalk.from_square(direction, square, raywalk.ALL, "big")
+            here = (squares == square) & (numbers == number)
+            assert len(np.unique((white | black)[here] & np.uint64(ray))) == 1 << ray.bit_count()
+
+
+def test_numbers_that_select_stay_below_their_bounds() -> None:
+    assert int(cases("exploding.rook", 500).columns[0].max()) == 63
+    assert int(cases("shift.one.any", 500).columns[1].max()) == 7
+    for column in cases("bytewise.carry-loop-32", 500).columns:
+        assert 1 << 31 < int(column.max()) < 1 << 32
+
+
+def test_adders_meet_their_edges() -> None:
+    pairs = set(zip(*(column.tolist() for column in cases("bytewise.carry-loop-64").columns), strict=True))
+    assert {(raywalk.ALL, 1), (1, raywalk.ALL), (raywalk.ALL, raywalk.ALL), (0, 0)} <= pairs
+
+
+@runs
+def test_processes_judge_as_one_does() -> None:
+    names = ("shift.one.nort", "shift.one.any", "bytewise.add", "bytewise.subtract", "subtraction.attacks.east")
+    jobs = [job for job in jobs_of([find(name) for name in names], None, None) if job.isa in ("x86-64", "bmi2")]
+    assert len(jobs) >= 24
+    alone = {one.job.key: one.outcome for one in judge(jobs, quick=True)}
+    together = {one.job.key: one.outcome for one in side_by_side(partial(judge, quick=True), jobs)}
+    assert together == alone
+    for (_, isa, *_), outcome in alone.items():
+        assert outcome.status == ("not run" if missing(TARGETS[isa]) else "passed")
+
+
+def test_processes_refuse_as_one_does() -> None:
+    jobs = jobs_of(
+        [find(f"exploding.{piece}") for piece in ("orthogonal", "diagonal", "rook", "direction")] * 4, None, "wiki"
+    )
+    jobs = [job for job in jobs if len(job.routine.contract.parameters) > 2]
+    assert len(jobs) >= 12
+    with pytest.raises(Refused):
+        list(side_by_side(partial(judge, quick=True), jobs))

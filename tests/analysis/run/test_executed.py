@@ -1,0 +1,158 @@
+"""What calls really execute: against the code's own length, over real positions, by the command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.count import count
+from setwise.analysis.commands.count import executed, positions
+from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.run.calls import Caller
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.raywalk import specification
+from setwise.codegen import board
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from tests.analysis.commands.test_main import Capture, complaint, printed
+from tests.conftest import require_tool
+
+POSITIONS = Path(__file__).parents[2] / "data" / "positions.fen"
+KIWIPETE = board.KIWIPETE
+LOOP, UNROLLED = "dumb7.occluded-until-dry.sout", "dumb7.occluded.sout"
+
+
+def instructions(name: str, *words: int, isa: str = "x86-64") -> int:
+    return executed(lower(find(name), isa, "sysv"))(words).instructions
+
+
+def test_straight_code_is_executed_once() -> None:
+    for name in (UNROLLED, "kogge-stone.attacks.noWe", "push.attacks.sout"):
+        kernel = lower(find(name), "x86-64", "sysv")
+        counts = executed(kernel)((1 << 60, board.ALL))
+        assert counts == count(binary_of(kernel))
+
+
+def test_a_loop_is_executed_as_often_as_it_runs() -> None:
+    # One round for the sliders, one for each square that they go on.
+    lengths = [instructions(LOOP, 1 << 56, board.ALL >> 8 * blocked << 8 * blocked) for blocked in range(8)]
+    assert lengths == sorted(lengths, reverse=True)
+    rounds = {long - short for long, short in pairwise(lengths)}
+    assert len(rounds) == 1
+    assert instructions(LOOP, 0, board.ALL) < lengths[-1]
+    assert instructions("dumb7.occluded-rolled.sout", 0, 0) == instructions(
+        "dumb7.occluded-rolled.sout", 1 << 56, board.ALL
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "isa", "abi"),
+    [
+        ("sliders.pair", "x86-64", "sysv"),
+        ("sliders.pair", "bmi2", "win64"),
+        ("sliders.union", "x86-64", "win64"),
+        ("sliders.pieces", "bmi2", "win64"),  # the fifth argument, an address, comes on the stack
+        ("sliders.union", "avx512", "sysv"),
+        ("kogge-stone.attacks.any", "bmi2", "win64"),
+        ("exploding.direction", "x86-64", "win64"),
+    ],
+)
+def test_calls_in_every_convention(name: str, isa: str, abi: str) -> None:
+    routine = find(name)
+    kernel = lower(routine, isa, abi)
+    caller = Caller(binary_of(kernel), task_of(kernel))
+    position = board.parse_fen(KIWIPETE)
+    rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
+    values = {
+        "rooks": rooks, "bishops": bishops, "sliders": rooks, "occupied": position.occupied, "empty": position.empty,
+        "queens": position.queens("w"),
+        "dir8": 3, "square": 28, "direction": 4, "white": position.occupied & 0xFFFF, "black": position.occupied,
+    }  # fmt: skip
+    words = [values[parameter.name] for parameter in routine.contract.parameters if parameter.kind != "results"]
+    found = caller.results(caller.trace(words))
+    given = "occupied" if any(p.kind == "occupied" for p in routine.contract.parameters) else "empty"
+    expected = specification(routine.contract.specification, routine.contract.direction, given)(*words)  # type: ignore[arg-type]
+    assert tuple(lanes[0] for lanes in found) == expected
+
+
+def test_when_the_loop_that_ends_early_wins() -> None:
+    """In real positions sliders stand behind their own men: the loop executes fewer instructions on most of them."""
+    unrolled = executed(lower(find(UNROLLED), "x86-64", "sysv"))
+    loop = executed(lower(find(LOOP), "x86-64", "sysv"))
+    won = lost = 0
+    for fen in positions(POSITIONS):
+        position = board.parse_fen(fen)
+        words = (position.sliders(position.side, True, False), position.empty)
+        difference = loop(words).instructions - unrolled(words).instructions
+        won, lost = won + (difference < 0), lost + (difference > 0)
+    assert won > 4 * lost
+    assert lost > 5  # open files: there the unrolled fill, which never branches, executes fewer
+    assert loop((1 << 56, board.ALL)).instructions > unrolled((1 << 56, board.ALL)).instructions
+
+
+# the command
+
+
+def test_count_executed(capsys: Capture) -> None:
+    (row,) = json.loads(printed(capsys, "count", LOOP, "--executed", "a8", "0xffffffffffffff", "--json"))
+    assert (row["name"], row["isa"], row["lanes"], row["abi"]) == (LOOP, "x86-64", 1, "sysv")
+    assert row["instructions"] == instructions(LOOP, 1 << 56, 0x00FF_FFFF_FFFF_FFFF)
+    assert row["branches"] > 7
+    text = printed(capsys, "count", LOOP, UNROLLED, "--fen", KIWIPETE)
+    assert [line.split()[0] for line in text.splitlines()[2:]] == [LOOP, UNROLLED]
+    assert printed(capsys, "count", LOOP, UNROLLED, "--executed", "--fen", KIWIPETE) == text
+    assert printed(capsys, "count", LOOP, UNROLLED, "--fen", KIWIPETE, "--side", "b") != text
+
+
+def test_count_over_positions(capsys: Capture) -> None:
+    text = printed(capsys, "count", LOOP, UNROLLED, "--over", str(POSITIONS))
+    assert text.splitlines()[0].split() == ["name", "isa", "abi", "class", "minimum", "mean", "maximum"]
+    assert text.endswith(f"\n{len(positions(POSITIONS))} positions\n")
+    loop, unrolled = json.loads(printed(capsys, "count", LOOP, UNROLLED, "--over", str(POSITIONS), "--json"))
+    assert loop["positions"] == len(positions(POSITIONS)) > 100
+    spread = loop["instructions"]
+    assert spread["minimum"] < spread["mean"] < spread["maximum"]
+    assert set(unrolled["instructions"].values()) == {
+        count(binary_of(lower(find(UNROLLED), "x86-64", "sysv"))).instructions
+    }
+    assert spread["mean"] < unrolled["instructions"]["mean"] < spread["maximum"]
+
+
+def test_count_of_an_object(capsys: Capture, tmp_path: Path) -> None:
+    source, made = tmp_path / "a.c", tmp_path / "a.o"
+    source.write_text("unsigned long long south(unsigned long long x) { return x >> 8; }\n")
+    subprocess.run([require_tool("gcc"), "-O2", "-fcf-protection=none", "-c", source, "-o", made], check=True)
+    (row,) = json.loads(printed(capsys, "count", "--object", str(made), "--symbol", "south", "--json"))
+    assert (row["name"], row["instructions"], row["moves"], row["operations"]) == ("south", 2, 1, 1)
+    assert row["features"] == ["x86-64"]
+    assert "south" in printed(capsys, "count", "--object", str(made), "--symbol", "south")
+    assert "no function 'north': it has south" in complaint(capsys, "count", "--object", str(made), "--symbol", "north")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name routines, or --object FILE --symbol SYM"),
+        ((LOOP, "--object", "a.o", "--symbol", "f"), "not both"),
+        (("--object", "a.o"), "--object FILE and --symbol SYM go together"),
+        ((LOOP, "--over", "nowhere.fen"), "cannot read nowhere.fen: no such file"),
+        ((LOOP, "--over", "a", "--fen", "b"), "give one of them"),
+        ((LOOP, "--side", "w"), "--side goes with --fen or --over"),
+        ((LOOP, "--executed", "a8"), "takes 2 arguments (or --fen), not 1: sliders empty"),
+        (("sliders.union.batch", "--executed"), "works on arrays"),
+    ],
+)
+def test_count_complains_in_one_line(capsys: Capture, arguments: tuple[str, ...], message: str) -> None:
+    assert message in complaint(capsys, "count", *arguments)
+
+
+def test_a_wrong_line_is_named(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "some.fen"
+    file.write_text(f"# two\n{KIWIPETE}\n\n8/8 w\n")
+    assert "some.fen, line 4: FEN with 2 ranks" in complaint(capsys, "count", LOOP, "--over", str(file))
+    file.write_text("# none\n")
+    assert "has no positions" in complaint(capsys, "count", LOOP, "--over", str(file))

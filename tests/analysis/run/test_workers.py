@@ -1,0 +1,174 @@
+"""Processes that work for a command end with it: when it is interrupted, and whatever else ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.run.workers import Workers
+from tests.conftest import require_module, require_tool
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
+_PATIENCE = 60.0  # seconds until a command has its processes
+_SOON = 10.0  # seconds; undisturbed it is far less than one
+
+COMMANDS = {
+    "report": ("report", "-o", "{folder}/reports"),
+    "report --check": ("report", "--check", "-o", "reports"),
+    "report --measure": ("report", "--measure", "-o", "{folder}/reports"),
+    "check": ("check",),
+    "prove": ("prove",),
+    "bench": ("bench", "dumb7.attacks.sout", "--isa", "x86-64"),
+}
+
+
+def children(parent: int) -> set[int]:
+    """The processes that descend from this one and still run."""
+    running = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, above = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:  # it has just ended
+            continue
+        if state not in "ZX":
+            running[int(stat.parent.name)] = int(above)
+    found: set[int] = set()
+    waiting = [parent]
+    while waiting:
+        above = waiting.pop()
+        below = {one for one, of in running.items() if of == above}
+        found |= below
+        waiting += below
+    return found
+
+
+def gone(processes: set[int]) -> bool:
+    """Whether they all end soon; what has ended, but nobody has asked after it, counts as ended."""
+    until = time.monotonic() + _SOON
+    while time.monotonic() < until:
+        if not any(_runs(one) for one in processes):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def _runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def begun(*words: str) -> subprocess.Popen[str]:
+    """The command, in a process group of its own."""
+    command = [sys.executable, "-m", "setwise.analysis.commands.main", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def started(command: str, folder: Path) -> tuple[subprocess.Popen[str], set[int]]:
+    """The command at work, in a process group of its own, and the processes that work for it."""
+    process = begun(*(word.format(folder=folder) for word in COMMANDS[command]))
+    until = time.monotonic() + _PATIENCE
+    working: set[int] = set()
+    # The first child is Python's own, which watches over semaphores.
+    while len(working) < 2 and time.monotonic() < until and process.poll() is None:
+        working = children(process.pid)
+        time.sleep(0.02)
+    assert len(working) >= 2, process.communicate()
+    return process, working
+
+
+@linux
+@pytest.mark.parametrize("later", [0.0, 2.0], ids=["starting", "at work"])
+@pytest.mark.parametrize(
+    "command", [pytest.param(one, marks=() if one in ("report", "prove") else pytest.mark.slow) for one in COMMANDS]
+)
+def test_an_interrupt_ends_a_command_and_its_processes(command: str, later: float, tmp_path: Path) -> None:
+    if command == "prove":
+        require_module("bitwuzla")
+    process, _ = started(command, tmp_path)
+    time.sleep(later)
+    working = children(process.pid)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, complaints = process.communicate(timeout=_SOON)
+    assert (process.returncode, out, complaints) == (130, "", "")
+    assert gone(working)
+    assert not (tmp_path / "reports").exists()
+
+
+@linux
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("command", ["report", "check"])
+def test_what_ends_the_command_alone_ends_its_processes(command: str, end: signal.Signals, tmp_path: Path) -> None:
+    process, _ = started(command, tmp_path)
+    time.sleep(2.0)
+    working = children(process.pid)
+    process.send_signal(end)
+    process.communicate(timeout=_SOON)
+    assert process.returncode == (130 if end == signal.SIGINT else -end)
+    assert gone(working)
+
+
+@linux
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_an_emulator_ends_with_the_command(end: signal.Signals) -> None:
+    require_module("numpy")
+    require_tool("bochs")
+    process = begun("check", "dumb7.attacks.*", "--on", "ice-lake")
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until and not (working := emulators(process.pid)):
+        time.sleep(0.02)
+    for one in working:
+        os.kill(one, signal.SIGSTOP)  # so that it does not come to its end by itself
+    try:
+        process.send_signal(end)
+        process.communicate(timeout=_SOON)
+        assert working
+        assert gone(working)
+    finally:
+        for one in working:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+
+
+def emulators(parent: int) -> set[int]:
+    """Those of the processes that descend from this one which are Bochs."""
+    found = set()
+    for one in children(parent):
+        try:
+            if "bochs" in Path(f"/proc/{one}/cmdline").read_text().partition("\0")[0]:
+                found.add(one)
+        except OSError:  # it has just ended
+            continue
+    return found
+
+
+def test_what_was_submitted_is_done_at_the_end() -> None:
+    with Workers(2) as workers:
+        results = [workers.submit(pow, 3, exponent) for exponent in range(20)]
+    assert [one.result() for one in results] == [3**exponent for exponent in range(20)]
+
+
+def test_an_exception_does_not_wait_for_the_work() -> None:
+    workers = Workers(1)
+    waiting = workers.submit(time.sleep, 1000)
+    workers.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert waiting.cancelled() or isinstance(waiting.exception(), BrokenProcessPool)
+
+
+def test_a_process_that_ends_is_told() -> None:
+    with Workers(1) as workers, pytest.raises(BrokenProcessPool):
+        workers.submit(os._exit, 3).result()
+
+
+def test_no_other_room_starts_processes_of_pythons() -> None:
+    using = [path.name for path in Path("analysis").rglob("*.py") if "ProcessPoolExecutor" in path.read_text()]
+    assert using == ["workers.py"]

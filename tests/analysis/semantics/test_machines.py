@@ -1,0 +1,275 @@
+"""Every entry of the table of semantics against this CPU and against Bochs: three parties, of which two may be wrong.
+
+Where they differ the manual decides: a fault of Bochs' belongs into setwise.analysis.run.emulated.FAULTS, all else is
+ours.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from setwise.analysis.code.decode import Decoded, decode
+from setwise.analysis.run.emulated import FAULTS, Fault, fault_of
+from setwise.analysis.run.step import Region, Regions
+from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.semantics.state import Flag, State
+from setwise.analysis.semantics.table import TABLE, execute
+from tests.analysis.listings import assemble
+from tests.analysis.semantics.forms import CONDITIONS, forms
+from tests.analysis.semantics.machines import FLAGS, GENERAL, After, Bochs, Cpu, Machine, Registers, Trial, this_cpu
+from tests.conftest import require_tool
+
+SHORT, LONG = range(2), range(2, 20)  # seeds of the rounds in `make test`, and besides in `make check`
+MACHINES = {"cpu": this_cpu, "bochs": Bochs}
+MEMORY = 1024  # bytes
+INVERSE = {"gf2p8affineinvqb", "vgf2p8affineinvqb"}  # have no semantics
+
+
+@cache
+def assembled() -> dict[str, Decoded]:
+    """Each form with its instruction, all assembled at once."""
+    sources = forms()
+    instructions = decode(assemble("\n".join(sources)))
+    assert len(instructions) == len(sources)
+    return dict(zip(sources, instructions, strict=True))
+
+
+@cache
+def by_mnemonic() -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for form in forms():
+        groups.setdefault(form.split()[0], []).append(form)
+    return groups
+
+
+@cache
+def words() -> tuple[int, ...]:
+    """Words of all kinds: random, sparse, dense, small, all zeros and ones."""
+    chance = random.Random(0)
+    made = []
+    for _ in range(4000):
+        one, two, three = (chance.getrandbits(64) for _ in range(3))
+        small, both = chance.randrange(130), chance.choice((0, (1 << 64) - 1))
+        made.append(chance.choice((one, one & two, one | two, small, both, one >> small % 64, one & two & three)))
+    return tuple(made)
+
+
+def small(chance: random.Random) -> tuple[int, ...]:
+    """Lanes of small numbers, for counts and indices."""
+    return tuple(chance.choice((0, chance.randrange(70), 0x0003_0000_0011)) for _ in range(8))
+
+
+def trial(form: str, seed: int, memory: int) -> Trial:
+    """What a form is tried on: always the same for a seed, but for the address of its memory."""
+    chance = random.Random(f"{form} {seed}")
+    general = chance.choices(words(), k=len(GENERAL))
+    general[GENERAL.index("rsp")] = memory + 768
+    general[GENERAL.index("rsi")] = memory
+    general[GENERAL.index("rbx")] = chance.randrange(32)
+    general[GENERAL.index("rbp")] = memory + 640
+    flags = sum(chance.getrandbits(1) << place for place in FLAGS.values())
+    lanes = [*chance.choices(words(), k=8 * 10), *struct.unpack("<176Q", chance.randbytes(8 * 176))]
+    vectors = [tuple(lanes[start : start + 8]) for start in range(0, 256, 8)]
+    vectors[9] = small(chance)
+    content = bytearray(chance.randbytes(MEMORY))
+    for start, many in ((0, chance.choices(words(), k=16)), (256, small(chance))):
+        content[start : start + 8 * len(many)] = b"".join(word.to_bytes(8, "little") for word in many)
+    given = Registers(general, chance.choices(words(), k=8), flags, vectors)
+    return Trial(assembled()[form].raw, given, bytes(content))
+
+
+class Party:
+    """A machine, and what the forms that it has leave on it."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._left: dict[tuple[str, int], tuple[Trial, After]] = {}
+
+    def differences(self, form: str, seeds: range) -> list[str]:
+        """Where the machine differs from our semantics on a form; the short rounds of all forms are run in one go."""
+        if (form, seeds[0]) not in self._left:
+            asked = forms() if seeds == SHORT else by_mnemonic()[form.split()[0]]
+            can = [one for one in asked if not self.machine.excuse(assembled()[one])]
+            rounds = [(one, seed) for one in can for seed in seeds]
+            trials = [trial(one, seed, self.machine.memory) for one, seed in rounds]
+            self._left = dict(zip(rounds, zip(trials, self.machine.run(trials), strict=True), strict=True))
+        instruction = assembled()[form]
+        found = (differences(self.machine, instruction, *self._left[form, seed]) for seed in seeds)
+        return [f"{form}: {one}" for each in found for one in each]
+
+
+@cache
+def party(name: str) -> Party:
+    return Party(MACHINES[name]())
+
+
+@pytest.fixture
+def bochs() -> None:
+    require_tool("bochs")
+
+
+def constant(value: int) -> Flag:
+    return lambda: value
+
+
+def differences(machine: Machine, instruction: Decoded, tried: Trial, after: After) -> list[str]:
+    """Where the semantics and the machine differ, in words."""
+    if after.fault:
+        return [after.fault]
+    given, region = tried.given, Region("memory", machine.memory, bytearray(tried.memory))
+    state = State(Integers(), Regions([region]))
+    state.registers = dict(zip(GENERAL, given.general, strict=True)) | {f"k{n}": k for n, k in enumerate(given.masks)}
+    state.vectors = {f"zmm{number}": vector for number, vector in enumerate(given.vectors)}
+    state.flags = {name: constant(given.flags >> place & 1) for name, place in FLAGS.items()}
+    before = state.registers | state.vectors
+    execute(instruction, state)
+    has, now = machine.saved, after.registers
+    pairs = [(name, state.registers[name], word) for name, word in zip(GENERAL, now.general, strict=True)]
+    pairs += [(f"k{number}", state.registers[f"k{number}"], now.masks[number]) for number in range(has.masks)]
+    found = [f"{name}: {ours:#x} by our semantics, {theirs:#x} there" for name, ours, theirs in pairs if ours != theirs]
+    for number in range(has.vectors):
+        ours, theirs = state.vectors[f"zmm{number}"][: has.lanes], tuple(now.vectors[number][: has.lanes])
+        if ours != theirs:
+            found.append(f"vector {number}: {_hexadecimal(ours)} by our semantics, {_hexadecimal(theirs)} there")
+    if bytes(region.content) != after.memory:
+        found.append("memory differs")
+    for name, place in FLAGS.items():
+        flag = state.flags[name]
+        if flag is None:
+            assert name in instruction.flags_undefined, f"{instruction.text()}: {name} is defined"
+        elif flag() != now.flags >> place & 1:
+            found.append(f"{name}: {flag()} by our semantics")
+    changed = {name for name, value in (state.registers | state.vectors).items() if value != before[name]}
+    assert changed <= instruction.writes, instruction.text()
+    return found
+
+
+def _hexadecimal(lanes: Sequence[int]) -> str:
+    return " ".join(f"{lane:#x}" for lane in lanes)
+
+
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", by_mnemonic())
+def test_semantics_do_what_machines_do(name: str, rounds: range) -> None:
+    """A form runs on each machine that has it; one that neither has is not run."""
+    not_run: dict[str, list[str]] = {}
+    wrong: list[str] = []
+    for form in by_mnemonic()[name]:
+        excuses = {on: party(on).machine.excuse(assembled()[form]) for on in MACHINES}
+        if all(excuses.values()):
+            not_run.setdefault("; ".join(excuses.values()), []).append(form)
+        for on in (on for on, excuse in excuses.items() if not excuse):
+            wrong += [f"{party(on).machine.name}: {one}" for one in party(on).differences(form, rounds)]
+    assert not wrong, "\n".join(wrong)
+    if not_run:
+        pytest.skip("not run: " + "; ".join(f"{'; '.join(forms)}: {excuse}" for excuse, forms in not_run.items()))
+
+
+@pytest.mark.usefixtures("bochs")
+def test_every_form_is_tried_somewhere() -> None:
+    """What neither has is not: a form that Bochs gets wrong, on a CPU that lacks it."""
+    untried = [
+        form
+        for form, instruction in assembled().items()
+        if all(party(on).machine.excuse(instruction) for on in MACHINES)
+    ]
+    assert {assembled()[form].mnemonic for form in untried} <= {"vgf2p8affineqb"}
+    assert all(fault_of(assembled()[form]) is FAULTS[0] for form in untried)
+
+
+@pytest.mark.usefixtures("bochs")
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.what for fault in FAULTS])
+def test_bochs_still_has_its_faults(fault: Fault) -> None:
+    """When this fails Bochs has mended one: then it is known no more, and neither corrected."""
+    uncorrected = Party(Bochs(corrected=False))
+    concerned = [form for form, instruction in assembled().items() if fault_of(instruction) is fault]
+    assert {assembled()[form].mnemonic for form in concerned} == fault.mnemonics - INVERSE
+    for name in fault.mnemonics - INVERSE:
+        mine = [form for form in concerned if assembled()[form].mnemonic == name]
+        assert any(uncorrected.differences(form, range(2, 4)) for form in mine), f"{name}: {fault.what}"
+
+
+@pytest.mark.usefixtures("bochs")
+def test_bochs_still_has_them_where_there_are_no_semantics() -> None:
+    """The inverse of each byte in the field of AES' polynomial, by a matrix that leaves it as it is."""
+    machine, identity = Bochs(corrected=False), 0x0102_0408_1020_4080
+    sources = [
+        "gf2p8affineinvqb xmm1,xmm2,0",
+        "vgf2p8affineinvqb zmm1,zmm3,zmm2,0",
+        "vgf2p8affineinvqb zmm1{k1},zmm3,zmm2,0",
+    ]
+    tried = [trial("add rax,rcx", 0, machine.memory) for _ in sources]
+    for each, instruction in zip(tried, decode(assemble("\n".join(sources))), strict=True):
+        each.raw, each.given.vectors[2], each.given.masks[1] = instruction.raw, (identity,) * 8, 1
+        assert instruction.mnemonic in INVERSE
+    legacy, plain, masked = (after.registers.vectors[1] for after in machine.run(tried))
+    given = tried[0].given.vectors
+    assert inverses(given[1][:2], legacy[:2]) == [True] * 16
+    assert inverses(given[3], plain) == [True] * 64
+    assert masked == (plain[0], *given[1][1:])  # the mask's one bit is that of one byte
+
+
+def inverses(given: Sequence[int], made: Sequence[int]) -> list[bool]:
+    """Whether the complement of each byte that was made is the inverse of the one that was given."""
+    pairs = zip(*(b"".join(lane.to_bytes(8, "little") for lane in lanes) for lanes in (given, made)), strict=True)
+    return [product(one, other ^ 0xFF) == 1 if one else other == 0xFF for one, other in pairs]
+
+
+def product(one: int, other: int) -> int:
+    """In the field of 256 elements whose polynomial is AES'."""
+    made = 0
+    for bit in reversed(range(8)):
+        made = made << 1 ^ (0x11B if made & 0x80 else 0) ^ (one if other >> bit & 1 else 0)
+    return made
+
+
+@pytest.mark.usefixtures("bochs")
+def test_what_no_machine_has_is_listed_as_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cpu, "lacking", lambda self, features: features & {"bmi2"})
+    test_semantics_do_what_machines_do("pext", SHORT)  # in Bochs
+    monkeypatch.setattr(Bochs, "excuse", lambda self, instruction: "Bochs is wrong")
+    with pytest.raises(pytest.skip.Exception) as told:
+        test_semantics_do_what_machines_do("pext", SHORT)
+    forms = "pext rax,rcx,rdx; pext eax,ecx,ebx; pext rax,rcx,[rsi]"
+    assert str(told.value) == f"not run: {forms}: this CPU lacks bmi2; Bochs is wrong"
+
+
+@pytest.mark.usefixtures("bochs")
+def test_a_fault_of_an_instruction_is_told_and_ends_nothing_else() -> None:
+    memory = party("bochs").machine.memory
+    tried = [trial("add rax,rcx", seed, memory) for seed in range(3)]
+    tried[1].raw = bytes.fromhex("0f0b")  # ud2
+    after = party("bochs").machine.run(tried)
+    assert [one.fault for one in after] == ["", "invalid opcode", ""]
+    assert not differences(party("bochs").machine, assembled()["add rax,rcx"], tried[2], after[2])
+
+
+@pytest.mark.usefixtures("bochs")
+def test_a_wrong_semantics_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its results and its memory, on either machine."""
+    tried = {
+        (on, form): party(on).differences(form, SHORT) for on in MACHINES for form in ("add rax,rcx", "add [rsi],rcx")
+    }
+    assert not any(tried.values())
+    right = execute
+    monkeypatch.setitem(globals(), "execute", lambda one, state: right(replace(one, mnemonic="adc"), state))
+    for on, form in tried:
+        found = "\n".join(party(on).differences(form, range(2, 10)))
+        assert ("rax: " in found) == (form == "add rax,rcx"), on
+        assert ("memory differs" in found) == (form == "add [rsi],rcx"), on
+
+
+def test_every_entry_is_tried() -> None:
+    """Branches and stack frames have tests of their own; the rest changes nothing."""
+    branches = {"j" + condition for condition in CONDITIONS} | {"jmp", "call", "ret"}
+    silent = {"pause", "endbr32", "prefetcht0", "prefetcht1", "prefetcht2", "prefetchnta", "sal"}
+    tried = {instruction.mnemonic for instruction in assembled().values()}
+    assert set(TABLE) - tried == branches | silent

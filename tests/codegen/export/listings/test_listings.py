@@ -1,0 +1,253 @@
+"""Listings: what they say, and that each dialect's own assembler makes the same bytes of them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import catalogue
+from setwise.codegen.export.listings.dialects import DIALECTS, Flavour
+from setwise.codegen.export.listings.listing import listing, source
+from setwise.codegen.export.names import symbol
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, Operand, Register, general, vector
+from tests.codegen.export.exports import apart, assembled, every_kernel, flavour_of, joined, kernel, sample
+from tests.codegen.export.relocatable import assert_holds, read
+from tests.conftest import require_tool
+
+RAX, RCX, RDX, RSP = map(general, ("rax", "rcx", "rdx", "rsp"))
+XMM, YMM, ZMM = (vector(n, bits) for n, bits in ((1, 128), (2, 256), (3, 512)))
+ASSEMBLED = tuple(DIALECTS)
+
+
+def assert_same_bytes(directory: Path, kernels: list[Kernel], syntax: str) -> None:
+    """The dialect's assembler makes of one source of them all the bytes that each has, and points to its data alike."""
+    found = read(assembled(directory, joined(kernels, syntax), syntax, flavour_of(kernels[0])))
+    for one in kernels:
+        assert_holds(found, assemble(one.code), symbol(one))
+
+
+def assert_code_makes_its_bytes(directory: Path, code: Code, syntax: str, flavour: Flavour = "elf") -> None:
+    lines = list(source(code, "code", DIALECTS[syntax], flavour))
+    found = read(assembled(directory, "\n".join(lines) + "\n", syntax, "coff" if syntax == "masm" else flavour))
+    assert_holds(found, assemble(code), "code")
+
+
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_every_dialect_makes_the_same_bytes(syntax: str, tmp_path: Path) -> None:
+    groups = apart(sample("sysv", "win64"))
+    assert len(groups) == 10
+    for kernels in groups:
+        assert_same_bytes(tmp_path, kernels, syntax)
+
+
+@pytest.mark.slow
+def test_every_dialect_makes_the_same_bytes_of_the_whole_catalogue(tmp_path: Path) -> None:
+    for kernels in apart(every_kernel(catalogue().values())):
+        for syntax in ASSEMBLED:
+            assert_same_bytes(tmp_path, kernels, syntax)
+
+
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_a_whole_listing_assembles(syntax: str, tmp_path: Path) -> None:
+    for one in (kernel("exploding.rook"), kernel("kogge-stone.attacks.rook.batch", "sse2", "win64")):
+        text = listing(one, facts_of(one), syntax)
+        assert_holds(read(assembled(tmp_path, text, syntax, flavour_of(one))), assemble(one.code), symbol(one))
+
+
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_no_listing_pins_an_encoding(syntax: str) -> None:
+    for one in sample("sysv", "win64"):
+        text = "\n".join(source(one.code, symbol(one), DIALECTS[syntax], flavour_of(one)))
+        assert not re.search(r"\{(evex|vex[23]?|disp\d+|load|store)\}|\bstrict\b", text)
+
+
+def i(mnemonic: str, *operands: Operand) -> Instruction:
+    return Instruction(mnemonic, operands)
+
+
+AWKWARD = [
+    # some assemblers shorten these if they are written another way
+    i("lea", RAX, Memory(64, RCX, RCX)),
+    i("lea", RAX, Memory(64, None, RCX, 4)),
+    i("lea", RAX, Memory(64, None, RCX, 8)),
+    i("lea", RAX, Memory(64, RDX, RCX)),
+    i("lea", RAX, Memory(64, RDX, RCX, 8, 16)),
+    i("mov", RAX, 0xFEFE_FEFE_FEFE_FEFE),
+    i("mov", RAX, 0x7F7F_7F7F_7F7F_7F7F),
+    i("mov", RAX.at(32), 0x8000_0001),
+    i("and", RAX, 127),
+    i("and", RAX, -128),
+    i("and", RDX, 128),
+    i("and", RDX, -0x8000_0000),
+    i("add", RSP, 128),
+    i("sub", RSP, 8),
+    i("imul", RAX, RCX, 0x0005_0005),
+    i("imul", RAX, RCX, 5),
+    i("imul", RAX, RCX),
+    i("shl", RAX, 1),
+    i("shr", RDX, RCX.at(8)),
+    i("test", RAX, RAX),
+    i("xchg", RAX, RCX),
+    i("xchg", RDX, RCX),
+    i("rorx", RAX, RCX, 57),
+    i("pext", RAX, RCX, RDX),
+    # operands in memory
+    i("mov", RAX, Memory(64, RSP, displacement=8)),
+    i("mov", RAX, Memory(64, general("r13"))),
+    i("mov", RAX, Memory(64, general("rbp"), displacement=-128)),
+    i("mov", Memory(64, RSP, displacement=256), RAX),
+    i("and", Memory(64, RCX), -1),
+    i("shl", Memory(64, RCX), RCX.at(8)),
+    i("movzx", RAX.at(32), Memory(8, RDX, RCX)),
+    i("movsxd", RAX, Memory(32, RDX, RCX, 4)),
+    i("push", general("r12")),
+    i("jmp", general("r12")),
+    i("setne", RAX.at(8)),
+    i("cmovne", RAX, RCX),
+    # vectors
+    i("pxor", XMM, XMM),
+    i("movups", XMM, Memory(128, RSP, displacement=16)),
+    i("movq", XMM, RAX),
+    i("movq", RAX, XMM),
+    i("movq", XMM, Memory(64, RSP)),
+    i("vpand", YMM, YMM, Memory(256, RCX, displacement=32)),
+    i("vpbroadcastq", YMM, Memory(64, RCX)),
+    i("vpandq", ZMM, ZMM, Memory(512, RCX, displacement=64)),
+    i("vpandq", ZMM, ZMM, Memory(64, RCX, displacement=8, broadcast=True)),
+    i("vpternlogq", ZMM, ZMM, ZMM, 0xF8),
+    Instruction("vpsrlq", (ZMM, ZMM, 8), mask=Register("mask", 1, 64), zeroing=True),
+    Instruction("vmovdqu64", (Memory(512, RCX), ZMM), mask=Register("mask", 2, 64)),
+    i("vzeroupper"),
+    i("endbr64"),
+    i("pushfq"),
+    i("ret"),
+]
+
+
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+def test_awkward_instructions_keep_their_encoding(syntax: str, tmp_path: Path) -> None:
+    assert_code_makes_its_bytes(tmp_path, Code("code", tuple(AWKWARD)), syntax)
+
+
+def jump_table() -> Code:
+    """A switch of three cases with a loop, a table of bytes and one of words."""
+    labels = [Label(f"case{n}") for n in range(3)]
+    return Code(
+        "with.jump-table",
+        (
+            i("lea", RDX, Memory(64, symbol="table")),
+            i("movsxd", RAX, Memory(32, RDX, RCX, 4)),
+            i("add", RAX, RDX),
+            i("jmp", RAX),
+            *(part for label in labels for part in (label, i("xor", RAX, Memory(64, symbol="words", displacement=8)))),
+            i("sub", RCX, 1),
+            i("jne", labels[0]),
+            i("ret"),
+        ),
+        (
+            Datum("words", (1, -1, 0xFEFE_FEFE_FEFE_FEFE, 4, 5)),
+            Datum("bytes", tuple(range(70)), 1, 1),
+            Datum("table", tuple(labels), 4, 4),
+            Datum("lanes", (9, 7, -7, -9), 8, 32),
+        ),
+    )
+
+
+@pytest.mark.parametrize("syntax", ASSEMBLED)
+@pytest.mark.parametrize("flavour", ["elf", "coff"])
+def test_tables_and_labels(syntax: str, flavour: Flavour, tmp_path: Path) -> None:
+    assert_code_makes_its_bytes(tmp_path, jump_table(), syntax, flavour)
+
+
+def test_tables_reach_their_places_once_linked(tmp_path: Path) -> None:
+    """The linker fills in what our image has: the object is linked and its image compared."""
+    code = jump_table()
+    assembled(tmp_path, "\n".join(source(code, "code", DIALECTS["nasm"])) + "\n", "nasm", "elf")
+    script = "SECTIONS { .all : SUBALIGN(1) { *(.text) . = ALIGN(32); *(.rodata) } }"
+    (tmp_path / "script").write_text(script)
+    command = [require_tool("ld"), "--oformat", "binary", "-T", "script", "-e", "0", "-o", "image", "code.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    made = assemble(code)
+    image = (tmp_path / "image").read_bytes()
+    assert image[: len(made.text)] == made.image[: len(made.text)]
+    assert image[made.data_offset :] == made.image[made.data_offset :]
+
+
+def test_the_listing_says_what_it_is() -> None:
+    one = kernel("kogge-stone.attacks.noWe", "x86-64", "win64")
+    text = listing(one, facts_of(one))
+    banner = [line for line in text.splitlines() if line.startswith(";")]
+    said = "\n".join(line.removeprefix(";").strip() for line in banner)
+    assert banner[0] == "; kogge-stone.attacks.noWe for x86-64, Win64"
+    assert "computes    the squares that the sliders attack, noWe" in said
+    assert "Westcott" in said
+    assert "uint64_t setwise_kogge_stone_attacks_noWe_x86_64(uint64_t sliders, uint64_t empty);" in said
+    assert "Win64: sliders rcx, empty rdx, attacks rax" in said
+    assert "System V: sliders rdi, empty rsi, attacks rax (with --abi sysv)" in said
+    assert "changes     rax, rcx, rdx, flags" in said
+    assert "setwise listing kogge-stone.attacks.noWe --isa x86-64 --abi win64 --syntax nasm" in said
+    assert "global setwise_kogge_stone_attacks_noWe_x86_64\n" in text
+    assert text.endswith("\n")
+    assert text.isascii()
+    assert not re.search("[ \t]$", text, re.MULTILINE)
+
+
+def test_the_banner_speaks_of_pointers_where_there_are_some() -> None:
+    arrays, one = kernel("kogge-stone.attacks.east.batch", "avx2"), kernel("sliders.union", "avx2")
+    assert "result may be exactly one of the inputs" in listing(arrays, facts_of(arrays))
+    assert "alignment   none is asked for" in listing(arrays, facts_of(arrays))
+    assert "aliasing" not in listing(one, facts_of(one))
+
+
+@pytest.mark.parametrize("syntax", [*ASSEMBLED, "go"])
+def test_no_line_of_a_banner_is_long(syntax: str) -> None:
+    for one in (kernel("sliders.rays"), kernel("kogge-stone.attacks.rook.batch", "sse2")):
+        assert max(map(len, listing(one, facts_of(one), syntax).splitlines())) <= 120
+
+
+def test_the_classic_listing() -> None:
+    one = kernel("dumb7.attacks.sout", "x86-64", "wiki")
+    body = [line.strip() for line in listing(one, facts_of(one)).splitlines() if line.startswith("    ")]
+    assert body == ["mov rax, rdx", *["shr rdx, 8", "and rdx, rcx", "or rax, rdx"] * 6, "shr rax, 8", "ret"]
+
+
+def test_the_classic_listing_in_each_dialect() -> None:
+    """The same two instructions, as each dialect has them."""
+    one = kernel("dumb7.attacks.sout", "x86-64", "sysv")
+    wanted = {
+        "nasm": ["shr rdi, 8", "and rdi, rsi"],
+        "gas": ["shr rdi, 8", "and rdi, rsi"],
+        "att": ["shrq $8, %rdi", "andq %rsi, %rdi"],
+        "masm": ["shr rdi, 8", "and rdi, rsi"],
+        "go": ["SHRQ $8, DI", "ANDQ SI, DI"],
+    }
+    for syntax, lines in wanted.items():
+        text = listing(one, facts_of(one), syntax)
+        assert all(f"    {line}\n" in text for line in lines), syntax
+
+
+def test_an_unknown_syntax_is_named() -> None:
+    one = kernel("dumb7.attacks.sout")
+    with pytest.raises(ValueError, match=r"unknown syntax 'intel': use one of nasm, gas, att, masm, go"):
+        listing(one, facts_of(one), "intel")
+
+
+def test_symbols_are_names_in_c_and_differ() -> None:
+    kernels = [*sample("sysv"), kernel("kogge-stone.attacks.sout", "avx2", "sysv", 2)]
+    names = [symbol(one) for one in kernels]
+    assert all(re.fullmatch("[a-z][A-Za-z0-9_]*", name) for name in names)
+    assert len({name.lower() for name in names}) == len(names)
+    routines = {name.replace("-", "_").replace(".", "_").lower() for name in catalogue()}
+    assert len(routines) == len(catalogue())
+
+
+def test_the_name_is_what_it_is_given() -> None:
+    code = replace(kernel("dumb7.attacks.east").code, name="other")
+    assert list(source(code, "mine", DIALECTS["nasm"]))[1] == "global mine"

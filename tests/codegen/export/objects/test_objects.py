@@ -1,0 +1,172 @@
+"""Object files and libraries, read back by readers that share nothing with what wrote them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from setwise.codegen.assemble import assemble
+from setwise.codegen.export.names import symbol
+from setwise.codegen.export.objects.archive import archive
+from setwise.codegen.export.objects.coff import coff
+from setwise.codegen.export.objects.elf import elf
+from setwise.codegen.export.objects.macho import macho
+from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
+from setwise.codegen.export.unwind import prologue, stack_bytes, unwind_info
+from setwise.codegen.lower import Kernel
+from setwise.codegen.machine.code import Code, vector
+from setwise.codegen.machine.convention import WIN64
+from setwise.codegen.passes.frame import Frame, with_frame
+from tests.codegen.export.exports import assembled, joined, kernel, sample
+from tests.codegen.export.relocatable import assert_holds, read
+from tests.conftest import require_tool
+
+
+def told(program: str, *arguments: str | Path) -> str:
+    """What a program prints."""
+    done = subprocess.run([require_tool(program), *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr.lower(), done.stderr
+    return done.stdout
+
+
+def written(directory: Path, one: Kernel, write: Callable[[ObjectFile], bytes], name: str = "one.o") -> Path:
+    path = directory / name
+    path.write_bytes(write(object_file(one)))
+    return path
+
+
+@pytest.mark.parametrize("write", [elf, coff, macho])
+def test_objects_hold_the_kernels_bytes(write: Callable[[ObjectFile], bytes], tmp_path: Path) -> None:
+    for one in sample("sysv", "win64"):
+        name = f"_{symbol(one)}" if write is macho else symbol(one)
+        assert_holds(read(written(tmp_path, one, write)), assemble(one.code), name)
+
+
+@pytest.mark.parametrize("write", [elf, coff, macho])
+def test_equal_kernels_make_equal_objects(write: Callable[[ObjectFile], bytes]) -> None:
+    one = object_file(kernel("exploding.rook"))
+    assert write(one) == write(one)
+
+
+def test_elf_as_readelf_sees_it(tmp_path: Path) -> None:
+    path = written(tmp_path, kernel("exploding.rook"), elf)
+    size = len(assemble(kernel("exploding.rook").code).text)
+    shown = told("readelf", "-aW", path)
+    assert "REL (Relocatable file)" in shown
+    assert ".text             PROGBITS        0000000000000000 000040" in shown
+    assert f"{size:5} FUNC    GLOBAL DEFAULT    1 setwise_exploding_rook_x86_64" in shown
+    assert "R_X86_64_PC32" in shown
+    assert ".rodata" in shown
+    stack = next(line for line in shown.splitlines() if ".note.GNU-stack" in line)
+    assert " X " not in stack  # the stack need not be executable
+    assert "X86 feature" not in shown
+
+
+def test_a_kernel_without_data_has_no_section_for_it(tmp_path: Path) -> None:
+    path = written(tmp_path, kernel("dumb7.attacks.sout"), elf)
+    assert ".rodata" not in told("readelf", "-SW", path)
+
+
+def test_endbr64_is_there_on_request_and_the_linker_is_told(tmp_path: Path) -> None:
+    marked = with_endbr64(kernel("exploding.rook"))
+    path = written(tmp_path, marked, elf)
+    code = told("objdump", "-d", "--no-show-raw-insn", path)
+    tables = {value for datum in marked.code.data for value in datum.values if not isinstance(value, int)}
+    assert code.count("\tendbr64") == 1 + len(tables) > 2
+    assert_holds(read(path), assemble(marked.code), symbol(marked))
+    assert "x86 feature: IBT, SHSTK" in told("readelf", "-nW", path)
+    library = tmp_path / "one.so"
+    subprocess.run([require_tool("gcc"), "-shared", "-nostdlib", "-o", library, path], check=True)
+    assert "x86 feature: IBT, SHSTK" in told("readelf", "-nW", library)
+
+
+def test_win64_objects_say_how_to_unwind(tmp_path: Path) -> None:
+    one = kernel("kogge-stone.attacks.rook.batch", "sse2", "win64")
+    path = written(tmp_path, one, coff)
+    shown = told("llvm-readobj-19", "--unwind", path)
+    assert {kind for _, _, kind, _ in read(path).others} == {"AMD64_ADDR32NB"}
+    pushed = [i.operands[0] for i in one.code.instructions if i.mnemonic == "push"]
+    saved = [i.operands[1] for i in one.code.instructions if i.mnemonic == "movups" and "rsp" in str(i.operands[0])]
+    assert pushed
+    assert saved
+    for register in pushed:
+        assert f"PUSH_NONVOL reg={str(register).upper()}" in shown
+    for register in saved:
+        assert f"SAVE_XMM128 reg={str(register).upper()}, offset=" in shown
+    assert "ALLOC_" in shown
+    assert f"StartAddress: {symbol(one)} (0x0)" in shown
+    assert f"EndAddress: {symbol(one)} +0x{len(assemble(one.code).text):X} (0x4)" in shown
+
+
+def test_the_unwinding_of_our_objects_is_that_of_assemblers(tmp_path: Path) -> None:
+    """GNU as and llvm-ml make theirs from directives behind each instruction; NASM takes ours as bytes."""
+    one = kernel("kogge-stone.attacks.rook.batch", "sse2", "win64")
+
+    def codes(path: Path) -> list[str]:
+        shown = told("llvm-readobj-19", "--unwind", path)
+        return [
+            line.strip() for line in shown.splitlines() if "reg=" in line or "PrologSize" in line or "ALLOC" in line
+        ]
+
+    ours = codes(written(tmp_path, one, coff, "ours.obj"))
+    assert len(ours) > 5
+    for syntax in ("gas", "att", "masm", "nasm"):
+        assert codes(assembled(tmp_path, joined([one], syntax), syntax, "coff")) == ours, syntax
+
+
+@pytest.mark.parametrize("pushed", range(4))
+@pytest.mark.parametrize("slots", range(4))
+@pytest.mark.parametrize("vectors", range(1, 3))
+def test_saved_vectors_lie_at_multiples_of_16(pushed: int, slots: int, vectors: int) -> None:
+    """For so Windows reads them back when it unwinds; rsp is 8 above such a multiple at the entry."""
+    saved = (*WIN64.saved[:pushed], *(vector(6 + n, 512) for n in range(vectors)))
+    items = with_frame((), Frame(saved, slots), WIN64, avx=False, wide_result=False)
+    code = Code("framed", items)
+    steps = prologue(code, assemble(code))
+    assert (8 + stack_bytes(steps)) % 16 == 0
+    places = [step.amount for step in steps if step.kind == "save"]
+    assert len(places) == vectors
+    assert all(place % 16 == 0 and 8 * slots <= place <= stack_bytes(steps) - 8 * pushed - 16 for place in places)
+    unwind_info(steps)  # says so too
+
+
+def test_a_leaf_needs_no_unwinding() -> None:
+    roles = [section.role for section in object_file(kernel("dumb7.attacks.sout", "x86-64", "win64")).sections]
+    assert roles == ["text"]
+
+
+def test_macho_as_llvm_sees_it(tmp_path: Path) -> None:
+    path = written(tmp_path, kernel("exploding.rook"), macho)
+    shown = told("llvm-readobj-19", "--file-headers", "--sections", "--section-relocations", "--symbols", path)
+    for part in ("X86-64", "Relocatable", "PureInstructions", "X86_64_RELOC_SIGNED", "X86_64_RELOC_SUBTRACTOR"):
+        assert part in shown
+    assert "Name: _setwise_exploding_rook_x86_64 (" in shown
+    assert "Flags [ (0x0)" in shown  # symbols do not part the sections
+
+
+@pytest.mark.parametrize(("write", "microsoft"), [(elf, False), (coff, True)])
+def test_libraries_as_binutils_and_llvm_see_them(
+    write: Callable[[ObjectFile], bytes], microsoft: bool, tmp_path: Path
+) -> None:
+    objects = [object_file(one) for one in sample("win64" if microsoft else "sysv")]
+    members = {f"{one.symbol}.o": write(one) for one in objects}
+    path = tmp_path / "lib.a"
+    path.write_bytes(archive(members, {f"{one.symbol}.o": [one.symbol] for one in objects}, microsoft))
+    assert told("ar", "t", path).split() == list(members)
+    assert told("llvm-ar-19", "t", path).split() == list(members)
+    # In the table of symbols, each with its own member.
+    table = told("nm", "-s", path).partition("\n\n")[0].splitlines()
+    listed = {line.split(" in ")[0]: line.split(" in ")[1] for line in table if " in " in line}
+    assert listed == {one.symbol: f"{one.symbol}.o" for one in objects}
+    for name, content in members.items():
+        assert subprocess.run([require_tool("ar"), "p", path, name], capture_output=True).stdout == content
+
+
+def test_vector_functions_of_windows_have_their_decorated_name_too() -> None:
+    one = object_file(kernel("kogge-stone.attacks.sout", "avx2", "win64"))
+    assert one.decorated == "setwise_kogge_stone_attacks_sout_avx2@@64"
+    assert not object_file(kernel("kogge-stone.attacks.sout", "avx2", "sysv")).decorated

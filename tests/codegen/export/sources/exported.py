@@ -1,0 +1,153 @@
+"""Exported source through its compilers, and what they make of it judged as kernels are: run, and watched."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from setwise.analysis.commands.jobs import jobs_of
+from setwise.analysis.run.cases import Cases, make_cases
+from setwise.analysis.run.check import check
+from setwise.codegen.catalogue import catalogue
+from setwise.codegen.describe.routine import Contract
+from setwise.codegen.export.names import symbol
+from setwise.codegen.export.sources import c, rust, zig
+from setwise.codegen.lower import Kernel
+from setwise.codegen.run.call import NotRunnable, runner
+from tests.codegen.export.exports import kernel, spread
+from tests.conftest import require_module, require_rust, require_tool
+
+Functions = Mapping[str, Kernel]
+
+SAMPLE = (
+    ("sliders.union", "x86-64", 1),
+    ("sliders.union", "bmi2", 1),  # rotates, and-not
+    ("sliders.union", "avx2", 4),  # insert, permute, broadcast, halves
+    ("sliders.union", "avx512", 8),  # three-input logic, shifts by lane
+    ("sliders.union", "avx512", 4),
+    ("sliders.pair", "avx2", 4),  # several results
+    ("sliders.rays", "avx512", 8),  # eight results in one write
+    ("sliders.pair", "bmi2", 1),
+    ("kogge-stone.attacks.queen.batch", "avx2", 4),  # loops, loads and stores
+    ("kogge-stone.attacks.west.batch", "sse2", 2),
+    ("kogge-stone.attacks.west.batch", "avx512", 8),  # boards taken from memory by shifts and logic
+    ("kogge-stone.attacks.any", "x86-64", 1),  # tables, rotates by a variable
+    ("dumb7.occluded-until-dry.noEa", "x86-64", 1),
+    ("dumb7.occluded-rolled.sout", "avx2", 4),
+    ("dumb7.attacks.soWe", "avx512", 2),
+    ("subtraction.attacks.east", "sse2", 2),  # bytes
+    ("subtraction.attacks-cleared.east", "avx512", 8),
+    ("exploding.bishop", "bmi2", 1),  # a switch that falls through
+    ("exploding.direction", "x86-64", 1),  # switches in switches
+    ("bytewise.carry-loop-32", "x86-64", 1),
+    ("bytewise.subtract", "bmi2", 1),
+    ("push.attacks.east", "x86-64", 1),  # a scaled sum
+)
+"""Kernels that have between them every operation and region that source must write."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler: its program, what it is called with, and what prints its source."""
+
+    name: str
+    suffix: str
+    unit: Callable[[Functions], str]
+    options: tuple[str, ...]
+    module: str = ""
+    """The Python module that holds it, where no program does."""
+
+    def command(self) -> list[str]:
+        """What is called; a test without it is not run."""
+        if self.module:
+            require_module(self.module)
+            return [sys.executable, "-m", self.module, *self.options]
+        return [require_rust() if self.name == "rustc" else require_tool(self.name), *self.options]
+
+
+_STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+
+C = tuple(
+    Compiler(name, suffix, c.unit, (f"-std={standard}", *_STRICT))
+    for name, suffix, standard in (
+        ("gcc", ".c", "c11"),
+        ("clang-19", ".c", "c11"),
+        ("g++", ".cpp", "c++17"),
+        ("clang++-19", ".cpp", "c++17"),
+    )
+)
+RUST = Compiler("rustc", ".rs", rust.unit, ("--edition=2021", "-Dwarnings", "-Cpanic=abort"))
+ZIG = Compiler("zig", ".zig", zig.unit, (), module="ziglang")
+
+
+@cache
+def sample() -> Functions:
+    """The kernels of `SAMPLE`, by their symbols."""
+    kernels = [kernel(name, isa, lanes=lanes if lanes > 1 else None) for name, isa, lanes in SAMPLE]
+    return {symbol(each): each for each in kernels}
+
+
+@cache
+def everything() -> Functions:
+    """Every kernel of the catalogue in System V's convention."""
+    jobs = jobs_of(list(catalogue().values()), None, "sysv")
+    kernels = [kernel(job.routine.name, job.isa, "sysv", job.lanes) for job in jobs]
+    return {symbol(each): each for each in kernels}
+
+
+@cache
+def every_form() -> Functions:
+    """Of everything all but the other directions, which take turns."""
+    return {symbol(each): each for each in spread()}
+
+
+def made(folder: Path, compiler: Compiler, functions: Functions, *flags: str) -> Path:
+    """The source of these functions, printed and given to the compiler with these flags; what it made."""
+    number = len(list(folder.iterdir()))
+    source = folder / f"exported{number}{compiler.suffix}"
+    source.write_text(compiler.unit(functions), encoding="ascii")
+    output = folder / f"exported{number}{'.o' if '-c' in flags or '--emit=obj' in flags else '.so'}"
+    run([*compiler.command(), *flags, str(source), *_to(compiler, output)], folder)
+    return output
+
+
+def _to(compiler: Compiler, output: Path) -> tuple[str, ...]:
+    return (f"-femit-bin={output}",) if compiler.module else ("-o", str(output))
+
+
+def run(command: Sequence[str], folder: Path) -> str:
+    """What the command printed; AssertionError with its messages where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@cache
+def _cases(contract: Contract) -> Cases:
+    return make_cases(contract, quick=True)
+
+
+def judged(library: Path, functions: Functions) -> dict[str, str]:
+    """For each function of the shared library `passed`, `not run` or what is wrong, by running it as its kernel is.
+
+    The kernel's own runner calls it, so that it is held to the calling convention too; a jump takes it there.
+    """
+    loaded = ctypes.CDLL(str(library))
+    found = {}
+    for name, each in functions.items():
+        address = ctypes.cast(getattr(loaded, name), ctypes.c_void_p).value
+        assert address is not None
+        image = bytes.fromhex("ff2500000000") + address.to_bytes(8, "little")  # jmp [rip+0], and where to
+        try:
+            with runner(each, image) as running:
+                arrays = bool(each.routine.contract.each)
+                outcome = check(running.run, _cases(each.routine.contract), arrays=arrays)
+            found[name] = outcome.reason or outcome.status
+        except NotRunnable:
+            found[name] = "not run"
+    return found

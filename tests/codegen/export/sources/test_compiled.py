@@ -1,0 +1,102 @@
+"""Exported C, C++, Rust and Zig: compiled without a warning, linked, and run against the ray-walk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from setwise.codegen.catalogue import find
+from setwise.codegen.export.names import symbol
+from setwise.codegen.export.prototypes import boards_a_call
+from setwise.codegen.lower import TARGETS, lower
+from setwise.codegen.run.executable import runnable
+from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, Functions, every_form, judged, made, sample
+
+runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+
+SHARED = {"rustc": ("--crate-type=cdylib",), "zig": ("build-lib", "-dynamic")}
+# Zig's own back end, which it takes where nothing is optimised, does not pass eight boards by value yet.
+PLAIN = {"rustc": (), "zig": ("-ODebug", "-fllvm")}
+FAST = {"rustc": ("-Copt-level=3",), "zig": ("-OReleaseFast", "-fno-compiler-rt")}
+
+
+def matrix() -> Iterator[Any]:
+    """A sample by the compilers that differ most; every form by all of them, optimised and not."""
+    for compiler in (C[0], RUST):
+        yield pytest.param(compiler, True, sample, id=f"{compiler.name}-optimised-sample")
+    for compiler in (*C, RUST):
+        for fast in (False, True):
+            how = "optimised" if fast else "plain"
+            yield pytest.param(compiler, fast, every_form, id=f"{compiler.name}-{how}", marks=pytest.mark.slow)
+
+
+def shared(compiler: Compiler, *, fast: bool) -> tuple[str, ...]:
+    how = FAST if fast else PLAIN
+    return (*SHARED.get(compiler.name, ("-shared", "-fPIC")), *how.get(compiler.name, ("-O3" if fast else "-O0",)))
+
+
+def grouped(compiler: Compiler, functions: Functions) -> Iterator[tuple[Functions, tuple[str, ...]]]:
+    """The functions, and the flags that they need: none, but for vectors by value.
+
+    Where those come Clang decides by what the whole file may use, whatever the function itself says.
+    """
+    flags = {"sse2": (), "avx2": ("-mavx2",), "avx512": ("-mavx512f",)} if compiler in C else {}
+    for isa in (None, *flags):
+        group = {
+            name: kernel
+            for name, kernel in functions.items()
+            if (kernel.target.name if boards_a_call(kernel) > 1 and flags else None) == isa
+        }
+        if group:
+            yield group, flags.get(isa or "", ())
+
+
+def wrong(library: Path, functions: Functions) -> dict[str, str]:
+    """The functions that failed, and how."""
+    return {name: what for name, what in judged(library, functions).items() if what not in ("passed", "not run")}
+
+
+@runs
+@pytest.mark.parametrize(("compiler", "fast", "which"), list(matrix()))
+def test_compiled_functions_give_what_the_ray_walk_gives(
+    tmp_path: Path, compiler: Compiler, fast: bool, which: Callable[[], Functions]
+) -> None:
+    for functions, flags in grouped(compiler, which()):
+        library = made(tmp_path, compiler, functions, *shared(compiler, fast=fast), *flags)
+        assert wrong(library, functions) == {}
+
+
+@runs
+@pytest.mark.parametrize(
+    ("fast", "which"),
+    [
+        pytest.param(True, sample, id="optimised-sample"),
+        pytest.param(True, every_form, id="optimised", marks=pytest.mark.slow),
+        pytest.param(False, every_form, id="plain", marks=pytest.mark.slow),
+    ],
+)
+def test_zig_builds_each_instruction_set_for_a_cpu_that_has_it(
+    tmp_path: Path, fast: bool, which: Callable[[], Functions]
+) -> None:
+    cpus = {"x86-64": "x86_64", "bmi2": "x86_64+bmi+bmi2", "sse2": "x86_64", "avx2": "x86_64_v3", "avx512": "x86_64_v4"}
+    for isa in TARGETS:
+        functions = {name: kernel for name, kernel in which().items() if kernel.target.name == isa}
+        library = made(tmp_path, ZIG, functions, *shared(ZIG, fast=fast), f"-mcpu={cpus[isa]}")
+        assert wrong(library, functions) == {}
+
+
+@runs
+@pytest.mark.parametrize("compiler", [C[0], RUST, ZIG], ids=lambda compiler: compiler.name)
+def test_a_wrong_operation_is_found(tmp_path: Path, compiler: Compiler) -> None:
+    """The judge would mean nothing if it passed everything: one shift is one too far."""
+    kernel = lower(find("kogge-stone.attacks.sout"))
+    name = symbol(kernel)
+    text = compiler.unit({name: kernel})
+    spoilt = Compiler(
+        compiler.name, compiler.suffix, lambda _: text.replace(">> 16", ">> 17"), compiler.options, compiler.module
+    )
+    library = made(tmp_path, spoilt, {name: kernel}, *shared(compiler, fast=True))
+    assert "differ" in judged(library, {name: kernel})[name]

@@ -1,0 +1,167 @@
+"""The Rust module and the Zig file: what they choose, where they compile, and what their safe functions refuse."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.decode import decode, features
+from setwise.analysis.code.objects import load
+from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.sources import rust_module, zig_module
+from setwise.codegen.export.sources.dispatch import BITS, asked
+from setwise.codegen.lower import TARGETS
+from setwise.codegen.run import cpu
+from setwise.codegen.run.cpu import FEATURES
+from setwise.codegen.run.executable import runnable
+from tests.codegen.export.exports import kernel
+from tests.codegen.export.sources.exported import run
+from tests.conftest import require_module, require_rust
+
+runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+
+KERNELS = (
+    *(("kogge-stone.attacks.queen", isa) for isa in ("x86-64", "bmi2", "avx2", "avx512")),
+    *(("kogge-stone.attacks.nort.batch", isa) for isa in ("x86-64", "sse2", "avx2")),
+    ("exploding.bishop", "x86-64"),
+    ("sliders.pair", "x86-64"),
+    ("kogge-stone.attacks.noEa", "avx2"),  # vectors by value
+)
+SETS = ("x86-64", "bmi2", "sse2", "avx2", "avx512")
+ATTACKED = 0x8141_2111_0905_03FE  # by a queen on a1 of an empty board
+
+
+def order(*, dispatch: bool = False) -> Order:
+    return Order(tuple(kernel(*each) for each in KERNELS), facts_of, Options(dispatch=dispatch), "a test")
+
+
+RUST = """\
+mod setwise;
+fn main() {
+    let queens = [1u64, 1 << 48, 0, 0, 0];
+    let empty = queens.map(|board| !board);
+    let mut result = [0u64; 5];
+    setwise::kogge_stone_attacks_nort_batch(&queens, &empty, &mut result);
+    println!("{} {} {:?} {:?}", setwise::kogge_stone_attacks_queen(1, !1), result[0] == 0x0101010101010100,
+        setwise::exploding_bishop(0, !1), setwise::sliders_pair(1, 1, 1));
+}
+"""
+RUST_PRINTS = f"{ATTACKED} true {0x8040201008040200} [{0x1010101010101FE}, {0x8040201008040200}]\n"
+
+
+def rust(folder: Path, source: str, *flags: str, dispatch: bool = False) -> Path:
+    (folder / rust_module.NAME).write_text(rust_module.module(order(dispatch=dispatch)), encoding="ascii")
+    (folder / "use.rs").write_text(source, encoding="ascii")
+    edition = () if any("--edition" in flag for flag in flags) else ("--edition=2021",)
+    run([require_rust(), "-Dwarnings", *edition, *flags, "use.rs", "-o", "use"], folder)
+    return folder / "use"
+
+
+@runs
+@pytest.mark.parametrize("edition", ["2018", "2021", "2024"])
+@pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])
+def test_rust_chooses(tmp_path: Path, edition: str, dispatch: bool) -> None:
+    program = rust(tmp_path, RUST, f"--edition={edition}", "-O", dispatch=dispatch)
+    assert run([str(program)], tmp_path) == RUST_PRINTS
+
+
+def test_rust_without_its_standard_library(tmp_path: Path) -> None:
+    source = "#![no_std]\npub mod setwise;\n"
+    for dispatch in (False, True):
+        rust(tmp_path, source, "--edition=2021", "--crate-type=lib", "--emit=metadata", dispatch=dispatch)
+
+
+@runs
+def test_what_is_safe_in_rust_refuses_what_is_not(tmp_path: Path) -> None:
+    for call in (
+        "setwise::exploding_bishop(64, 0)",
+        "setwise::kogge_stone_attacks_nort_batch(&[1, 2], &[0, 0], &mut [0])",
+        "setwise::kogge_stone_attacks_nort_batch(&[1, 2], &[0], &mut [0, 0])",
+    ):
+        program = rust(tmp_path, f"mod setwise;\nfn main() {{\n    {call};\n}}\n", "-O")
+        done = subprocess.run([str(program)], capture_output=True, text=True)
+        assert done.returncode == 101, call
+        assert "assertion failed" in done.stderr
+
+
+@runs
+def test_every_bit_that_a_set_needs_is_asked_for_in_rust(tmp_path: Path) -> None:
+    """The function that reads CPUID's answers, on all that is there and on all but one bit each."""
+    full, cases = (1 << 32) - 1, []
+    for feature, (leaf, register, bit, _) in FEATURES.items():
+        leaves = {1: [full] * 4, 7: [full] * 4}
+        leaves[leaf][register] ^= 1 << bit
+        lost = sum(BITS[isa] for isa in SETS if feature in TARGETS[isa].features)
+        cases.append((leaves[1], leaves[7], full, 31 - lost))
+    for bit in range(8):
+        lost = sum(BITS[isa] for isa in SETS if asked(TARGETS[isa]).state >> bit & 1)
+        cases.append(([full] * 4, [full] * 4, full ^ 1 << bit, 31 - lost))
+    cases.append(([0] * 4, [0] * 4, 0, 1 | BITS["sse2"]))
+    lines = [f"    assert_eq!(setwise::sets_of({one}, {seven}, {state}), {sets});" for one, seven, state, sets in cases]
+    program = rust(tmp_path, "\n".join(("mod setwise;", "fn main() {", *lines, "}")), "-O", dispatch=True)
+    run([str(program)], tmp_path)
+
+
+def test_rust_of_every_set_of_this_processor_is_taken(tmp_path: Path) -> None:
+    text = rust_module.module(order(dispatch=True))
+    asked_in = re.findall(r"_sets & ([A-Z0-9_]+) != 0", text.split("pub fn kogge_stone_attacks_queen(")[1])
+    assert asked_in[:3] == ["AVX512", "AVX2", "BMI2"]
+
+
+ZIG = """\
+const setwise = @import("setwise.zig");
+export fn queen(queens: u64, empty: u64) u64 {
+    return setwise.kogge_stone_attacks_queen(queens, empty);
+}
+export fn north(queens: *const [5]u64, empty: *[5]u64) void {
+    setwise.kogge_stone_attacks_nort_batch(queens, empty, empty);
+}
+export fn pair(rooks: u64, bishops: u64, results: *[2]u64) void {
+    results.* = setwise.sliders_pair(rooks, bishops, rooks | bishops);
+}
+"""
+
+
+@runs
+@pytest.mark.parametrize("cpu_name", ["x86_64", "native"])
+def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str) -> None:
+    require_module("ziglang")
+    (tmp_path / zig_module.NAME).write_text(zig_module.module(order()), encoding="ascii")
+    (tmp_path / "use.zig").write_text(ZIG, encoding="ascii")
+    for output, kind in (("use.so", ("build-lib", "-dynamic", "-fno-compiler-rt")), ("use.o", ("build-obj",))):
+        command = [sys.executable, "-m", "ziglang", *kind, "-OReleaseFast", f"-mcpu={cpu_name}", "use.zig"]
+        run([*command, f"-femit-bin={output}"], tmp_path)
+    used = features(decode(load(tmp_path / "use.o", "queen").text))
+    assert ("avx2" in used) == (cpu_name == "native" and {"avx2", "bmi2"} <= cpu.features())
+    library = ctypes.CDLL(str(tmp_path / "use.so"))
+    library.queen.restype, library.queen.argtypes = ctypes.c_uint64, (ctypes.c_uint64,) * 2
+    assert library.queen(1, 0xFFFF_FFFF_FFFF_FFFE) == ATTACKED
+    queens, boards = (ctypes.c_uint64 * 5)(1, 1 << 48), (ctypes.c_uint64 * 5)(~1, ~(1 << 48))
+    library.north(queens, boards)
+    assert list(boards) == [0x0101_0101_0101_0100, 1 << 56, 0, 0, 0]
+    results = (ctypes.c_uint64 * 2)()
+    library.pair(ctypes.c_uint64(1), ctypes.c_uint64(1), results)
+    assert list(results) == [0x0101_0101_0101_01FE, 0x8040_2010_0804_0200]
+
+
+def test_zig_does_not_ask_the_processor() -> None:
+    with pytest.raises(ValueError, match="--dispatch is for C and Rust"):
+        zig_module.files(order(dispatch=True))
+
+
+def test_they_say_what_they_are() -> None:
+    for text in (rust_module.module(order()), zig_module.module(order())):
+        assert "made by a test" in text
+        assert "results     orthogonal, diagonal, in this order" in text
+        assert "alignment   that of u64, as the language wants it; with n = 0 nothing is read or written" in text
+        assert "results are only written" not in text  # they come by value
+        assert facts_of(kernel(*KERNELS[0])).sha256 in text
+        assert text.isascii()
+        assert max(map(len, text.splitlines())) <= 120
+    assert {"x86-64", "sse", "sse2"} >= cpu.BASELINE

@@ -1,0 +1,117 @@
+"""What source in all languages has in common: every operation can be written, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from setwise.codegen.describe.graph import postorder
+from setwise.codegen.describe.values import Value, constant, parameter
+from setwise.codegen.export.sources import c, rust, zig
+from setwise.codegen.export.sources.logic import expression
+from setwise.codegen.export.sources.source import folded, last_readers, source_of, unused
+from setwise.codegen.lower import TARGETS
+from setwise.codegen.passes.place import place
+from tests.codegen.export.exports import kernel
+from tests.codegen.export.sources.exported import Functions, everything, sample
+
+REGISTERS_ONLY = {"store", "reload", "argument", "address", "distance", "load-constant", "entry"}
+"""Operations that `source_of` takes away, and those that only registers ask for."""
+
+NO_VECTOR_INTRINSIC = {"gather", "scatter"}
+"""pext and pdep: Zig has none, and no kernel asks for them."""
+
+
+def example(op: str, lanes: int) -> Value | None:
+    """A value of this operation on so many lanes, as selection makes it."""
+    board = parameter(0, lanes)
+    shifts = {
+        1: (3,),
+        2: (8, 56),
+        4: (8, 1, 56, 63),
+        8: (8, 1, 56, 63, 9, 7, 55, 57),
+    }[lanes]
+    attrs = {"ternary": 0xE4, "permute": 80, "blend": 0b1100_0011 & (1 << 2 * lanes) - 1, "put": 0}
+    if op in ("shl", "shr", "rotl", "loose-shl", "loose-shr", "scaled-sum"):
+        args = (board, constant(shifts)) if lanes > 1 else (board, parameter(1))
+        return Value(op, args[: 1 if lanes == 1 and op != "scaled-sum" else 2], shifts, lanes)
+    if op in ("broadcast", "from-general"):
+        return Value(op, (parameter(0),), None, lanes)
+    if op == "splat":
+        return Value(op, (parameter(0, 2),), None, lanes)
+    if op == "insert":
+        return Value(op, (parameter(0, 2), parameter(1)), None, 2)
+    if op == "to-general":
+        return Value(op, (parameter(0, 2),))
+    if op == "high-half":
+        return Value(op, (board,), None, max(2, lanes // 2))
+    if op == "load":
+        return Value(op, (parameter(0), parameter(1)), None, lanes)
+    if op == "put":
+        return Value(op, (parameter(0), board), 0)
+    if op == "put-entry":
+        return Value(op, (parameter(0), parameter(1), board), None, lanes)
+    count = {"ternary": 3, "not": 1, "permute": 1}.get(op, 2)
+    return Value(op, tuple(parameter(i, lanes) for i in range(count)), attrs.get(op), lanes)
+
+
+@pytest.mark.parametrize("printer", [c._C(), rust._Rust(), zig._Zig()], ids=lambda printer: type(printer).__name__)
+def test_every_operation_of_every_target_can_be_written(printer: c._C | rust._Rust | zig._Zig) -> None:
+    for target in TARGETS.values():
+        for lanes in target.widths:
+            vectors = {row.op for row in target.rows if row.file == "vector"}
+            scalars = {row.op for row in target.rows if row.file == "general"}
+            for op in (vectors if lanes > 1 else scalars) - REGISTERS_ONLY:
+                if isinstance(printer, zig._Zig) and op in NO_VECTOR_INTRINSIC:
+                    continue
+                value = example(op, lanes)
+                assert value is not None
+                if lanes == 1 or target.rows_for(value) or value.op in ("splat", "blend"):
+                    assert printer.operation(value, ["one", "two", "three"][: len(value.args)])
+
+
+@pytest.mark.slow
+def test_the_sample_has_every_operation_and_region_that_kernels_have() -> None:
+    def found(kernels: Functions) -> set[tuple[str, str]]:
+        graphs = (postorder(source_of(each).graph.results) for each in kernels.values())
+        return {(value.op, value.region.kind if value.region else "") for order in graphs for value in order}
+
+    assert found(everything()) <= found(sample())
+
+
+def test_what_only_registers_ask_for_is_gone() -> None:
+    for each in sample().values():
+        ops = {value.op for value in postorder(source_of(each).graph.results)}
+        assert not ops & (REGISTERS_ONLY | {"copy"})
+
+
+def test_three_input_logic_as_expressions() -> None:
+    for truth in range(256):
+        text = expression(truth)
+        for row in range(8):
+            a, b, c = row >> 2 & 1, row >> 1 & 1, row & 1
+            assert eval(text, {"a": a, "b": b, "c": c}) & 1 == truth >> row & 1, (truth, text)
+
+
+def test_logic_overwrites_what_nobody_reads_again() -> None:
+    """GCC ties the first operand of vpternlogq to its result: chosen so, it needs no copy of it."""
+    each = kernel("sliders.union", "avx512")
+    readers = last_readers(place(source_of(each).graph))
+    ternaries = [value for value in readers.values() if value.op == "ternary"]
+    assert ternaries
+    text = c.function(each, "f")
+    for line in (line for line in text.splitlines() if "ternarylogic" in line):
+        first = line.split("epi64(")[1].split(",")[0]
+        assert text.split(line)[1].count(f"({first},") == text.split(line)[1].count(f", {first},") == 0, line
+
+
+def test_parameters_that_nobody_reads_are_named() -> None:
+    assert unused(kernel("sliders.union")) == ()
+
+
+def test_long_lines_are_broken_behind_commas() -> None:
+    line = "    call(" + ", ".join(f"argument{n}" for n in range(30)) + ");"
+    lines = list(folded([line, "short"]))
+    assert max(map(len, lines)) <= 120
+    assert "".join(part.strip() + " " for part in lines[:-1]).strip() == line.strip()
+    assert all(part.startswith("        ") for part in lines[1:-1])
+    assert lines[-1] == "short"

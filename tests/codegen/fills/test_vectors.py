@@ -1,0 +1,228 @@
+"""Kernels for vector registers: how few instructions they are, and that their bytes are what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from setwise.analysis.code.compare import listing
+from setwise.analysis.code.count import Counts, classify, count
+from setwise.analysis.code.decode import Decoded, Reg, decode, features
+from setwise.codegen.assemble import assemble, available
+from setwise.codegen.board import DIR8
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.lower import TARGETS, Kernel, Refused, lower
+from setwise.codegen.machine.code import Instruction, Label, Memory
+from setwise.codegen.run.call import Function, is_batch, missing
+from tests.codegen.assemble.test_assemble import gas, whole
+from tests.codegen.run.arrays import boards
+from tests.codegen.targets.tables import forms
+from tests.conftest import require_module
+
+WIDE = ("avx2", "avx512")
+NAMES = tuple(direction.name for direction in DIR8)
+
+
+@cache
+def made(name: str, isa: str, lanes: int | None = None, abi: str = "sysv") -> tuple[Kernel, tuple[Decoded, ...]]:
+    kernel = lower(find(name), isa, abi, lanes)
+    return kernel, decode(assemble(kernel.code).text)
+
+
+def counts(name: str, isa: str, lanes: int | None = None) -> Counts:
+    return count(made(name, isa, lanes)[1])
+
+
+@pytest.mark.parametrize(("isa", "lanes", "most"), [("avx2", 4, 39), ("avx512", 8, 23), ("avx512", 4, 32)])
+def test_the_union_of_a_side(isa: str, lanes: int, most: int) -> None:
+    assert counts("sliders.union", isa, lanes).instructions <= most
+
+
+@pytest.mark.parametrize(("family", "isa", "most"), [("kogge-stone", "avx2", 14), ("kogge-stone", "avx512", 11)])
+def test_kogge_stone_in_one_direction(family: str, isa: str, most: int) -> None:
+    for direction in ("sout", "nort"):
+        found = counts(f"{family}.attacks.{direction}", isa, 2)
+        assert found.instructions <= most
+        assert found.moves == 0
+    # Elsewhere masks against the wrap come on top, two at most: one on the empty squares, one on the last step.
+    for direction in NAMES:
+        found = counts(f"{family}.attacks.{direction}", isa, 2)
+        assert found.instructions <= most + 2
+        assert found.moves == 0
+
+
+def test_dumb7_in_one_direction() -> None:
+    for lanes in TARGETS["avx512"].widths:
+        found = counts("dumb7.attacks.sout", "avx512", lanes)
+        assert found.instructions <= 13
+        assert found.moves == 0
+
+
+def test_subtraction_is_isenbergs_four_instructions() -> None:
+    _, decoded = made("subtraction.attacks-cleared.east", "sse2", None, "wiki")
+    assert listing(decoded) == ("movdqa xmm0,xmm2", "pandn xmm0,xmm3", "psubb xmm0,xmm2", "pxor xmm0,xmm3", "ret")
+
+
+def main_loop(decoded: tuple[Decoded, ...]) -> list[Decoded]:
+    """The instructions of the first loop."""
+    back = next(each for each in decoded if each.target is not None and each.target <= each.offset)
+    return [each for each in decoded if back.target is not None and back.target <= each.offset <= back.offset]
+
+
+def on_vectors(instruction: Decoded) -> bool:
+    return any(isinstance(operand, Reg) and operand.file == "vector" for operand in instruction.operands)
+
+
+@pytest.mark.parametrize(
+    ("isa", "lanes", "most"), [("avx512", 8, 10), pytest.param("avx2", 4, 26, marks=pytest.mark.slow)]
+)
+def test_batches(isa: str, lanes: int, most: int) -> None:
+    """Vector instructions a board, loads and stores among them; the others count, branch, and fetch addresses."""
+    body = main_loop(made("sliders.union.batch", isa, lanes)[1])
+    vectors = [each for each in body if on_vectors(each)]
+    assert sum(classify(each) == "store" for each in vectors) == 1
+    assert len(vectors) <= most * lanes
+    assert {each.mnemonic for each in body if not on_vectors(each)} <= {"mov", "add", "sub", "cmp", "jae"}
+
+
+def every() -> Iterator[tuple[str, str, int, str]]:
+    """Every kernel: name, instruction set, lanes, convention; of win64 those in vectors, at the usual width."""
+    for name, routine in catalogue().items():
+        for isa in routine.isas:
+            usual, *others = TARGETS[isa].widths
+            for lanes in (usual, *others):
+                if lanes != 2 or routine.boards:  # two directions are no layout
+                    yield name, isa, lanes, "sysv"
+            if usual > 1:
+                yield name, isa, usual, "win64"
+
+
+QUICK = [
+    *((name, isa, TARGETS[isa].widths[0], "sysv") for name in ("sliders.union", "push.attacks.queen") for isa in WIDE),
+    *((f"kogge-stone.attacks.{way}", isa, TARGETS[isa].widths[0], "sysv") for way in NAMES for isa in ("sse2", *WIDE)),
+    *(
+        (f"dumb7.attacks.{way}", isa, lanes, "sysv")
+        for way in ("sout", "noEa")
+        for isa, lanes in (("avx2", 2), ("avx512", 2))
+    ),
+    *((f"kogge-stone.attacks.noWe{end}", isa, 4, "win64") for end in ("", ".batch") for isa in WIDE),
+    ("subtraction.attacks.east", "avx2", 4, "sysv"),
+    ("kogge-stone.attacks.soEa.batch", "sse2", 2, "sysv"),
+    ("sliders.pair", "avx2", 4, "win64"),
+    ("exploding.rook", "x86-64", 1, "sysv"),
+    ("dumb7.occluded-until-dry.any", "bmi2", 1, "sysv"),
+]
+EACH = pytest.mark.parametrize(
+    ("name", "isa", "lanes", "abi"),
+    [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in every() if one not in QUICK)],
+)
+
+
+@EACH
+def test_features_lie_within_the_targets(name: str, isa: str, lanes: int, abi: str) -> None:
+    kernel, decoded = made(name, isa, lanes, abi)
+    assert features(decoded) <= kernel.target.features
+    if "avx" not in kernel.target.features:  # no register that needs more than its target has
+        assert not {operand.bits for each in decoded for operand in each.operands if isinstance(operand, Reg)} & {
+            256,
+            512,
+        }
+
+
+def dirties(instruction: Decoded) -> bool:
+    """Whether it leaves something in the upper half of a vector register that SSE code shares."""
+    first = instruction.operands[0] if instruction.operands else None
+    written = isinstance(first, Reg) and first.file == "vector" and first.full in instruction.writes
+    return written and first.bits > 128 and int(first.name[3:]) < 16
+
+
+@EACH
+def test_upper_halves_are_clean_unless_the_result_is_there(name: str, isa: str, lanes: int, abi: str) -> None:
+    kernel, decoded = made(name, isa, lanes, abi)
+    routine = kernel.routine
+    wide = routine.boards and not is_batch(routine) and lanes > 2
+    dirty = [at for at, each in enumerate(decoded) if dirties(each)]
+    cleaned = [at for at, each in enumerate(decoded) if each.mnemonic == "vzeroupper"]
+    assert len(cleaned) == (1 if dirty and not wide else 0)
+    if cleaned:
+        assert cleaned[0] > dirty[-1]
+        assert all(each.flow == "next" for each in decoded[cleaned[0] : -1])
+        assert [each.mnemonic for each in decoded].count("ret") == 1
+        assert all(each.target is None or each.target <= decoded[cleaned[0]].offset for each in decoded)
+
+
+@EACH
+def test_the_assemblers_agree(name: str, isa: str, lanes: int, abi: str, tmp_path: Path) -> None:
+    require_module("peachpy")
+    assert available() == ("peachpy", "iced")
+    code = made(name, isa, lanes, abi)[0].code
+    image = assemble(code, "iced").image
+    assert assemble(code, "peachpy").image == image
+    assert gas(whole(code), tmp_path) == image
+
+
+@EACH
+def test_its_mnemonics_are_tried_with_all_registers(name: str, isa: str, lanes: int, abi: str) -> None:
+    tried = {mnemonic for mnemonic, _ in forms()}
+    used = {each.mnemonic for each in made(name, isa, lanes, abi)[0].code.instructions}
+    branches = {"jmp", "je", "jne", "jb", "jbe", "ja", "jae", "jz", "jnz", "jc", "jnc"}  # all addresses are labels
+    assert used - branches <= tried
+
+
+SAVING = "kogge-stone.attacks.rook.batch"
+
+
+def saves(instruction: Instruction | Label, *, restores: bool) -> bool:
+    """Whether it puts a vector register on the stack, or gets it from there."""
+    if not isinstance(instruction, Instruction) or instruction.mnemonic not in ("movups", "vmovups"):
+        return False
+    return isinstance(instruction.operands[1 if restores else 0], Memory)
+
+
+@pytest.mark.parametrize(("isa", "lanes"), [("sse2", 2), ("avx2", 4), ("avx2", 2)])
+def test_win64_gets_its_vector_registers_back(isa: str, lanes: int) -> None:
+    kernel, decoded = made(SAVING, isa, lanes, "win64")
+    vectors = {f"zmm{number}" for number in range(6, 16)}
+    kept = {each.full for one in decoded for each in one.operands if isinstance(each, Reg) and one.stores} & vectors
+    changed = set().union(*(one.writes for one in decoded if one.mnemonic != "vzeroupper")) & vectors
+    assert changed
+    assert changed <= kept
+    if missing(kernel.target):
+        pytest.skip(f"not run: this processor lacks {missing(kernel.target)}")
+    inputs, expected = boards(SAVING, 3 * lanes + 1)
+    np.testing.assert_array_equal(Function(kernel)(*inputs), expected)
+    # Without the way back the harness says which ones it misses.
+    items = tuple(item for item in kernel.code.items if not saves(item, restores=True))
+    assert len(items) < len(kernel.code.items)
+    broken = Function(replace(kernel, code=replace(kernel.code, items=items)))
+    with pytest.raises(RuntimeError, match="breaks its convention: xmm6 changed"):
+        broken(*inputs)
+
+
+@pytest.mark.parametrize(
+    ("name", "isa", "abi", "lanes", "message"),
+    [
+        ("dumb7.occluded-until-dry.sout", "avx2", "sysv", None, "until-dry.sout does not come for avx2.*x86-64, bmi2"),
+        ("kogge-stone.attacks.queen", "sse2", "sysv", None, "queen does not come for sse2.*x86-64, bmi2, avx2, avx512"),
+        ("kogge-stone.attacks.any", "avx512", "sysv", None, "any does not come for avx512: use one of x86-64, bmi2"),
+        ("exploding.rook", "avx512", "sysv", None, "exploding.rook does not come for avx512: use one of x86-64, bmi2"),
+        ("sliders.union", "avx512", "wiki", None, "wiki convention .* not for sliders.union: use sysv or win64"),
+        ("sliders.union.batch", "avx2", "wiki", None, "wiki convention .* not for sliders.union.batch: use sysv"),
+        ("sliders.union", "avx512", "sysv", 2, "sliders.union on avx512 has 8, 4 lanes, not 2"),
+        ("sliders.union", "avx2", "sysv", 8, "sliders.union on avx2 has 4 lanes, not 8"),
+        ("dumb7.attacks.sout", "sse2", "sysv", 4, "dumb7.attacks.sout on sse2 has 2 lanes, not 4"),
+        ("dumb7.attacks.sout", "bmi2", "sysv", 4, "bmi2 has one lane: leave --lanes out, or use sse2, avx2 or avx512"),
+        ("dumb7.attacks.sout", "mmx", "sysv", None, "unknown instruction set 'mmx': use one of .*sse2, avx2, avx512"),
+    ],
+)
+def test_what_an_instruction_set_cannot_express(name: str, isa: str, abi: str, lanes: int | None, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as refusal:
+        lower(find(name), isa, abi, lanes)
+    assert "\n" not in str(refusal.value)
+    if "does not come" in message or "wiki" in message:
+        assert isinstance(refusal.value, Refused)

@@ -1,0 +1,300 @@
+"""The passes over the graph keep what a description computes; what they know of bits is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from setwise.codegen.board import DIR8, Direction
+from setwise.codegen.describe.bits import demanded, known_zero
+from setwise.codegen.describe.graph import Graph, postorder
+from setwise.codegen.describe.ray import CompassRay
+from setwise.codegen.describe.values import Lanes, Value, constant, parameter
+from setwise.codegen.fills import dumb7, kogge_stone, push
+from setwise.codegen.lower import TARGETS
+from setwise.codegen.passes.expand import Masks, expand
+from setwise.codegen.passes.select import select
+from setwise.codegen.passes.simplify import simplify
+from tests.codegen.programs import ALL, COUNTED, PLAIN, Program, Step, oracle, programs, words
+
+MASKS = tuple(Masks(inner, ranks) for inner in (False, True) for ranks in (False, True))
+
+masking = programs(("and", "and", "or", "xor", "not", "copy", *COUNTED), 12)
+"""Descriptions with many masks and shifts: what the passes look for."""
+
+anything = programs((*PLAIN, *COUNTED, "not", "copy", "mul"), 12)
+
+
+def traced(program: Callable[..., tuple[Value, ...]], parameters: int) -> Graph:
+    given_ = tuple(parameter(i) for i in range(parameters))
+    return Graph(given_, program(*given_))
+
+
+def _rotated(number: int, count: int) -> int:
+    return (number << count % 64 | number >> (64 - count % 64)) & ALL
+
+
+def evaluate(
+    graph: Graph, arguments: list[int], *, rotates: bool = False, changed: Callable[[Value, int], int] | None = None
+) -> dict[Value, int]:
+    """The number of every value of straight code; `rotates` makes a rotate of every shift that may be one."""
+    found: dict[Value, int] = {}
+    for value in postorder(graph.results):
+        number = _number(value, found, arguments, rotates)
+        found[value] = changed(value, number) if changed is not None else number
+    return found
+
+
+def _number(value: Value, found: Mapping[Value, int], arguments: list[int], rotates: bool) -> int:
+    args = [found[arg] for arg in value.args]
+    count = value.attr[0] if value.op.endswith(("shl", "shr", "rotl")) else 0
+    match value.op:
+        case "param":
+            return arguments[int(value.attr)] & ALL
+        case "const" | "load-constant":
+            return int(value.attr[0])
+        case "copy":
+            return args[0]
+        case "not":
+            return args[0] ^ ALL
+        case "and":
+            return args[0] & args[1]
+        case "or":
+            return args[0] | args[1]
+        case "xor":
+            return args[0] ^ args[1]
+        case "andn":
+            return ~args[0] & args[1]
+        case "add":
+            return (args[0] + args[1]) & ALL
+        case "sub":
+            return (args[0] - args[1]) & ALL
+        case "mul":
+            return args[0] * args[1] & ALL
+        case "rotl":
+            return _rotated(args[0], count)
+        case "loose-shl" if rotates:
+            return _rotated(args[0], count)
+        case "loose-shr" if rotates:
+            return _rotated(args[0], -count)
+        case "shl" | "loose-shl":
+            return args[0] << count & ALL
+        case "shr" | "loose-shr":
+            return args[0] >> count
+    raise AssertionError(f"the tests know no '{value.op}'")
+
+
+def result(graph: Graph, arguments: list[int], *, rotates: bool = False) -> int:
+    return evaluate(graph, arguments, rotates=rotates)[graph.results[0]]
+
+
+arguments_ = st.lists(words, min_size=4, max_size=4)
+
+
+# -- what is known of bits
+
+
+@given(anything | masking, arguments_)
+def test_known_zero_bits_are_zero(program: Program, arguments: list[int]) -> None:
+    graph = traced(program, program.parameters)
+    known: dict[Value, Lanes] = {}
+    for value, number in evaluate(graph, arguments).items():
+        assert not number & known_zero(value, known)[0]
+
+
+@given(masking, arguments_, st.integers(0, ALL))
+def test_known_zero_bits_are_zero_where_shifts_may_be_rotates(
+    program: Program, arguments: list[int], choice: int
+) -> None:
+    """Loose knowledge holds whichever of the shifts are rotates in truth."""
+    graph = traced(program, program.parameters)
+    known: dict[Value, Lanes] = {}
+    found: dict[Value, int] = {}
+    for at, value in enumerate(postorder(graph.results)):
+        if value.op in ("shl", "shr") and choice >> at & 1:
+            count = value.attr[0] if value.op == "shl" else -value.attr[0]
+            found[value] = _rotated(found[value.args[0]], count)
+        else:
+            found[value] = _number(value, found, arguments, False)
+        assert not found[value] & known_zero(value, known, loose=True)[0]
+
+
+@given(anything | masking, arguments_, words)
+def test_bits_that_nobody_demands_change_nothing(program: Program, arguments: list[int], noise: int) -> None:
+    """All of them at once; only what is known to be zero must stay so, for others rely on it."""
+    graph = traced(program, program.parameters)
+    wanted = demanded(graph)
+    known: dict[Value, Lanes] = {}
+
+    def disturbed(value: Value, number: int) -> int:
+        if value.constant is not None:
+            return number
+        return number ^ (noise & ~wanted[value][0] & ~known_zero(value, known)[0] & ALL)
+
+    assert evaluate(graph, arguments, changed=disturbed)[graph.results[0]] == result(graph, arguments)
+
+
+@given(masking)
+def test_all_bits_of_a_result_are_demanded(program: Program) -> None:
+    graph = traced(program, program.parameters)
+    assert demanded(graph)[graph.results[0]] == (ALL,)
+
+
+# -- algebra and selection
+
+
+@settings(max_examples=300)
+@given(masking | anything, arguments_, st.booleans())
+@example(
+    # The mask of the first and is what makes the second within it: it must not be dropped for its own sake.
+    Program(2, (Step("and", 0, 0, 1, 0, False), Step("and", 2, 1, 0, 0, False), Step("and", 3, 2, 0, 0, False))),
+    [ALL, ALL, 0, 0],
+    False,
+)
+def test_algebra_keeps_the_function(program: Program, arguments: list[int], loose: bool) -> None:
+    expected = oracle(program, arguments[: program.parameters])
+    graph = traced(program, program.parameters)
+    assert result(graph, arguments) == expected
+    simpler = simplify(graph, loose=loose)
+    assert result(simpler, arguments) == expected
+    assert len(postorder(simpler.results)) <= len(postorder(graph.results))
+
+
+@settings(max_examples=300)
+@given(masking | anything, arguments_, st.booleans(), st.sampled_from(("x86-64", "bmi2")))
+def test_selection_keeps_the_function(program: Program, arguments: list[int], loose: bool, isa: str) -> None:
+    """A shift that may be a rotate gives the same result as either."""
+    selected, _ = select(simplify(traced(program, program.parameters), loose=loose), TARGETS[isa])
+    expected = oracle(program, arguments[: program.parameters])
+    # A sum of a scaled value is one operation of its own; everything else the tests know.
+    if all(value.op != "scaled-add" for value in postorder(selected.results)):
+        assert result(selected, arguments) == expected
+        assert result(selected, arguments, rotates=True) == expected
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_part_of_a_union_that_nobody_sees_vanishes(turned: bool) -> None:
+    """As the seventh cycle of a fill does, whose last rank the step into the attacks throws out of the board."""
+    one, other = parameter(0), parameter(1)
+    last_rank = other << 56
+    union = last_rank | one if turned else one | last_rank
+    made = simplify(Graph((one, other), (union << 8,)))
+    assert "or" not in [value.op for value in made.order]
+    seen = simplify(Graph((one, other), (union << 7,)))
+    assert "or" in [value.op for value in seen.order]
+
+
+def test_shifts_do_become_rotates() -> None:
+    """Else the tests of them would test nothing."""
+    a, b = parameter(0), parameter(1)
+    masked = (a << 8) & (b & (ALL ^ 0xFF))
+    selected, _ = select(Graph((a, b), (masked,)), TARGETS["bmi2"])
+    assert any(value.op == "loose-shl" for value in postorder(selected.results))
+    bare, _ = select(Graph((a, b), ((a << 8) & b,)), TARGETS["bmi2"])
+    assert not any(value.op == "loose-shl" for value in postorder(bare.results))
+
+
+# -- rays
+
+Fill = Callable[[CompassRay, Value, Value], Value]
+
+FILLS: dict[str, Fill] = {
+    "dumb7.occluded": dumb7.occluded,
+    "dumb7.attacks": dumb7.attacks,
+    "kogge-stone.occluded": kogge_stone.occluded,
+    "kogge-stone.attacks": kogge_stone.attacks,
+    "push.pull": push.pull,
+    "push.push": push.push,
+}
+
+
+def _by_graph(fill: Fill, direction: Direction, masks: Masks, boards: list[int]) -> set[int]:
+    """The fill as graph, at every station where its function should be the same."""
+    expanded = expand(traced(lambda gen, pro: (fill(CompassRay((direction,)), gen, pro),), 2), masks)
+    simpler = simplify(expanded, loose=masks.ranks)
+    selected, _ = select(simpler, TARGETS["bmi2"])
+    return {
+        result(expanded, boards),
+        result(simpler, boards),
+        result(selected, boards),
+        result(selected, boards, rotates=True),
+    }
+
+
+def _on_constants(fill: Fill, direction: Direction, boards: list[int]) -> int:
+    return fill(CompassRay((direction,)), constant(boards[0]), constant(boards[1])).number
+
+
+@pytest.mark.parametrize("name", FILLS)
+@pytest.mark.parametrize("masks", MASKS, ids=str)
+@settings(max_examples=40)
+@given(st.sampled_from(DIR8), words, words)
+def test_masks_do_not_change_a_fill(name: str, masks: Masks, direction: Direction, gen: int, pro: int) -> None:
+    """Wherever the masks lie. Sliders lie on no empty square: what push makes of others is its own affair."""
+    boards = [gen & ~pro & ALL, pro]
+    assert _by_graph(FILLS[name], direction, masks, boards) == {_on_constants(FILLS[name], direction, boards)}
+
+
+def test_masks_do_lie_elsewhere() -> None:
+    """Some direction and fill make other graphs of each choice, else there would be nothing to compare."""
+    shapes = set()
+    for masks in MASKS:
+        graph = expand(traced(lambda gen, pro: (FILLS["dumb7.attacks"](CompassRay((DIR8[0],)), gen, pro),), 2), masks)
+        shapes.add(tuple(value.attr for value in postorder(graph.results) if value.op == "const"))
+    assert len(shapes) == len(MASKS)
+
+
+@st.composite
+def fills(draw: st.DrawFn) -> tuple[tuple[str, int], ...]:
+    """A random fill: floods by runs and by paths, bare steps among them."""
+    kinds = st.sampled_from(("flood by run", "flood by path", "far by path", "step", "meet", "met", "turn"))
+    return tuple(draw(st.lists(st.tuples(kinds, st.integers(1, 7)), min_size=1, max_size=6)))
+
+
+def _fill(moves: tuple[tuple[str, int], ...]) -> Fill:
+    def fill(ray: CompassRay, gen: Value, pro: Value) -> Value:
+        for kind, n in moves:
+            if kind == "flood by run":
+                gen |= ray.run(pro, n) & ray.step(gen, n)
+            elif kind == "flood by path":
+                gen |= ray.step(gen) & ray.path(pro)
+            elif kind == "far by path":
+                gen |= ray.step(gen, n) & ray.path(pro)
+            elif kind == "step":
+                gen = ray.step(gen, n)
+            elif kind == "meet":
+                gen &= ray.step(pro, n)
+            elif kind == "met":
+                gen ^= ray.step(gen, n) & ray.step(pro, n)
+            else:
+                ray = ray.opposite
+        return gen
+
+    return fill
+
+
+@settings(max_examples=400)
+@given(fills(), st.sampled_from(DIR8), st.sampled_from(MASKS), words, words)
+def test_random_fills(
+    moves: tuple[tuple[str, int], ...], direction: Direction, masks: Masks, gen: int, pro: int
+) -> None:
+    fill = _fill(moves)
+    assert _by_graph(fill, direction, masks, [gen, pro]) == {_on_constants(fill, direction, [gen, pro])}
+
+
+# -- what a description may not do
+
+
+def test_an_if_on_a_traced_value_names_the_remedy() -> None:
+    with pytest.raises(TypeError, match=r"when, while_ or switch"):
+        bool(parameter(0))
+    with pytest.raises(TypeError, match=r"when, while_ or switch"):
+        _ = 1 if parameter(0) & 1 else 0
+
+
+def test_a_traced_value_has_no_number() -> None:
+    with pytest.raises(TypeError, match="on constants"):
+        _ = parameter(0).number

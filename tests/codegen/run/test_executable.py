@@ -1,0 +1,147 @@
+"""Machine code that runs, in memory that is never writable and executable at once, and is given back."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import platform
+import threading
+from pathlib import Path
+
+import pytest
+
+from setwise.codegen.assemble import assemble, available
+from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, general
+from setwise.codegen.run import executable
+from setwise.codegen.run.executable import Executable, NotRunnable, runnable
+
+runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+MAPS = Path("/proc/self/maps")
+ANSWER = bytes.fromhex("b82a000000c3")  # mov eax, 42; ret
+RAX, RCX, RDX, RDI = map(general, ("rax", "rcx", "rdx", "rdi"))
+
+
+def permissions(address: int) -> str | None:
+    """The rights of the mapping that holds the address, None where nothing is mapped."""
+    for line in MAPS.read_text().splitlines():
+        bounds, rights = line.split()[:2]
+        first, last = (int(bound, 16) for bound in bounds.split("-"))
+        if first <= address < last:
+            return rights
+    return None
+
+
+@runs
+def test_code_runs_at_any_offset() -> None:
+    with Executable(b"\xcc" * 16 + ANSWER) as code:
+        assert code.function(ctypes.c_uint64, offset=16)() == 42
+        assert code.address(16) - code.address() == 16
+        assert code.address() % 4096 == 0
+
+
+@runs
+@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+def test_memory_is_never_writable_and_executable(monkeypatch: pytest.MonkeyPatch) -> None:
+    before: list[str | None] = []
+    real = ctypes.memmove
+
+    def spy(target: int, source: bytes, size: int) -> object:
+        before.append(permissions(target))
+        return real(target, source, size)
+
+    monkeypatch.setattr(ctypes, "memmove", spy)
+    code = Executable(ANSWER * 2000)
+    address = code.address()
+    assert before == ["rw-p"]
+    assert permissions(address) == permissions(address + len(ANSWER) * 2000 - 1) == "r-xp"
+    assert not [line for line in MAPS.read_text().splitlines() if {"w", "x"} <= set(line.split()[1])]
+    code.close()
+    assert permissions(address) is None
+
+
+@runs
+@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+def test_memory_lives_as_long_as_its_last_user() -> None:
+    code = Executable(ANSWER)
+    address = code.address()
+    function = code.function(ctypes.c_uint32)
+    del code
+    gc.collect()
+    assert permissions(address) == "r-xp"
+    assert function() == 42
+    del function
+    gc.collect()
+    assert permissions(address) is None
+
+
+@runs
+def test_closing_is_final_and_may_be_repeated() -> None:
+    code = Executable(ANSWER)
+    code.close()
+    code.close()
+    with pytest.raises(ValueError, match="closed"):
+        code.address()
+    with pytest.raises(ValueError, match="closed"):
+        code.function(None)
+
+
+@runs
+def test_there_must_be_code() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        Executable(b"")
+
+
+@runs
+@pytest.mark.skipif(not hasattr(executable, "_libc"), reason="the arguments are where Unix systems pass them")
+@pytest.mark.parametrize("assembler", available())
+def test_a_jump_table_and_constants_run(assembler: str) -> None:
+    """f(0) = 11, f(1) = the second constant, f(2) = f(3) = the address of the routine itself."""
+    code = Code(
+        "choose",
+        (
+            Label("start"),
+            Instruction("lea", (RDX, Memory(64, symbol="table"))),
+            Instruction("movsxd", (RAX, Memory(32, RDX, RDI, 4))),
+            Instruction("add", (RAX, RDX)),
+            Instruction("jmp", (RAX,)),
+            Label("zero"),
+            Instruction("mov", (RAX, 11)),
+            Instruction("ret"),
+            Label("one"),
+            Instruction("mov", (RAX, Memory(64, symbol="constants", displacement=8))),
+            Instruction("ret"),
+            Label("two"),
+            Instruction("lea", (RAX, Memory(64, symbol="start"))),
+            Instruction("ret"),
+        ),
+        (
+            Datum("table", tuple(map(Label, ("zero", "one", "two", "two"))), 4, 4),
+            Datum("constants", (1, 0xFEDCBA9876543210), 8, 64),
+        ),
+    )
+    with Executable(assemble(code, assembler).image) as block:
+        choose = block.function(ctypes.c_uint64, (ctypes.c_uint64,))
+        assert [choose(at) for at in range(4)] == [11, 0xFEDCBA9876543210, block.address(), block.address()]
+
+
+@runs
+@pytest.mark.skipif(not hasattr(executable, "_libc"), reason="the arguments are where Unix systems pass them")
+def test_a_call_lets_other_threads_run() -> None:
+    """The code waits for a byte that only another thread of Python writes."""
+    again = Label("again")
+    test = Instruction("cmp", (Memory(8, RDI), 0))
+    wait = Code("wait", (again, test, Instruction("jz", (again,)), Instruction("ret")))
+    flag = ctypes.c_uint8(0)
+    with Executable(assemble(wait, "iced").image) as block:
+        waiting = threading.Thread(target=block.function(None, (ctypes.c_void_p,)), args=(ctypes.addressof(flag),))
+        waiting.start()
+        flag.value = 1
+        waiting.join(20)
+        assert not waiting.is_alive()
+
+
+def test_another_processor_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    assert not runnable()
+    with pytest.raises(NotRunnable, match=r"^this processor \(aarch64\) cannot run x86-64 code: all"):
+        Executable(ANSWER)

@@ -1,0 +1,236 @@
+"""The loop that times routines: it calls as often as it says, with the arguments that it says, and really chains."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+
+import pytest
+
+from setwise.analysis.code.decode import decode
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general, vector
+from setwise.codegen.machine.convention import SYSV, WIN64
+from setwise.codegen.run import cpu
+from setwise.codegen.run import timer as timing
+from setwise.codegen.run.call import function, host
+from setwise.codegen.run.driver import GENERAL, Passed
+from setwise.codegen.run.executable import runnable
+from setwise.codegen.run.stopwatch import Given, Stopwatch
+from setwise.codegen.run.timer import CALLS, Calls, Signature, timer
+
+runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+ALL = (1 << 64) - 1
+RAX, RDI, RSI, RSP = map(general, ("rax", "rdi", "rsi", "rsp"))
+ONE, TWO = Signature(SYSV, (GENERAL,)), Signature(SYSV, (GENERAL, GENERAL))
+
+
+def routine(*instructions: Instruction) -> bytes:
+    return assemble(Code("stub", (*instructions, Instruction("ret")))).image
+
+
+def loop(image: bytes, signature: Signature, calls: Calls, words: Sequence[int]) -> Stopwatch:
+    return Stopwatch(timer(image, signature, calls, host()).image, Given(tuple(words)))
+
+
+def last(
+    image: bytes, signature: Signature, calls: Calls, words: Sequence[int], rounds: int, number: int = 1
+) -> tuple[int, ...]:
+    """The first words of the last result of a trial of so many rounds."""
+    stopwatch = loop(image, signature, calls, words)
+    stopwatch.run(rounds, 1)
+    return stopwatch.results(number)
+
+
+COUNTING = (Instruction("add", (Memory(64, RDI), 1)),)
+SPOILING = tuple(
+    Instruction("mov", (register, -1)) for register in SYSV.scratch if register != RDI
+)  # all that a routine may change
+
+
+@runs
+@pytest.mark.parametrize(
+    ("calls", "in_a_round"), [(Calls("independent"), CALLS), (Calls("independent", in_round=1), 1)]
+)
+@pytest.mark.parametrize("more", [(), SPOILING], ids=["alone", "spoiling"])
+def test_it_calls_as_often_as_it_says(calls: Calls, in_a_round: int, more: tuple[Instruction, ...]) -> None:
+    counter = ctypes.c_uint64()
+    stopwatch = loop(routine(*COUNTING, *more), ONE, calls, [ctypes.addressof(counter)])
+    for rounds, trials in ((1, 1), (7, 3), (100, 2)):
+        counter.value = 0
+        assert len(stopwatch.run(rounds, trials)) == trials
+        assert counter.value == rounds * trials * in_a_round
+
+
+@runs
+def test_mixed_calls_take_the_sets_in_turn() -> None:
+    sets = 4 * CALLS
+    counters = (ctypes.c_uint64 * sets)()
+    addresses = [ctypes.addressof(counters) + 8 * at for at in range(sets)]
+    stopwatch = loop(routine(*COUNTING), ONE, Calls("mixed"), addresses)
+    stopwatch.run(4, 3)
+    assert list(counters) == [3] * sets
+    stopwatch.run(1, 1)
+    stopwatch.run(2, 1)  # from the beginning again
+    assert list(counters) == [5] * CALLS + [4] * CALLS + [3] * 2 * CALLS
+
+
+@runs
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_a_result_is_the_next_argument(rounds: int) -> None:
+    add, x, y = find("bytewise.add"), 0x0102_0304_0506_0708, 0x1122_3344_5566_7788
+    python = function(add, "x86-64")
+    expected = x
+    for _ in range(rounds * CALLS):
+        expected = python(expected, y)
+    image = assemble(lower(add, "x86-64").code).image
+    assert last(image, TWO, Calls("chained"), [x, y], rounds) == (expected,)
+
+
+@runs
+def test_the_chained_argument_may_be_another() -> None:
+    subtract = routine(Instruction("mov", (RAX, RDI)), Instruction("sub", (RAX, RSI)))
+    assert last(subtract, TWO, Calls("chained", chained=1), [100, 30], 1) == (30,)  # 16 times 100 - x
+    assert last(subtract, TWO, Calls("chained", chained=0), [100, 3], 1) == (100 - 3 * CALLS,)
+
+
+@runs
+def test_an_argument_that_is_kept_waits_but_stays() -> None:
+    successor = routine(Instruction("lea", (RAX, Memory(64, RDI, displacement=1))))
+    assert last(successor, ONE, Calls("chained"), [7], 3) == (7 + 3 * CALLS,)
+    assert last(successor, ONE, Calls("chained", keeps=True), [7], 3) == (8,)
+    kept = decode(timer(successor, ONE, Calls("chained", keeps=True), SYSV).image[: 1 << 12])
+    calls = [at for at, one in enumerate(kept) if one.mnemonic == "call"]
+    assert len(calls) == CALLS
+    assert {tuple(one.mnemonic for one in kept[at + 1 : at + 4]) for at in calls} == {("mov", "and", "or")}
+    assert all(one.writes >= {"rdi"} for at in calls for one in kept[at + 1 : at + 4])
+
+
+@runs
+def test_results_in_memory_are_chained_through_memory() -> None:
+    signature = Signature(SYSV, (GENERAL, Passed("results", 2)), None)
+    stub = routine(
+        Instruction("add", (RDI, 5)),
+        Instruction("mov", (Memory(64, RSI), RDI)),
+        Instruction("mov", (Memory(64, RSI, displacement=8), RSI)),
+    )
+    first, second = last(stub, signature, Calls("chained"), [1], 2, number=2)
+    assert first == 1 + 5 * 2 * CALLS
+    assert second % 8 == 0
+    assert second > 0
+
+
+@runs
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize(
+    ("isa", "lanes", "mnemonic"), [("sse2", 2, "paddq"), ("avx2", 4, "vpaddq"), ("avx512f", 8, "vpaddq")]
+)
+@pytest.mark.parametrize("chained", [0, 1])
+def test_vectors_are_chained_in_registers(isa: str, lanes: int, mnemonic: str, chained: int, keeps: bool) -> None:
+    if isa != "sse2" and isa not in cpu.features():
+        pytest.skip(f"this processor lacks {isa}")
+    one, other = vector(0, 64 * lanes), vector(1, 64 * lanes)
+    operands: tuple[Register, ...] = (one, other) if isa == "sse2" else (one, one, other)
+    passed = Passed("vector", lanes)
+    signature = Signature(SYSV, (passed, passed), passed, vex=isa != "sse2")
+    words = [*range(1, lanes + 1), *(10 * (lane + 1) for lane in range(lanes))]
+    x, y = words[:lanes], words[lanes:]
+    grown, fixed = (x, y) if chained == 0 else (y, x)
+    # A kept argument that lies where the result comes is put back behind the last call, too.
+    steps = 3 * CALLS if not keeps else chained
+    expected = tuple(a + steps * b for a, b in zip(grown, fixed, strict=True))
+    stub = routine(Instruction(mnemonic, operands))
+    assert last(stub, signature, Calls("chained", chained, keeps), words, 3, lanes) == expected
+
+
+@runs
+def test_arguments_come_on_the_stack_where_the_convention_says_so() -> None:
+    signature = Signature(WIN64, (*(GENERAL,) * 5, Passed("results", 1)))
+    # Windows: the fifth and sixth lie above the return address and 32 bytes of shadow space.
+    fifth, sixth = (Memory(64, RSP, displacement=at) for at in (40, 48))
+    stub = routine(
+        Instruction("mov", (RAX, fifth)),
+        Instruction("mov", (general("r11"), sixth)),
+        Instruction("mov", (Memory(64, general("r11")), RAX)),
+        Instruction("add", (RAX, general("r9"))),
+    )
+    assert last(stub, signature, Calls("independent"), [1, 2, 3, 40, 500], 1) == (540,)
+
+
+@runs
+def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
+    assert find("kogge-stone.attacks.nort.batch").contract.each
+    signature = Signature(SYSV, (GENERAL,) * 4, None)
+    kernel = lower(find("kogge-stone.attacks.nort.batch"), "x86-64")
+    rooks = tuple(1 << square for square in range(37))
+    empty = tuple(ALL ^ rook for rook in rooks)
+    made = timer(assemble(kernel.code).image, signature, Calls("independent", in_round=1), host())
+    stopwatch = Stopwatch(made.image, Given(arrays=(rooks, empty)))
+    stopwatch.run(1, 1)
+    north = function(find("kogge-stone.attacks.nort"), "x86-64")
+    assert list(stopwatch.array(2)) == [north(rook, free) for rook, free in zip(rooks, empty, strict=True)]
+
+
+@runs
+def test_a_record_holds_what_lies_between_the_stamps() -> None:
+    stopwatch = loop(routine(), ONE, Calls("independent"), [0])
+    records = stopwatch.run(3, 5)
+    assert len(records) == 5
+    for record in records:
+        assert all(0 < ticks < 1 << 40 for ticks in vars_of(record))
+
+
+def vars_of(record: object) -> list[int]:
+    return [getattr(record, name) for name in type(record).__slots__]  # type: ignore[attr-defined]
+
+
+def test_the_sections_hold_the_work_that_they_say() -> None:
+    made = timer(routine(), ONE, Calls("independent"), SYSV)
+    text = decode(made.image[: made.round])
+    adds = [one for one in text if one.mnemonic == "add" and one.raw[0] in (0x48, 0x49) and "rdx" in one.reads]
+    chain = [one for one in adds if "rax" in one.writes]
+    # One unrolled turn of each section in front of the calls: the chain, then rows of four of which one is on rax.
+    rows = sum("r8" in one.writes for one in adds)
+    turns = {one.operands[1].value for one in text if one.mnemonic == "mov" and one.text().startswith("mov ebx,")}  # type: ignore[union-attr]
+    assert {timing.CHAIN_ADDS // (len(chain) - rows), timing.WIDE_ROWS // rows} == turns
+    assert len(adds) == len(chain) + 3 * rows
+    assert sum(one.mnemonic == "rdtsc" for one in text) == 3
+
+
+def test_the_routine_begins_a_page_and_the_round_a_line() -> None:
+    for calls in (Calls("chained"), Calls("independent"), Calls("mixed")):
+        made = timer(b"\xc3", TWO, calls, SYSV)
+        assert made.routine % 4096 == 0
+        assert made.round % 64 == 0
+        assert made.image[made.routine :] == b"\xc3"
+        inside = decode(made.image[made.round : made.round_end])
+        targets = [one.offset + struct.unpack("<i", one.raw[1:])[0] + 5 for one in inside if one.mnemonic == "call"]
+        assert targets == [made.routine - made.round] * CALLS
+
+
+@pytest.mark.parametrize(
+    ("signature", "chained", "says"),
+    [
+        (Signature(SYSV, (Passed("vector", 4), GENERAL)), 0, "no argument of the next"),
+        (Signature(SYSV, (Passed("results", 2),), None), 0, "no argument of the next"),
+        (Signature(WIN64, (GENERAL,) * 5), 4, "comes on the stack"),
+    ],
+)
+def test_what_cannot_be_chained_is_refused(signature: Signature, chained: int, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        timer(b"\xc3", signature, Calls("chained", chained), SYSV)
+
+
+def test_a_windows_host_gets_its_registers_back() -> None:
+    """What Windows' C keeps and System V's does not: rdi, rsi, and the low halves of xmm6 to xmm15."""
+    made = timer(b"\xc3", ONE, Calls("independent"), WIN64)
+    text = decode(made.image[: made.round])
+    end = decode(made.image[made.round_end : made.routine])
+    stored = {one.operands[1].full for one in text if one.stores and len(one.operands) == 2}  # type: ignore[union-attr]
+    loaded = {one.operands[0].full for one in end if one.loads and one.operands}  # type: ignore[union-attr]
+    kept = {"rbx", "rbp", "rsi", "rdi", "r12", "r13", "r14", "r15", *(f"zmm{number}" for number in range(6, 16))}
+    assert kept <= stored
+    assert kept <= loaded
