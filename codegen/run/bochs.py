@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from setwise.codegen.run.boot import SIZE, START, Image, Left, rom
-from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, end_with_parent
+from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, begin_apart
 
 SECONDS = 120
 """How long the calls of one boot may take."""
@@ -134,7 +134,11 @@ _SETTINGS = (
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> str:
-    """What Bochs says; after so many seconds it is interrupted, and a little later ended."""
+    """What Bochs says; after so many seconds it is interrupted, and a little later ended.
+
+    It shows the machine's screen to whoever asks at port 5900, and has no other way to do without a window: so it has
+    no network.
+    """
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -143,7 +147,7 @@ def _run(command: list[str], folder: Path, seconds: float) -> str:
         stderr=subprocess.STDOUT,
         env={**os.environ, "BXSHARE": "/usr/share/bochs"},
         start_new_session=True,
-        preexec_fn=end_with_parent if CAN_END_WITH_PARENT else None,
+        preexec_fn=begin_apart if CAN_END_WITH_PARENT else None,
     ) as running:
         try:
             return _told(running, seconds)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -134,6 +139,30 @@ def test_a_call_without_end_is_told_and_those_behind_it_not_begun() -> None:
     assert before.result == 42
     assert not broken.ended
     assert not behind.ended
+
+
+def test_nobody_on_a_network_sees_the_machine() -> None:
+    program = "import sys\nfrom setwise.codegen.run.orphan import without_network\nsys.exit(not without_network())"
+    if subprocess.run([sys.executable, "-c", program]).returncode:
+        pytest.skip("not run: this system lets no process leave the network")
+    before = listening()
+    image = Image()
+    image.call(image.code(FOREVER), ())
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(booted, image, seconds=3)
+        seen = set()
+        while not running.done():
+            seen |= listening()
+            time.sleep(0.1)
+    assert not running.result().calls[0].ended
+    assert seen - before == set()
+
+
+def listening() -> set[int]:
+    """The ports from 5900 on at which somebody listens."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    ports = {int(line.split()[1].partition(":")[2], 16) for line in lines if line.split()[3] == "0A"}
+    return {port for port in ports if 5900 <= port < 5950}
 
 
 def test_an_old_processor_lacks_what_is_new() -> None:
