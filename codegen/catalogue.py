@@ -281,7 +281,7 @@ def _batch(routine: Routine) -> Routine:
 
     inputs = routine.contract.parameters
     arrays = tuple(Parameter(p.name, "boards") for p in inputs)
-    contract = replace(routine.contract, parameters=(*arrays, Parameter("result", "boards"), COUNT), each=inputs)
+    contract = replace(routine.contract, parameters=(*arrays, Parameter("result", "boards"), COUNT), elements=inputs)
     return replace(
         routine,
         form=routine.form if routine.direction else f"{routine.form}.batch",

@@ -41,7 +41,7 @@ def test_every_routine_of_the_literature_is_in_the_table() -> None:
         name.rpartition(".")[0] if name.rpartition(".")[2] in EIGHT else name for row in TABLE for name in row.routines
     }
     for routine in catalogue().values():
-        if routine.source != "setwise" and routine.direction not in further and not routine.contract.each:
+        if routine.source != "setwise" and routine.direction not in further and not routine.contract.elements:
             form = f"{routine.family}.{routine.form}" if routine.direction in EIGHT else routine.name
             known = form in forms or form in ("kogge-stone.empty-attacks", "dumb7.attacks-until-dry")
             assert known, routine.name

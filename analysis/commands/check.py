@@ -115,7 +115,7 @@ def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor
     subjects: dict[Job, Subject] = {}
     for job, kernel in kernels:
         try:
-            subjects[job] = Subject(binary_of(kernel), called(kernel), arrays=bool(kernel.routine.contract.each))
+            subjects[job] = Subject(binary_of(kernel), called(kernel), arrays=bool(kernel.routine.contract.elements))
         except ValueError as error:
             yield Judged(job, Outcome("failed", reason=f"cannot be assembled: {error}"))
     yield from map(Judged, subjects, check_emulated(list(subjects.values()), cases, on))
@@ -128,7 +128,7 @@ def run(kernel: Kernel, cases: Cases) -> Outcome:
     except ValueError as error:
         return Outcome("failed", reason=f"cannot be assembled: {error}")
     with running:
-        return check(running.run, cases, arrays=bool(kernel.routine.contract.each))
+        return check(running.run, cases, arrays=bool(kernel.routine.contract.elements))
 
 
 def _report(judged: Sequence[Judged]) -> None:
@@ -154,7 +154,7 @@ def _report(judged: Sequence[Judged]) -> None:
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """A case that went wrong, as boards."""
-    kinds = {parameter.name: parameter for parameter in contract.each or contract.parameters}
+    kinds = {parameter.name: parameter for parameter in contract.elements or contract.parameters}
     lines, shown = told((name, kinds[name].kind, word) for name, word in mismatch.inputs)
     for name, expected, got in zip(contract.results, mismatch.expected, mismatch.got, strict=True):
         shown += [(f"{name}, expected", expected), (f"{name}, got", got)]

@@ -39,7 +39,7 @@ def check_object(arguments: Namespace) -> int:
     kernel = lower(routine, routine.isas[0], arguments.abi)
     on = processor_for(binary, None if arguments.on is None else ready(arguments.on))
     cases = make_cases(routine.contract, arguments.quick)
-    arrays = bool(routine.contract.each)
+    arrays = bool(routine.contract.elements)
     (outcome,) = check_emulated([Subject(binary, called(kernel), arrays)], cases, on)
     outcome = replace(outcome, on=outcome.on or f"{on.title}, emulated")
     if arguments.json:

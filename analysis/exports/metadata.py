@@ -87,7 +87,7 @@ def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> dict[str
         "distances": [fixup.offset for fixup in made.text_fixups],
         "contract": {
             "parameters": [asdict(parameter) for parameter in contract.parameters],
-            "each": [asdict(parameter) for parameter in contract.each],
+            "each": [asdict(parameter) for parameter in contract.elements],
             "results": list(contract.results),
             "requires": list(contract.requires),
             "specification": contract.specification,

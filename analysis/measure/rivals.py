@@ -95,5 +95,5 @@ def _run(compiled: Compiled, kernel: Kernel, why: str) -> Verdict:
         return Verdict("not run", reason=f"{why}; {error}")
     contract = kernel.routine.contract
     with running:
-        outcome = check(running.run, make_cases(contract, quick=True), arrays=bool(contract.each))
+        outcome = check(running.run, make_cases(contract, quick=True), arrays=bool(contract.elements))
     return Verdict(outcome.status, outcome.cases, outcome.reason or why)

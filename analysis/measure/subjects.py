@@ -110,7 +110,7 @@ def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boa
     words = (at for at, parameter in enumerate(contract.parameters) if parameter.kind in ("board", "empty", "occupied"))
     numbers = (at for at, parameter in enumerate(contract.parameters) if parameter.kind == "word")
     chained = next(words, next(numbers, None))
-    length = boards if contract.each else 0
+    length = boards if contract.elements else 0
     return Subject(
         kernel.name, kernel.target.name, lanes, maker, binary, contract, signature, None if length else chained, length
     )
@@ -118,7 +118,7 @@ def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boa
 
 def signature_of(contract: Contract, convention: Convention = SYSV, lanes: int = 1, vex: bool = False) -> Signature:
     """How a routine of that contract is called, with so many boards in a vector register (1: general registers)."""
-    if contract.each:
+    if contract.elements:
         return Signature(convention, (GENERAL,) * len(contract.parameters), None, vex)
     arguments, result = passing(contract, lanes)
     return Signature(convention, arguments, result, vex)
@@ -145,7 +145,7 @@ def given(subject: Subject, mode: Mode, sets: int = _SETS) -> Given:
     """Its arguments: one case within the contract, or for mixed calls so many."""
     draw = random.Random(_SEED)
     if subject.boards:
-        cases = [_case(subject.contract, subject.contract.each, draw) for _ in range(subject.boards)]
+        cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return Given(arrays=tuple(zip(*cases, strict=True)))
     vectors = [one.words for one in subject.signature.arguments if one.file == "vector"]
     lanes, room = max(vectors, default=1), []

@@ -77,7 +77,7 @@ class Contract(Protocol):
         """What is required of the arguments, in words."""
 
     @property
-    def each(self) -> Sequence[Parameter]:
+    def elements(self) -> Sequence[Parameter]:
         """For arrays, what a board of each stands for; else empty."""
 
 
@@ -100,7 +100,7 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
 
     Raises ValueError for a kind, a requirement or a specification that it does not know.
     """
-    parameters = [p for p in contract.each or contract.parameters if p.kind != "results"]
+    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
     maker = _Maker(contract, parameters)
     share = 16 if quick else 1
     blocks = [maker.edges(), maker.random(random_boards // 10 if quick else random_boards)]

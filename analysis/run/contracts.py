@@ -42,14 +42,14 @@ def task(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
         tuple(f"zmm{number}" for number in sorted(convention.saved_vectors)),
         _RED_ZONE.get(convention.name, 0),
         _HOME.get(convention.name, 0),
-        tuple(Argument(one.name, one.kind, Place("general"), one.below) for one in contract.each),
+        tuple(Argument(one.name, one.kind, Place("general"), one.below) for one in contract.elements),
     )
 
 
 def _results(
     contract: Contract, given: tuple[Parameter, ...], convention: Convention, lanes: int
 ) -> tuple[Result, ...]:
-    if contract.each:
+    if contract.elements:
         return tuple(Result(name, Place("memory")) for name in contract.results)
     if any(parameter.kind == "results" for parameter in given):
         starts = accumulate((8 * lanes for _ in contract.results), initial=0)

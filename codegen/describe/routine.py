@@ -8,7 +8,9 @@ from typing import Literal
 
 from setwise.codegen.describe.values import Value
 
-Kind = Literal["board", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"]
+ParameterKind = Literal[
+    "board", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"
+]
 
 
 Description = Callable[..., tuple[Value, ...]]
@@ -24,7 +26,7 @@ class Parameter:
     """A parameter: its name and kind; `below` bounds a number that selects something (0: any 64-bit number)."""
 
     name: str
-    kind: Kind
+    kind: ParameterKind
     below: int = 0
 
     @property
@@ -51,7 +53,7 @@ class Contract:
     direction: str
     results: tuple[str, ...] = ("attacks",)
     requires: tuple[str, ...] = ()
-    each: tuple[Parameter, ...] = ()
+    elements: tuple[Parameter, ...] = ()
     """For arrays: the parameters that one board of each input stands for; then results are arrays too."""
 
 

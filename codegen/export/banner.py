@@ -88,7 +88,7 @@ def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool 
     """What is required of the boards; aliasing and alignment, where there are pointers."""
     contract = kernel.routine.contract
     yield "requires", " and ".join(contract.requires) or "nothing of the boards"
-    if contract.each:
+    if contract.elements:
         yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"
         yield "alignment", f"{alignment}; with n = 0 nothing is read or written"
     elif not returned and any(parameter.kind == "results" for parameter in contract.parameters):
@@ -122,7 +122,7 @@ def _computes(kernel: Kernel) -> str:
     where = (
         "in the direction dir8 (0 to 7: noEa east soEa sout soWe west noWe nort)" if direction == "any" else direction
     )
-    many = ", for each of n boards" if routine.contract.each else ""
+    many = ", for each of n boards" if routine.contract.elements else ""
     return f"{_COMPUTED[routine.contract.specification]}, {where}{many}"
 
 

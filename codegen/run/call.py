@@ -64,7 +64,7 @@ def best_isa(routine: Routine, features: frozenset[str] | None = None) -> str:
 
 def is_batch(routine: Routine) -> bool:
     """Whether the routine works on arrays of boards."""
-    return bool(routine.contract.each)
+    return bool(routine.contract.elements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Function:
         self._asked = asked or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
         self._runner = runner(kernel)
         contract = kernel.routine.contract
-        self._parameters = tuple(p for p in contract.each or contract.parameters if p.kind != "results")
+        self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
         self._results = len(contract.results)
         self._lanes = cases_a_call(kernel)
         self._batch = is_batch(kernel.routine)
@@ -294,7 +294,7 @@ def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int 
 def _told(kernel: Kernel) -> str:
     """What a function says of itself."""
     contract = kernel.routine.contract
-    takes = ", ".join(p.name for p in contract.each or contract.parameters if p.kind != "results")
+    takes = ", ".join(p.name for p in contract.elements or contract.parameters if p.kind != "results")
     summary = kernel.routine.summary
     lines = [f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).", ""]
     lines += [

@@ -82,7 +82,11 @@ def declarations(kernels: Sequence[Kernel], made_by: str) -> str:
         lines += [
             "",
             f"// {go_name(kernel)} is {kernel.name} for {kernel.target.name}: {kernel.routine.summary}.{requires}",
-            *(["// result may be exactly one of the inputs or lie apart from all of them."] if contract.each else []),
+            *(
+                ["// result may be exactly one of the inputs or lie apart from all of them."]
+                if contract.elements
+                else []
+            ),
             "//",
             "//go:noescape",
             _declared(kernel),

@@ -118,7 +118,7 @@ def function(kernel: Kernel) -> str:
     """The kernel as an unsafe function; several results are an array, arrays are pointers and their length."""
     count = len(kernel.routine.contract.results) * boards_a_call(kernel)
     lines = body(kernel, _Rust())
-    if not returns(kernel) and not kernel.routine.contract.each:
+    if not returns(kernel) and not kernel.routine.contract.elements:
         lines = [f"let mut results = [0u64; {count}];", *lines, "results"]
     if any("_mm" in line for line in lines):
         lines = ["use core::arch::x86_64::*;", *lines]
@@ -156,7 +156,7 @@ def signature(kernel: Kernel) -> str:
 def result(kernel: Kernel) -> str:
     """What the function gives, with its arrow."""
     contract = kernel.routine.contract
-    if contract.each:
+    if contract.elements:
         return ""
     if not returns(kernel):
         return f" -> [u64; {len(contract.results) * boards_a_call(kernel)}]"
@@ -189,7 +189,7 @@ def _called_from_c(kernel: Kernel, name: str) -> str:
         f"{p.name}: {_type(kernel, p) if p.kind != 'results' else '*mut u64'}" for p in contract.parameters
     )
     call = f"{name_of(kernel)}({', '.join(p.name for p in contract.parameters if p.kind != 'results')})"
-    several = not returns(kernel) and not contract.each
+    several = not returns(kernel) and not contract.elements
     lines = [f"results.cast::<[u64; {len(contract.results)}]>().write({call});" if several else call]
     arrow = "" if several else result(kernel)
     target = [line for line in attributes(kernel) if line != "#[inline]"]

@@ -109,7 +109,7 @@ def _safety(kernel: Kernel) -> list[str]:
     needed = features(kernel.target, {})
     wants = [f"- The processor has {', '.join(needed)}."] if needed else []
     wants += [f"- {p.name} is below {p.below}." for p in contract.parameters if p.below]
-    if contract.each:
+    if contract.elements:
         wants += ["- Every pointer holds n boards, aligned as u64 is."]
         wants += ["- result is one of the inputs, or lies apart from all of them."]
     return wants or ["There is nothing that it needs."]
@@ -174,7 +174,7 @@ def _choice(choice: Choice) -> str:
     """The safe function that takes the best kernel."""
     *better, plain = choice.kernels
     contract = plain.routine.contract
-    arrays = bool(contract.each)
+    arrays = bool(contract.elements)
     given = [p.name for p in contract.parameters if p.kind != "results"]
     lines = [f"assert!({p.name} < {p.below});" for p in contract.parameters if p.below]
     if arrays:

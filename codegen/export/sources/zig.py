@@ -188,7 +188,7 @@ def function(kernel: Kernel) -> str:
     """The kernel as a function; several results are an array, arrays are pointers and their length."""
     lines = body(kernel, _Zig())
     contract = kernel.routine.contract
-    if not returns(kernel) and not contract.each:
+    if not returns(kernel) and not contract.elements:
         lines = [f"var results: {_results(kernel)} = undefined;", *lines, "return results;"]
     lines = [*(f"_ = {name};" for name in unused(kernel)), *lines]
     head = f"pub fn {name_of(kernel)}({', '.join(_parameters(kernel))}) {result(kernel)} {{"
@@ -202,7 +202,7 @@ def name_of(kernel: Kernel) -> str:
 
 def result(kernel: Kernel) -> str:
     """The type of what the function gives."""
-    if kernel.routine.contract.each:
+    if kernel.routine.contract.elements:
         return "void"
     return _type(boards_a_call(kernel)) if returns(kernel) else _results(kernel)
 
@@ -245,7 +245,7 @@ def _called_from_c(kernel: Kernel, name: str) -> str:
         f"{p.name}: {'*' + _results(kernel) if p.kind == 'results' else _parameter_type(kernel, p)}"
         for p in contract.parameters
     )
-    several = not returns(kernel) and not contract.each
+    several = not returns(kernel) and not contract.elements
     call = f"results.* = {name_of(kernel)}({given});" if several else f"return {name_of(kernel)}({given});"
     gives = "void" if several else result(kernel)
     return "\n".join(folded((f"export fn {name}({typed}) {gives} {{", f"    {call}", "}")))

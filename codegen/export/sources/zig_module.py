@@ -63,7 +63,7 @@ def _choice(choice: Choice) -> str:
     given = [p.name for p in contract.parameters if p.kind != "results"]
     typed = [f"{name}: u64" for name in given]
     lines = []
-    if contract.each:
+    if contract.elements:
         *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
         lines += [f"std.debug.assert({name}.len == {written}.len);" for name in inputs]
         given = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]

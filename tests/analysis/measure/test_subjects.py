@@ -35,21 +35,21 @@ def shell(routine: Routine, boards: int = 0) -> Subject:
 
 def cases(routine: Routine) -> Iterator[dict[str, int]]:
     """The words that each parameter is given, a case each."""
-    arrays = bool(routine.contract.each)
+    arrays = bool(routine.contract.elements)
     made = given(shell(routine, 64 if arrays else 0), "independent" if arrays else "mixed", 1000)
-    parameters = [p.name for p in routine.contract.each or routine.contract.parameters if p.kind != "results"]
+    parameters = [p.name for p in routine.contract.elements or routine.contract.parameters if p.kind != "results"]
     rows = zip(*made.arrays, strict=True) if arrays else zip(*[iter(made.words)] * len(parameters), strict=True)
     for row in rows:
         yield dict(zip(parameters, row, strict=True))
 
 
 # One routine of each shape: directions are alike.
-SHAPES = list({(r.contract.parameters, r.contract.each): r for r in catalogue().values()}.values())
+SHAPES = list({(r.contract.parameters, r.contract.elements): r for r in catalogue().values()}.values())
 
 
 @pytest.mark.parametrize("routine", SHAPES, ids=lambda routine: routine.name)
 def test_arguments_are_within_the_contract(routine: Routine) -> None:
-    kinds = {p.name: p for p in routine.contract.each or routine.contract.parameters}
+    kinds = {p.name: p for p in routine.contract.elements or routine.contract.parameters}
     seen = list(cases(routine))
     assert len(set(map(str, seen))) > len(seen) // 2
     for case in seen:

@@ -96,7 +96,7 @@ def test_one_direction_only() -> None:
 @settings(max_examples=10)
 def test_every_fill_of_the_catalogue(sliders: int, empty: int, dir8: int) -> None:
     shown_for = set()
-    for routine in (one for one in catalogue().values() if not one.contract.each):
+    for routine in (one for one in catalogue().values() if not one.contract.elements):
         by_kind = {"board": sliders, "empty": empty, "dir8": dir8}
         given_words = [by_kind.get(parameter.kind, 0) for parameter in routine.contract.parameters]
         try:

@@ -23,7 +23,9 @@ from tests.conftest import require_tool
 DIRECTIONS = tuple(seeds_c.DIRECTIONS)
 VERTICAL_AND_DIAGONAL = tuple(name for name in DIRECTIONS if name not in ("east", "west"))
 SCALAR = [
-    routine for routine in catalogue().values() if {"x86-64", "bmi2"} <= set(routine.isas) and not routine.contract.each
+    routine
+    for routine in catalogue().values()
+    if {"x86-64", "bmi2"} <= set(routine.isas) and not routine.contract.elements
 ]
 
 # Large ones take seconds to make.

@@ -162,7 +162,7 @@ def test_arguments_come_on_the_stack_where_the_convention_says_so() -> None:
 
 @runs
 def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
-    assert find("kogge-stone.attacks.nort.batch").contract.each
+    assert find("kogge-stone.attacks.nort.batch").contract.elements
     signature = Signature(SYSV, (GENERAL,) * 4, None)
     kernel = lower(find("kogge-stone.attacks.nort.batch"), "x86-64")
     rooks = tuple(1 << square for square in range(37))

@@ -164,7 +164,7 @@ def test_go_makes_the_same_instructions(program: Path) -> None:
 
 def callable_from_go(job: Job) -> bool:
     """Whether Go has words for its arguments and for its jumps; arrays in the widest registers alone."""
-    if job.routine.contract.each:
+    if job.routine.contract.elements:
         return job.lanes == TARGETS[job.isa].widths[0]
     vectors = job.lanes > 1 and job.routine.boards
     return not vectors and job.routine.family != "exploding"

@@ -145,7 +145,7 @@ def judged(library: Path, functions: Functions) -> dict[str, str]:
         image = bytes.fromhex("ff2500000000") + address.to_bytes(8, "little")  # jmp [rip+0], and where to
         try:
             with runner(each, image) as running:
-                arrays = bool(each.routine.contract.each)
+                arrays = bool(each.routine.contract.elements)
                 outcome = check(running.run, _cases(each.routine.contract), arrays=arrays)
             found[name] = outcome.reason or outcome.status
         except NotRunnable:

@@ -71,7 +71,7 @@ def test_compiled_functions_are_proved(tmp_path: Path, compiler: Compiler, which
     if which is sample:
         # Each square is a proof of its own: all 64 take their time.
         functions = {name: each for name, each in functions.items() if each.routine.family != "exploding"}
-    assert any(each.routine.contract.each for each in functions.values())
+    assert any(each.routine.contract.elements for each in functions.values())
     prover = Prover()
     unproved = {}
     for name, one in objects(tmp_path, compiler, functions).items():
