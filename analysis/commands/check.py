@@ -17,7 +17,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.subcommands import binary_of, boards, told
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import Mismatch, Outcome, check
-from setwise.analysis.run.emulated import Subject, check_emulated
+from setwise.analysis.run.emulation import Subject, check_emulated
 from setwise.codegen.describe.routine import Contract, Routine
 from setwise.codegen.lower import Kernel
 from setwise.codegen.run.bochs import HOW_TO_GET, Processor, installed, ready, usual

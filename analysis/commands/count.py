@@ -11,9 +11,9 @@ from typing import Any
 
 from setwise.analysis.code.count import Counts, count
 from setwise.analysis.commands.subcommands import binary_of, chosen, print_json, print_table, words_of
-from setwise.analysis.run.calls import Caller
+from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.step import executed_counts
+from setwise.analysis.run.steps import executed_counts
 from setwise.codegen.lower import Kernel, lower
 
 CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")

@@ -17,7 +17,7 @@ from setwise.analysis.exports import verify
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.metadata import Metadata, Recorded, Request
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import find

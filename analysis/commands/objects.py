@@ -11,7 +11,7 @@ from setwise.analysis.code.objects import load
 from setwise.analysis.commands.check import drawn
 from setwise.analysis.commands.subcommands import CannotRunHere
 from setwise.analysis.run.cases import make_cases
-from setwise.analysis.run.emulated import Subject, check_emulated
+from setwise.analysis.run.emulation import Subject, check_emulated
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.bochs import PROCESSORS, Processor, ready, usual

@@ -19,9 +19,9 @@ from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.subcommands import binary_of, boards, some, told
 from setwise.analysis.proof.certificate import Certificate, Confirmation
-from setwise.analysis.proof.confirm import confirm
-from setwise.analysis.proof.prove import TIME_LIMIT, Prover
-from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.proof.confirmation import confirm
+from setwise.analysis.proof.prover import TIME_LIMIT, Prover
+from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place
 from setwise.analysis.spec.raywalk import directions

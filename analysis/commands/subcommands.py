@@ -153,7 +153,7 @@ def run_command(arguments: Namespace) -> int:
 
 
 def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, ...]:
-    from setwise.analysis.run.emulated import Subject, run_emulated
+    from setwise.analysis.run.emulation import Subject, run_emulated
     from setwise.codegen.run.call import called, missing
 
     if lacking := missing(kernel.target, on.features):

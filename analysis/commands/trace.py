@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from setwise.analysis.commands.subcommands import binary_of, words_of
-from setwise.analysis.run.calls import Caller
+from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Frame, Panel, as_svg, as_text
-from setwise.analysis.run.step import Step, Written
-from setwise.analysis.run.trace import Fill, conclusion, fill, frames
+from setwise.analysis.run.slow_motion import Fill, conclusion, fill, frames
+from setwise.analysis.run.steps import Step, Written
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine

@@ -13,7 +13,7 @@ from setwise.analysis.code.decode import DecodeError, decode, distances, feature
 from setwise.analysis.code.objects import ObjectError, load
 from setwise.analysis.exports.metadata import NAME, Metadata, Recorded
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.prove import TIME_LIMIT, Prover
+from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.task import Task
 from setwise.codegen.version import version
 

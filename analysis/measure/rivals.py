@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from setwise.analysis.measure.compilers import Compiled, Compiler, compile_all, symbol
-from setwise.analysis.proof.prove import TIME_LIMIT, Prover
+from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.check import check
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.export.sources.c import unit

@@ -14,7 +14,7 @@ from itertools import islice
 from setwise.analysis.code.decode import Binary, Decoded, Mem, decode
 from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.measure.trials import EMPTY, OURS, Sections, What
-from setwise.analysis.run.step import Machine, Start
+from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.spec import raywalk
 from setwise.codegen.describe.routine import Contract, Parameter
 from setwise.codegen.lower import Kernel

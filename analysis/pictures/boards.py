@@ -17,7 +17,7 @@ from setwise.analysis.pictures.svg import (
     rectangle,
     text,
 )
-from setwise.analysis.run.trace import Cycle, Fill, conclusion
+from setwise.analysis.run.slow_motion import Cycle, Fill, conclusion
 
 CELL = 13
 BOARD = 8 * CELL

@@ -28,7 +28,7 @@ from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import EXPORTED
 from setwise.analysis.report.rows import Key, Row
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.trace import fill
+from setwise.analysis.run.slow_motion import fill
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import Kernel, lower
 

@@ -17,7 +17,7 @@ from setwise.analysis.measure.compilers import Compiled
 from setwise.analysis.measure.rivals import Verdict, beside, judge
 from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
 from setwise.analysis.measure.trials import EMPTY, OURS, Refusal, Timing
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.report.measurements import Measured, Timed
 from setwise.analysis.report.rows import Key, row_from
 from setwise.codegen.catalogue import find

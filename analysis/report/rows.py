@@ -13,7 +13,7 @@ from setwise.analysis.code.count import Counts, count, tally
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.step import Machine, Start
+from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine

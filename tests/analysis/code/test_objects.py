@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.objects import ObjectError, functions, load, load_all
-from setwise.analysis.run.step import run
+from setwise.analysis.run.steps import run
 from tests.conftest import require_tool
 
 C = """

@@ -113,7 +113,7 @@ def _refuted(kernel: Kernel) -> Proof:
     from dataclasses import replace
 
     from setwise.analysis.commands.subcommands import binary_of
-    from setwise.analysis.proof.prove import Prover
+    from setwise.analysis.proof.prover import Prover
     from setwise.analysis.run.contracts import task_of
 
     made = Prover().prove(binary_of(kernel), task_of(kernel))

@@ -10,7 +10,7 @@ import pytest
 
 from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.relocatable import object_file

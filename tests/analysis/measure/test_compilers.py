@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.code.decode import Reg, decode
 from setwise.analysis.measure.compilers import Compiled, Compiler, CompilerError, compile_all, found, sources, symbol
 from setwise.analysis.measure.rivals import beside, exported, judge
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import TARGETS, Kernel, lower
 from setwise.codegen.run.call import missing

@@ -17,7 +17,7 @@ from setwise.analysis.pictures.graph import Node, dependencies
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.scatter import Point, latency_and_throughput
 from setwise.analysis.pictures.svg import BLUE, BRICK, INK, TEAL
-from setwise.analysis.run.trace import fill
+from setwise.analysis.run.slow_motion import fill
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import MASKS
-from setwise.analysis.proof.confirm import apart
+from setwise.analysis.proof.confirmation import apart
 from setwise.analysis.run.task import Task
 from setwise.codegen.run.executable import Executable
 from tests.analysis.semantics.machines import GENERAL as ORDER

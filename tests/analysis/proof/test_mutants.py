@@ -11,9 +11,9 @@ import pytest
 from setwise.analysis.code.decode import Binary, features
 from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.confirm import confirm
-from setwise.analysis.proof.prove import Prover
-from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.proof.confirmation import confirm
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check as check_natively
 from setwise.analysis.run.contracts import task_of

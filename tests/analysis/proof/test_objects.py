@@ -10,9 +10,9 @@ import pytest
 
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
-from setwise.analysis.proof.confirm import confirm
-from setwise.analysis.proof.prove import Prover
-from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.proof.confirmation import confirm
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find

@@ -13,7 +13,7 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome
-from setwise.analysis.run.emulated import Subject, check_emulated
+from setwise.analysis.run.emulation import Subject, check_emulated
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import Kernel, lower
 from setwise.codegen.machine.convention import CONVENTIONS

@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.code.count import count
 from setwise.analysis.commands.count import executed, positions
 from setwise.analysis.commands.subcommands import binary_of
-from setwise.analysis.run.calls import Caller
+from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.spec.raywalk import specification
 from setwise.codegen import board

@@ -19,7 +19,7 @@ from typing import Protocol
 import pytest
 
 from setwise.analysis.code.decode import Decoded
-from setwise.analysis.run.emulated import correct, fault_of
+from setwise.analysis.run.emulation import correct, fault_of
 from setwise.codegen.run import cpu
 from setwise.codegen.run.bochs import PROCESSORS, boot, installed
 from setwise.codegen.run.boot import Image

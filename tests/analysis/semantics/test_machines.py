@@ -1,6 +1,6 @@
 """Every entry of the table of semantics against this CPU and against Bochs: three parties, of which two may be wrong.
 
-Where they differ the manual decides: a fault of Bochs' belongs into setwise.analysis.run.emulated.FAULTS, all else is
+Where they differ the manual decides: a fault of Bochs' belongs into setwise.analysis.run.emulation.FAULTS, all else is
 ours.
 """
 
@@ -15,8 +15,8 @@ from functools import cache
 import pytest
 
 from setwise.analysis.code.decode import Decoded, decode
-from setwise.analysis.run.emulated import FAULTS, Fault, fault_of
-from setwise.analysis.run.step import Region, Regions
+from setwise.analysis.run.emulation import FAULTS, Fault, fault_of
+from setwise.analysis.run.steps import Region, Regions
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.semantics.state import Flag, State
 from setwise.analysis.semantics.table import TABLE, execute

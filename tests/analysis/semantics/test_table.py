@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.run.step import Machine, Regions, Start, run
+from setwise.analysis.run.steps import Machine, Regions, Start, run
 from setwise.analysis.semantics import bits, general, permute, vector
 from setwise.analysis.semantics import lanes as semantics_lanes
 from setwise.analysis.semantics.domains import Integers, signed

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome, check
 from setwise.analysis.run.contracts import task_of

@@ -13,7 +13,7 @@ import pytest
 
 from setwise.analysis.code.count import count
 from setwise.analysis.commands.subcommands import binary_of
-from setwise.analysis.run.calls import Caller
+from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.spec.raywalk import ALL, attacks, from_square, in_direction, occluded
 from setwise.codegen.catalogue import find

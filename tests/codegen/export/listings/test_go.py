@@ -13,7 +13,7 @@ from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Operand, Reg
 from setwise.analysis.code.objects import load_all
 from setwise.analysis.commands.jobs import Job
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Place, Task
 from setwise.codegen.assemble import assemble

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec import raywalk
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import symbol

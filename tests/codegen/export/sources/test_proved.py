@@ -14,7 +14,7 @@ from setwise.analysis.code.count import Counts, count
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load_all
 from setwise.analysis.commands.subcommands import binary_of
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.export.names import symbol, symbol_of
 from setwise.codegen.export.prototypes import boards_a_call

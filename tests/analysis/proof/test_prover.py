@@ -12,8 +12,8 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.confirm import Crash, apart, confirm
-from setwise.analysis.proof.prove import Prover
+from setwise.analysis.proof.confirmation import Crash, apart, confirm
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place, Result, Task
 from setwise.codegen.catalogue import catalogue, find
@@ -349,7 +349,7 @@ def _abort() -> None:
 def test_the_prover_leaves_without_a_crash() -> None:
     """Terms that outlive their manager would end the process in a segmentation fault."""
     program = (
-        "from tests.analysis.proof import test_prove as t\n"
+        "from tests.analysis.proof import test_prover as t\n"
         "t.kernel_proof('kogge-stone.attacks.east.batch', 'avx2'); t.kernel_proof('dumb7.occluded-until-dry.nort')\n"
         "t.prover.cache_clear(); raise KeyError('as planned')"
     )

@@ -13,7 +13,7 @@ from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.claims import GENERAL, MASKS, VECTORS
 from setwise.analysis.proof.symbolic import Code, Limits
-from setwise.analysis.run.step import CODE, STACK, Machine, Region, Start, Step, StepError
+from setwise.analysis.run.steps import CODE, STACK, Machine, Region, Start, Step, StepError
 from setwise.analysis.run.task import Argument
 from setwise.analysis.semantics.domains import Value
 from setwise.analysis.semantics.state import BreachError, Memory

@@ -17,11 +17,11 @@ from itertools import product
 from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, Entry, claims, entry_state, results
+from setwise.analysis.proof.counterexamples import afresh, counterexample, never_returns, plain, samples
 from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, Guesses
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import GapError, Round
 from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError
-from setwise.analysis.proof.refute import afresh, counterexample, never_returns, plain, samples
 from setwise.analysis.proof.solver import Model, Solver, TimeOutError
 from setwise.analysis.proof.symbolic import Code, Exit, Explorer, Path, Stop
 from setwise.analysis.run.task import Argument, Task, TaskError, assumptions, specified

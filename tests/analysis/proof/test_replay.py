@@ -16,9 +16,9 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
-from setwise.analysis.proof.confirm import apart
-from setwise.analysis.proof.prove import Prover
-from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.proof.confirmation import apart
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import Kernel, lower

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.run.step import Machine, StepError, executed_counts, run
+from setwise.analysis.run.steps import Machine, StepError, executed_counts, run
 from setwise.analysis.semantics.table import SemanticsError
 from setwise.analysis.spec.raywalk import attacks
 from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
-from setwise.analysis.run.step import Machine, Start, Trace
+from setwise.analysis.run.steps import Machine, Start, Trace
 from setwise.analysis.run.task import Task
 
 _RESULTS = "results"

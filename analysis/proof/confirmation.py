@@ -1,7 +1,7 @@
 """Counterexamples of our own kernels put to the test: they run, in a process of their own, on this processor.
 
 A refutation that the processor does not share is an error in the prover, or in what it trusts. Code of others never
-runs: it is stepped (`stepping`).
+runs: it is stepped (`replay`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from setwise.analysis.code.decode import features
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
-from setwise.analysis.proof.stepping import confirm_by_stepping
+from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.codegen.lower import Kernel
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import runner
