@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.count import count
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_tool

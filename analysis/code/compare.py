@@ -9,6 +9,7 @@ from tabulate import tabulate
 
 from setwise.analysis.code.count import Counts, count
 from setwise.analysis.code.decode import Binary, Decoded, decode
+from setwise.analysis.text import counted, plural
 
 Titled = tuple[str, Binary]
 
@@ -69,17 +70,12 @@ def summary(counts: Counts) -> tuple[str, ...]:
         (counts.stores, "store"),
         (counts.branches, "branch"),
     ]
-    lines = [_some(number, name) for number, name in classes if number]
+    lines = [f"{number} {plural(number, name)}" for number, name in classes if number]
     lines += [f"{number} {name}" for number, name in ((counts.stack, "stack"), (counts.other, "other")) if number]
-    total = _some(counts.instructions, "instruction")
+    total = f"{counts.instructions} {plural(counts.instructions, 'instruction')}"
     if counts.memory_operands:
-        lines.append(_some(counts.memory_operands, "memory operand") + " among them")
+        lines.append(counted(counts.memory_operands, "memory operand") + " among them")
     return (*lines, total)
-
-
-def _some(number: int, name: str) -> str:
-    plural = name + ("es" if name.endswith("ch") else "s")
-    return f"{number} {name if number == 1 else plural}"
 
 
 def _body(binary: Binary) -> tuple[str, ...]:

@@ -12,12 +12,13 @@ from typing import Any
 
 from tabulate import tabulate
 
+from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
+from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.subcommands import CannotRunHere, NotInstalled, chosen
 from setwise.analysis.measure import compilers
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.subjects import Subject, empty_routines, subject
-from setwise.analysis.measure.trials import EMPTY, OURS, PROCESSES, Refusal, Timing
+from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import TARGETS, Kernel, Refused, lower
@@ -36,13 +37,6 @@ USUAL: tuple[tuple[str, str, int | None], ...] = (
 """What is timed where nothing is named: routine, instruction set, lanes."""
 
 _COMPILERS = ("gcc", "clang")
-
-METHOD = (
-    "Core cycles, call and return included: ticks of the time stamp counter, over those of a chain of dependent\n"
-    "additions before and behind every trial. Kept are trials whose chains agree within 1 % and beside which four\n"
-    "independent additions a cycle go through, in blocks of which three quarters are so. Median and 10th percentile\n"
-    f"of the blocks of {PROCESSES} processes."
-)
 
 
 def run_bench(arguments: Namespace) -> int:

@@ -12,9 +12,10 @@ from itertools import chain, groupby
 
 from tabulate import tabulate
 
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.boards import boards, input_lines
 from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.subcommands import binary_of, boards, told
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import Mismatch, Outcome, check
 from setwise.analysis.run.emulation import Subject, check_emulated
@@ -155,7 +156,7 @@ def _report(judged: Sequence[Judged]) -> None:
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """A case that went wrong, as boards."""
     kinds = {parameter.name: parameter for parameter in contract.elements or contract.parameters}
-    lines, shown = told((name, kinds[name].kind, word) for name, word in mismatch.inputs)
+    lines, shown = input_lines((name, kinds[name].kind, word) for name, word in mismatch.inputs)
     for name, expected, got in zip(contract.results, mismatch.expected, mismatch.got, strict=True):
         shown += [(f"{name}, expected", expected), (f"{name}, got", got)]
     return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown)

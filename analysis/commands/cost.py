@@ -9,7 +9,10 @@ from typing import Any
 
 from setwise.analysis.code.compare import listing
 from setwise.analysis.code.decode import Decoded, Reg, decode
-from setwise.analysis.commands.subcommands import NotInstalled, binary_of, chosen, print_json, print_table
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.errors import NotInstalled
+from setwise.analysis.commands.names import chosen
+from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.cost.bounds import Cost, cost, loops, round_cost
 from setwise.analysis.cost.mca import installed, opinion
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost, processor

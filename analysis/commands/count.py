@@ -10,7 +10,10 @@ from statistics import fmean
 from typing import Any
 
 from setwise.analysis.code.count import Counts, count
-from setwise.analysis.commands.subcommands import binary_of, chosen, print_json, print_table, words_of
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.names import chosen
+from setwise.analysis.commands.positions import words_of
+from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import executed_counts

@@ -10,8 +10,11 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.subcommands import CannotRunHere, binary_of, chosen, print_json, print_table, some
+from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports import verify
 from setwise.analysis.exports.facts import facts_of
@@ -20,6 +23,7 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
+from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.objects.relocatable import with_endbr64
@@ -55,8 +59,8 @@ def run_export(arguments: Namespace) -> int:
         raise
     wanting = "" if arguments.unproved else ", for bitwuzla is not installed (pip install bitwuzla)"
     proved = "proved" if prover else f"not proved{wanting}"
-    made = f"{some(len(files), 'file')} and {record.NAME}"
-    print(f"{made} in {arguments.output}: {some(len(kernels), 'kernel')}, {proved}")
+    made = f"{counted(len(files), 'file')} and {record.NAME}"
+    print(f"{made} in {arguments.output}: {counted(len(kernels), 'kernel')}, {proved}")
     return 0
 
 
@@ -87,7 +91,7 @@ def run_verify(arguments: Namespace) -> int:
     else:
         print_table(("of", "check", "", ""), [(one.subject, one.what, one.status, one.reason) for one in findings])
         failed = sum(one.status == "failed" for one in findings)
-        print(f"\n{some(len(findings), 'check')}: {f'{failed} failed' if failed else 'all fine'}")
+        print(f"\n{counted(len(findings), 'check')}: {f'{failed} failed' if failed else 'all fine'}")
     return int(any(one.status == "failed" for one in findings))
 
 

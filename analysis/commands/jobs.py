@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
+from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.subcommands import CannotRunHere
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine

@@ -56,17 +56,18 @@ def _print_no_more() -> None:
 
 def _run(parsed: Arguments) -> int:
     from setwise.analysis.commands import subcommands as commands
+    from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 
     try:
         command: Callable[[Arguments], int] = getattr(commands, f"{parsed.command}_command")
         return command(parsed)
-    except commands.CannotRunHere as error:
+    except CannotRunHere as error:
         return _complain(parsed, str(error), 1)
     except ModuleNotFoundError as error:
         if error.name not in _OPTIONAL:
             raise
         return _complain(parsed, f"{_OPTIONAL[error.name]} is not installed: pip install {error.name}", 2)
-    except (commands.NotInstalled, ValueError) as error:
+    except (NotInstalled, ValueError) as error:
         return _complain(parsed, str(error), 2)
 
 

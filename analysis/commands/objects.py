@@ -9,7 +9,7 @@ from dataclasses import replace
 from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.check import drawn
-from setwise.analysis.commands.subcommands import CannotRunHere
+from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.emulation import Subject, check_emulated
 from setwise.codegen.catalogue import find

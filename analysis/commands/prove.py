@@ -15,9 +15,10 @@ from typing import Any
 from tabulate import tabulate
 
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.boards import boards, input_lines
 from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.subcommands import binary_of, boards, some, told
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
@@ -25,6 +26,7 @@ from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place
 from setwise.analysis.spec.raywalk import directions
+from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import lower
@@ -198,7 +200,7 @@ def certificate_text(one: Proof, title: str) -> str:
         ("changes", ", ".join(made.changed) or "nothing"),
         ("restores", ", ".join(made.restored) if made.status == "proved" else ""),
         ("how", _how(made)),
-        ("solver", f"{made.solver}, {some(made.questions, 'question')}, {made.seconds:.2f} s"),
+        ("solver", f"{made.solver}, {counted(made.questions, 'question')}, {made.seconds:.2f} s"),
     ]
     lines += ["", *(f"{name:13}  {text}" for name, text in notes if text)]
     if made.status == "refuted":
@@ -220,9 +222,9 @@ def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
 
 
 def _how(made: Certificate) -> str:
-    parts = [some(made.cases, "case"), some(made.paths, "path")]
+    parts = [counted(made.cases, "case"), counted(made.paths, "path")]
     if made.rounds:
-        parts.append(f"loops of at most {some(made.rounds, 'round')}")
+        parts.append(f"loops of at most {counted(made.rounds, 'round')}")
     if made.induction:
         parts.append(f"loops by induction ({made.induction})")
     return ", ".join(parts)
@@ -251,10 +253,10 @@ def _refutation(one: Proof) -> str:
     number = len(found.inputs[0][1])
     if made.task.each:
         where = f", the result in the place of {found.inputs[found.alias][0]}" if found.alias is not None else ""
-        lines.append(f"arrays of {some(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
+        lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {found.lane} of {number}:")
-    selected, drawn = told((name, kinds[name].kind, word) for name, word in found.words)
+    selected, drawn = input_lines((name, kinds[name].kind, word) for name, word in found.words)
     lines += selected
     got = said.got or found.got or ()
     for at, result in enumerate(made.task.results):

@@ -8,8 +8,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
+from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.subcommands import CannotRunHere
 from setwise.analysis.measure.compilers import CompilerError
 from setwise.analysis.report.contents import files
 from setwise.analysis.report.data import gather

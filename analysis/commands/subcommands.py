@@ -6,31 +6,21 @@ Imports that take time stand inside the functions that need them, so that `setwi
 
 from __future__ import annotations
 
-import fnmatch
-import json
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from setwise.codegen import board
-from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.routine import Parameter, Routine
+from setwise.analysis.commands.boards import boards, input_lines
+from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.commands.names import chosen, is_pattern
+from setwise.analysis.commands.positions import given_parameters, words_of
+from setwise.analysis.commands.tables import print_json, print_table
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Routine
 
 if TYPE_CHECKING:
-    from setwise.analysis.code.decode import Binary
     from setwise.codegen.lower import Kernel
     from setwise.codegen.run.bochs import Processor
-
-_PATTERN = "*?["
-_BOARDS = ("board", "occupied", "empty", "word")
-
-
-class CannotRunHere(Exception):
-    """This processor lacks what the code needs, or its system what the command needs."""
-
-
-class NotInstalled(Exception):
-    """Something is missing that the user can install; the message ends with the command that does it."""
 
 
 def list_command(arguments: Namespace) -> int:
@@ -63,6 +53,7 @@ def listing_command(arguments: Namespace) -> int:
 def count_command(arguments: Namespace) -> int:
     """The classes of instruction and their sums: of the code, of what a call executes, or of another's code."""
     from setwise.analysis.code.count import count
+    from setwise.analysis.code.kernel import binary_of
     from setwise.codegen.lower import Refused
 
     other = _other_count(arguments)
@@ -74,7 +65,7 @@ def count_command(arguments: Namespace) -> int:
         try:
             kernel = _kernel(routine, arguments)
         except Refused as error:
-            if any(sign in name for name in arguments.names for sign in _PATTERN):
+            if any(map(is_pattern, arguments.names)):
                 refused = error  # a pattern means those that there are
                 continue
             raise
@@ -115,6 +106,7 @@ def _other_count(arguments: Namespace) -> Callable[[Namespace], int] | None:
 def compare_command(arguments: Namespace) -> int:
     """Two kernels side by side."""
     from setwise.analysis.code.compare import side_by_side
+    from setwise.analysis.code.kernel import binary_of
 
     kernels = [_kernel(find(name), arguments) for name in (arguments.left, arguments.right)]
     left, right = ((kernel.name, binary_of(kernel)) for kernel in kernels)
@@ -129,7 +121,7 @@ def run_command(arguments: Namespace) -> int:
     from setwise.codegen.run.call import Function, NotRunnable, best_isa
 
     routine = find(arguments.name)
-    parameters = _given(routine)
+    parameters = given_parameters(routine)
     words = words_of(routine, arguments)
     on = None if arguments.on is None else ready(arguments.on)
     kernel = lower(routine, arguments.isa or best_isa(routine, on.features if on else None), arguments.abi)
@@ -144,7 +136,7 @@ def run_command(arguments: Namespace) -> int:
     else:
         results = _run_on(kernel, words, on)
         head += f", on {on.title} (emulated)"
-    lines, drawn = told(
+    lines, drawn = input_lines(
         (parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True)
     )
     shown = boards([*drawn, *zip(routine.contract.results, results, strict=True)])
@@ -153,6 +145,7 @@ def run_command(arguments: Namespace) -> int:
 
 
 def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, ...]:
+    from setwise.analysis.code.kernel import binary_of
     from setwise.analysis.run.emulation import Subject, run_emulated
     from setwise.codegen.run.call import called, missing
 
@@ -220,39 +213,6 @@ def report_command(arguments: Namespace) -> int:
     return run_report(arguments)
 
 
-def binary_of(kernel: Kernel) -> Binary:
-    """The kernel's bytes as analysis takes them."""
-    from setwise.analysis.code.decode import Binary
-    from setwise.codegen.assemble import assemble
-
-    made = assemble(kernel.code)
-    image, start = made.image, made.data_offset
-    return Binary(image[: len(made.text)], image[start:], start)
-
-
-def boards(titled: Sequence[tuple[str, int]]) -> str:
-    """Boards in rows of four at most, each with its title over it and its number under it."""
-    rows = []
-    for start in range(0, len(titled), 4):
-        titles, words = zip(*titled[start : start + 4], strict=True)
-        numbers = [board.hexadecimal(word) for word in words]
-        width = max(map(len, numbers))
-        lines = board.draw_side_by_side([title.ljust(width) for title in titles], words, gap=4)
-        rows.append(lines + "\n" + "    ".join(numbers))
-    return "\n\n".join(rows)
-
-
-def chosen(names: Iterable[str]) -> list[Routine]:
-    """The routines of these names and patterns, each once, all of them if no name is given."""
-    kept: dict[str, Routine] = {}
-    for name in names:
-        found = [routine for known, routine in catalogue().items() if fnmatch.fnmatch(known.lower(), name.lower())]
-        if not found and any(sign in name for sign in _PATTERN):
-            raise ValueError(f"no routine is like '{name}': setwise list shows them all")
-        kept |= {routine.name: routine for routine in found or [find(name)]}
-    return list(kept.values()) if kept else list(catalogue().values())
-
-
 def _kernel(routine: Routine, arguments: Namespace) -> Kernel:
     from setwise.codegen.lower import lower
 
@@ -271,127 +231,3 @@ def trace_command(arguments: Namespace) -> int:
     from setwise.analysis.commands.trace import run_trace
 
     return run_trace(arguments)
-
-
-def _written(routine: Routine) -> list[Parameter]:
-    """The parameters through which the routine gives its results."""
-    return [parameter for parameter in routine.contract.parameters if parameter.kind == "results"]
-
-
-def _given(routine: Routine) -> list[Parameter]:
-    """The parameters that a command line gives."""
-    parameters = [parameter for parameter in routine.contract.parameters if not parameter.pointer]
-    if len(parameters) + len(_written(routine)) < len(routine.contract.parameters):
-        raise ValueError(f"{routine.name} works on arrays, which a command line does not hold")
-    return parameters
-
-
-def words_of(routine: Routine, arguments: Namespace) -> list[int]:
-    """The parameters' values: boards from the position if there is one, the others from the arguments."""
-    parameters = _given(routine)
-    given: list[str] = list(arguments.arguments or ())
-    from_position: dict[str, int] = {}
-    if arguments.fen is not None:
-        position = board.parse_fen(arguments.fen)
-        if arguments.side not in (None, "w", "b"):
-            raise ValueError(f"no side '{arguments.side}': write w or b")
-        side: board.Side = position.side if arguments.side is None else "w" if arguments.side == "w" else "b"
-        from_position = _from_position(routine, position, side)
-    elif arguments.side is not None:
-        raise ValueError("--side goes with --fen")
-    wanted = [parameter for parameter in parameters if parameter.name not in from_position]
-    if len(given) != len(wanted):
-        names = " ".join(parameter.name for parameter in wanted) or "none"
-        beside = " beside --fen" if from_position else " (or --fen)"
-        raise ValueError(f"{routine.name} takes {some(len(wanted), 'argument')}{beside}, not {len(given)}: {names}")
-    texts = dict(zip((parameter.name for parameter in wanted), given, strict=True))
-    return [
-        from_position[parameter.name] if parameter.name in from_position else _parsed(parameter, texts[parameter.name])
-        for parameter in parameters
-    ]
-
-
-def _from_position(routine: Routine, position: board.Position, side: board.Side) -> dict[str, int]:
-    names = {parameter.name for parameter in routine.contract.parameters}
-    apart = "queens" in names  # then rooks and bishops are these alone
-    of_sides: tuple[tuple[str, board.Side], ...] = (("white", "w"), ("black", "b"))
-    found = {
-        "sliders": _sliders(routine, position, side),
-        "rooks": position.sliders(side, not apart, False) | position.rooks(side),
-        "bishops": position.sliders(side, False, not apart) | position.bishops(side),
-        "queens": position.queens(side),
-        "white": sum(position.piece(letter) for letter in "PNBRQK"),
-        "black": sum(position.piece(letter) for letter in "pnbrqk"),
-    }
-    for name, one in of_sides:
-        found |= {
-            f"{name}_rooks": position.sliders(one, True, False),
-            f"{name}_bishops": position.sliders(one, False, True),
-        }
-    by_kind = {"empty": position.empty, "occupied": position.occupied}
-    words = {
-        parameter.name: by_kind[parameter.kind]
-        for parameter in routine.contract.parameters
-        if parameter.kind in by_kind
-    }
-    return words | {name: word for name, word in found.items() if name in names}
-
-
-def _sliders(routine: Routine, position: board.Position, side: board.Side) -> int:
-    """The pieces of one side that slide in all the routine's directions."""
-    name = routine.contract.direction
-    if name in board.DIRECTION_SETS:
-        directions = board.DIRECTION_SETS[name]
-    else:
-        directions = (board.DIRECTIONS[name],) if name in board.DIRECTIONS else board.DIR8
-    orthogonal = all(direction in board.ROOK for direction in directions)
-    diagonal = all(direction in board.BISHOP for direction in directions)
-    return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.queens(side)
-
-
-def _parsed(parameter: Parameter, text: str) -> int:
-    if parameter.kind in _BOARDS:
-        return board.parse_board(text)
-    if parameter.kind == "square" and not text.isdecimal():
-        return board.square(text)
-    if parameter.kind == "dir8" and not text.isdecimal():
-        return board.DIR8.index(board.direction(text))
-    number = board.parse_board(text) if text[:1].isdecimal() or text[:1] == "-" else None
-    bound = parameter.below or 1 << 64
-    if number is None or number >= bound:
-        raise ValueError(f"{parameter.name} is '{text}': write a number from 0 to {bound - 1}")
-    return number
-
-
-def told(inputs: Iterable[tuple[str, str, int]]) -> tuple[list[str], list[tuple[str, int]]]:
-    """Of inputs, each a name, a kind and a word: a line on each number that selects something, and what is drawn."""
-    lines, drawn = [], []
-    for name, kind, word in inputs:
-        if kind in _BOARDS:
-            drawn.append((name, word))
-        elif kind == "square":
-            lines.append(f"{name}: {board.square_name(word)} ({word})")
-        else:
-            lines.append(f"{name}: {board.DIR8[word].name} ({word})" if kind == "dir8" else f"{name}: {word}")
-    return lines, drawn
-
-
-def some(number: int, name: str) -> str:
-    """A number of things.
-
-    >>> some(0, "kernel"), some(1, "kernel"), some(2, "kernel")
-    ('no kernels', '1 kernel', '2 kernels')
-    """
-    return f"{number or 'no'} {name}{'' if number == 1 else 's'}"
-
-
-def print_json(rows: Sequence[dict[str, Any]]) -> None:
-    """Rows for a program to read."""
-    print(json.dumps(rows, indent=2))
-
-
-def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Rows for people to read."""
-    from tabulate import tabulate
-
-    print(tabulate(rows, head, tablefmt="simple"))

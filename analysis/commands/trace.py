@@ -6,19 +6,17 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from setwise.analysis.commands.subcommands import binary_of, words_of
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.positions import words_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Frame, Panel, as_svg, as_text
-from setwise.analysis.run.slow_motion import Fill, conclusion, fill, frames
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, Fill, conclusion, fill, frames
 from setwise.analysis.run.steps import Step, Written
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import Kernel, lower
-
-SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
-"""The position of the literature's slow motion (Dumb7Fill, Some south fill cycles): black rooks and queen."""
 
 
 def run_trace(arguments: Namespace) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from setwise.analysis.code.decode import Binary, Decoded, Mem, decode
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.measure.trials import EMPTY, OURS, Sections, What
 from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.spec import raywalk

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.code.count import Counts
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.report.markdown import FAMILIES, ISAS, code, figure, page, table
 from setwise.analysis.report.rows import Key, Row
 from setwise.codegen.board import DIR8, DIRECTION_SETS

@@ -10,7 +10,6 @@ from typing import Any
 
 from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import decode
-from setwise.analysis.commands.subcommands import some
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
@@ -20,6 +19,7 @@ from setwise.analysis.report.markdown import ISAS, code, listed, page, table
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import cycles
 from setwise.analysis.report.rows import Key, Row
+from setwise.analysis.text import counted
 
 PATH = "data/compilers.json"
 BOUNDED = frozenset(
@@ -154,7 +154,7 @@ def _lengths(found: Compilers, rows: Mapping[Key, Row]) -> str:
     ]
     less, same = sum(one < other for one, other in pairs), sum(one == other for one, other in pairs)
     return (
-        f"Of {some(len(pairs), 'kernel')} ours is shorter than the compilers' best in {less}, as long in {same}, "
+        f"Of {counted(len(pairs), 'kernel')} ours is shorter than the compilers' best in {less}, as long in {same}, "
         f"longer in {len(pairs) - less - same}."
     )
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from setwise.analysis.commands.subcommands import some
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.markdown import code, page, table
 from setwise.analysis.report.rows import Key
+from setwise.analysis.text import counted
 from setwise.codegen.run.timer import MODES
 
 COMMAND = "setwise report --measure"
@@ -95,7 +95,7 @@ class Measured:
         if not bounds:
             return None
         kernels = len({one.key for one in ours if one.error(one.bound) is not None})
-        words = f"over {some(len(bounds), 'figure')} of {some(kernels, 'kernel')} the bound {_off(bounds)}"
+        words = f"over {counted(len(bounds), 'figure')} of {counted(kernels, 'kernel')} the bound {_off(bounds)}"
         return words + (f"; the forecast {_off(models)}" if models else "")
 
     def as_json(self) -> str:
@@ -125,7 +125,7 @@ def measurements(measured: Measured, processors: Mapping[str, str], stale: int =
         f"{measured.date}. Core cycles, not ticks of the time stamp counter; figures of another machine differ.",
         measured.method,
         _empty(measured),
-        f"{some(stale, 'figure')} of kernels whose code has changed since are left out." if stale else "",
+        f"{counted(stale, 'figure')} of kernels whose code has changed since are left out." if stale else "",
         "## Calls",
         "*Chained*: the result of each call is the first argument of the next, so that the latency counts. "
         "*Independent*: calls that wait for nothing, so that the throughput counts. *Mixed*: with arguments that "
@@ -218,7 +218,7 @@ def _twice(ours: Sequence[Timed]) -> Iterator[str]:
         yield "## Two runs"
         yield (
             f"All kernels were timed again, in processes of their own, when all else had been. The medians of the two "
-            f"runs lie {fmean(apart.values()):.1%} apart on average over {some(len(apart), 'figure')}, at most "
+            f"runs lie {fmean(apart.values()):.1%} apart on average over {counted(len(apart), 'figure')}, at most "
             f"{apart[most]:.1%} ({code(most.name)}, {_isa(most.isa, most.lanes)}, {most.mode}); "
             f"{sum(each <= 0.03 for each in apart.values())} of them within 3%."
         )

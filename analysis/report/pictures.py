@@ -7,8 +7,7 @@ from typing import Literal
 
 from setwise.analysis.code.count import classify
 from setwise.analysis.code.decode import decode
-from setwise.analysis.commands.subcommands import binary_of, some
-from setwise.analysis.commands.trace import EMPTY, SLIDERS
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.dependence import BEFORE
 from setwise.analysis.cost.processors import Processor, processor
@@ -28,7 +27,8 @@ from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import EXPORTED
 from setwise.analysis.report.rows import Key, Row
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.slow_motion import fill
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
+from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import Kernel, lower
 
@@ -238,5 +238,5 @@ def graph(kernel: Kernel, on: Processor) -> tuple[list[Node], str]:
         nodes.append(Node(instruction.text(), kind, ready, at in critical, tuple(dict.fromkeys(waits)), last))
     end = first + made.critical[-1]
     nodes.append(Node(task.results[0].name, "output", None, True, (end,), end))
-    told = f"{some(len(decoded), 'instruction')}; the result after {figure(made.latency)} cycles at least"
+    told = f"{counted(len(decoded), 'instruction')}; the result after {figure(made.latency)} cycles at least"
     return nodes, told

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from setwise.analysis.commands.subcommands import some
 from setwise.analysis.measure.compilers import FOR_SCALE
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.markdown import code, listed, table
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.rows import Key
+from setwise.analysis.text import counted
 
 NOISE = 0.03
 """Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
@@ -150,7 +150,7 @@ def outcomes(run: Sequence[Race]) -> str:
     counts = {outcome: sum(race.outcome == outcome for race in run) for outcome in ("ahead", "level", "behind")}
     return (
         f"ahead in {counts['ahead']}, level (within {NOISE:.0%}) in {counts['level']}, behind in {counts['behind']} of "
-        f"{some(len(run), 'comparison')}"
+        f"{counted(len(run), 'comparison')}"
     )
 
 
@@ -214,6 +214,6 @@ def _right(measured: Measured) -> str:
     proved = sum(right == "proved" for right in functions.values())
     wrong = f" Not timed, for they are wrong: {listed(measured.wrong)}." if measured.wrong else ""
     return (
-        f"Of the {some(len(functions), 'function')} of the compilers' that were timed, {proved} are proved right for "
-        f"all inputs; the other {len(functions) - proved} passed the cases of `setwise check`.{wrong}"
+        f"Of the {counted(len(functions), 'function')} of the compilers' that were timed, {proved} are proved right "
+        f"for all inputs; the other {len(functions) - proved} passed the cases of `setwise check`.{wrong}"
     )

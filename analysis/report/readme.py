@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from setwise.analysis.commands.subcommands import some
 from setwise.analysis.report.compilers import Compilers, best
 from setwise.analysis.report.costs import Estimate, Estimates
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, span, table
@@ -13,6 +12,7 @@ from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import Race, outcomes, races
 from setwise.analysis.report.rows import Key, Row
 from setwise.analysis.report.verdict import CYCLES, MEASURES, Duel, duels, sentence, verdict_table
+from setwise.analysis.text import counted
 
 Rows = Mapping[Key, Row]
 Titles = Mapping[str, str]
@@ -157,8 +157,8 @@ def _verdict(
         moves = other.counts.moves - one.counts.moves
         yield (
             f"The literature counts {one.counts.instructions} instructions against {other.counts.instructions} for "
-            f"one direction on x86-64, Kogge-Stone's with {some(moves, 'move')} more, and finds dumb7 not that bad. In "
-            f"cycles of chained calls it is at least {span(latencies[0])} against {span(latencies[1])}"
+            f"one direction on x86-64, Kogge-Stone's with {counted(moves, 'move')} more, and finds dumb7 not that bad. "
+            f"In cycles of chained calls it is at least {span(latencies[0])} against {span(latencies[1])}"
             f"{_measured_south(measured, one, other)}."
         )
     if measured:

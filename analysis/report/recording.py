@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from setwise.analysis.commands.bench import METHOD
 from setwise.analysis.cost.bounds import round_cost
 from setwise.analysis.cost.processors import Processor, processor
 from setwise.analysis.cost.simulate import CORES, simulate
@@ -16,7 +15,7 @@ from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import Compiled
 from setwise.analysis.measure.rivals import Verdict, beside, judge
 from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
-from setwise.analysis.measure.trials import EMPTY, OURS, Refusal, Timing
+from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.report.measurements import Measured, Timed
 from setwise.analysis.report.rows import Key, row_from

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from setwise.analysis.code.count import Counts, count, tally
 from setwise.analysis.code.decode import Binary, Decoded, decode
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.run.task import Task

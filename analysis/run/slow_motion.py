@@ -11,6 +11,9 @@ from setwise.analysis.spec import raywalk
 
 Family = Literal["dumb7", "kogge-stone"]
 
+SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
+"""The position of the literature's slow motion (Dumb7Fill, Some south fill cycles): black rooks and queen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cycle:

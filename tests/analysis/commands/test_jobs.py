@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import Job, jobs_of, side_by_side
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.subcommands import CannotRunHere
 from setwise.codegen.catalogue import find
 
 

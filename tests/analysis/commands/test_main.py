@@ -14,6 +14,7 @@ import pytest
 
 from setwise.analysis.commands import check, subcommands
 from setwise.analysis.commands import main as cli
+from setwise.analysis.commands.boards import boards
 from setwise.analysis.commands.main import main
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.run.check import Mismatch, Outcome
@@ -208,7 +209,7 @@ def test_a_slider_on_an_empty_square_is_a_slider(capsys: Capture) -> None:
 
 
 def test_boards_come_in_rows_of_four() -> None:
-    lines = subcommands.boards([(f"board {n}", n) for n in range(6)]).splitlines()
+    lines = boards([(f"board {n}", n) for n in range(6)]).splitlines()
     assert len(lines) == 2 * 10 + 1
     assert re.findall(r"board \d", lines[0]) == [f"board {n}" for n in range(4)]
     assert re.findall(r"board \d", lines[11]) == ["board 4", "board 5"]

@@ -112,7 +112,7 @@ def test_a_proof_that_the_processor_does_not_share_fails(
 def _refuted(kernel: Kernel) -> Proof:
     from dataclasses import replace
 
-    from setwise.analysis.commands.subcommands import binary_of
+    from setwise.analysis.code.kernel import binary_of
     from setwise.analysis.proof.prover import Prover
     from setwise.analysis.run.contracts import task_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from setwise.analysis.code.decode import decode
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost, loops, round_cost
 from setwise.analysis.cost.pressure import busiest
 from setwise.analysis.cost.processors import PROCESSORS, processor

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from setwise.analysis.code.decode import Decoded, decode
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, Row, UnknownCost, processor
 from setwise.analysis.cost.processors.table import Uops
 from setwise.codegen.catalogue import find

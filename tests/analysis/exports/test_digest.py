@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
-from setwise.analysis.commands.subcommands import binary_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from setwise.analysis.commands.trace import EMPTY, SLIDERS
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.bars import Bar, moves_and_operations
 from setwise.analysis.pictures.boards import slow_motion
@@ -17,7 +16,7 @@ from setwise.analysis.pictures.graph import Node, dependencies
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.scatter import Point, latency_and_throughput
 from setwise.analysis.pictures.svg import BLUE, BRICK, INK, TEAL
-from setwise.analysis.run.slow_motion import fill
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.prove import Proof, certificate_text
-from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.counterexamples import samples

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from setwise.analysis.code.decode import Binary, features
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import Prover

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.confirmation import Crash, apart, confirm
 from setwise.analysis.proof.prover import Prover

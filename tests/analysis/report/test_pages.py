@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.count import count
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import round_cost
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.measure.compilers import Compiler

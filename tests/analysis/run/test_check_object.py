@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.main import main
-from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome
 from setwise.analysis.run.emulation import Subject, check_emulated

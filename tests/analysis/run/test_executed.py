@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.count import count
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.count import executed, positions
-from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.spec.raywalk import specification

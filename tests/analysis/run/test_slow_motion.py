@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.analysis.commands.trace import EMPTY, SLIDERS, fill_of, registers
+from setwise.analysis.commands.trace import fill_of, registers
 from setwise.analysis.run.drawing import Frame, Panel, as_svg, as_text
-from setwise.analysis.run.slow_motion import conclusion, fill, frames, stepped
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, frames, stepped
 from setwise.analysis.spec import raywalk
 from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue, find

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from setwise.analysis.code.decode import Decoded, Mem, Operand, Reg, decode
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.jobs import jobs_of
-from setwise.analysis.commands.subcommands import binary_of
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import Refused, lower
 from tests.analysis.listings import assemble

@@ -8,7 +8,7 @@ import pytest
 
 from setwise.analysis.code.count import Counts, classify, count
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.board import ALL
 from setwise.codegen.board import DIRECTIONS as COMPASS
 from setwise.codegen.catalogue import catalogue, find

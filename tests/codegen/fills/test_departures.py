@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from setwise.analysis.code.count import count
-from setwise.analysis.commands.subcommands import binary_of
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.spec.raywalk import ALL, attacks, from_square, in_direction, occluded

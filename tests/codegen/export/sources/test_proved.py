@@ -12,8 +12,8 @@ import pytest
 
 from setwise.analysis.code.count import Counts, count
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load_all
-from setwise.analysis.commands.subcommands import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.export.names import symbol, symbol_of

@@ -1,0 +1,102 @@
+"""What a kernel is to run on: boards out of a position, and arguments as people write them."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from setwise.analysis.text import counted
+from setwise.codegen import board
+from setwise.codegen.describe.routine import Parameter, Routine
+
+BOARDS = ("board", "occupied", "empty", "word")
+"""The kinds of parameters that are drawn as boards."""
+
+
+def _written(routine: Routine) -> list[Parameter]:
+    """The parameters through which the routine gives its results."""
+    return [parameter for parameter in routine.contract.parameters if parameter.kind == "results"]
+
+
+def given_parameters(routine: Routine) -> list[Parameter]:
+    """The parameters that a command line gives."""
+    parameters = [parameter for parameter in routine.contract.parameters if not parameter.pointer]
+    if len(parameters) + len(_written(routine)) < len(routine.contract.parameters):
+        raise ValueError(f"{routine.name} works on arrays, which a command line does not hold")
+    return parameters
+
+
+def words_of(routine: Routine, arguments: Namespace) -> list[int]:
+    """The parameters' values: boards from the position if there is one, the others from the arguments."""
+    parameters = given_parameters(routine)
+    given: list[str] = list(arguments.arguments or ())
+    from_position: dict[str, int] = {}
+    if arguments.fen is not None:
+        position = board.parse_fen(arguments.fen)
+        if arguments.side not in (None, "w", "b"):
+            raise ValueError(f"no side '{arguments.side}': write w or b")
+        side: board.Side = position.side if arguments.side is None else "w" if arguments.side == "w" else "b"
+        from_position = _from_position(routine, position, side)
+    elif arguments.side is not None:
+        raise ValueError("--side goes with --fen")
+    wanted = [parameter for parameter in parameters if parameter.name not in from_position]
+    if len(given) != len(wanted):
+        names = " ".join(parameter.name for parameter in wanted) or "none"
+        beside = " beside --fen" if from_position else " (or --fen)"
+        raise ValueError(f"{routine.name} takes {counted(len(wanted), 'argument')}{beside}, not {len(given)}: {names}")
+    texts = dict(zip((parameter.name for parameter in wanted), given, strict=True))
+    return [
+        from_position[parameter.name] if parameter.name in from_position else _parsed(parameter, texts[parameter.name])
+        for parameter in parameters
+    ]
+
+
+def _from_position(routine: Routine, position: board.Position, side: board.Side) -> dict[str, int]:
+    names = {parameter.name for parameter in routine.contract.parameters}
+    apart = "queens" in names  # then rooks and bishops are these alone
+    of_sides: tuple[tuple[str, board.Side], ...] = (("white", "w"), ("black", "b"))
+    found = {
+        "sliders": _sliders(routine, position, side),
+        "rooks": position.sliders(side, not apart, False) | position.rooks(side),
+        "bishops": position.sliders(side, False, not apart) | position.bishops(side),
+        "queens": position.queens(side),
+        "white": sum(position.piece(letter) for letter in "PNBRQK"),
+        "black": sum(position.piece(letter) for letter in "pnbrqk"),
+    }
+    for name, one in of_sides:
+        found |= {
+            f"{name}_rooks": position.sliders(one, True, False),
+            f"{name}_bishops": position.sliders(one, False, True),
+        }
+    by_kind = {"empty": position.empty, "occupied": position.occupied}
+    words = {
+        parameter.name: by_kind[parameter.kind]
+        for parameter in routine.contract.parameters
+        if parameter.kind in by_kind
+    }
+    return words | {name: word for name, word in found.items() if name in names}
+
+
+def _sliders(routine: Routine, position: board.Position, side: board.Side) -> int:
+    """The pieces of one side that slide in all the routine's directions."""
+    name = routine.contract.direction
+    if name in board.DIRECTION_SETS:
+        directions = board.DIRECTION_SETS[name]
+    else:
+        directions = (board.DIRECTIONS[name],) if name in board.DIRECTIONS else board.DIR8
+    orthogonal = all(direction in board.ROOK for direction in directions)
+    diagonal = all(direction in board.BISHOP for direction in directions)
+    return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.queens(side)
+
+
+def _parsed(parameter: Parameter, text: str) -> int:
+    if parameter.kind in BOARDS:
+        return board.parse_board(text)
+    if parameter.kind == "square" and not text.isdecimal():
+        return board.square(text)
+    if parameter.kind == "dir8" and not text.isdecimal():
+        return board.DIR8.index(board.direction(text))
+    number = board.parse_board(text) if text[:1].isdecimal() or text[:1] == "-" else None
+    bound = parameter.below or 1 << 64
+    if number is None or number >= bound:
+        raise ValueError(f"{parameter.name} is '{text}': write a number from 0 to {bound - 1}")
+    return number

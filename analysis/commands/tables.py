@@ -1,0 +1,23 @@
+"""Rows on the screen: for people to read, or for a program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+
+def print_json(rows: Any) -> None:
+    """Rows, or a mapping, for a program to read."""
+    print(json.dumps(rows, indent=2))
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]], align: str = "") -> None:
+    """Rows for people to read, numbers to the right; or a letter of `align` a column, l or r, and cells as they are."""
+    from tabulate import tabulate
+
+    if align:
+        sides = ["right" if side == "r" else "left" for side in align]
+        print(tabulate(rows, head, tablefmt="simple", colalign=sides, disable_numparse=True))
+    else:
+        print(tabulate(rows, head, tablefmt="simple"))

@@ -1,0 +1,19 @@
+"""Numbers of things in words."""
+
+
+def plural(number: int, name: str) -> str:
+    """The name of so many things.
+
+    >>> plural(1, "branch"), plural(2, "branch"), plural(0, "move")
+    ('branch', 'branches', 'moves')
+    """
+    return name if number == 1 else name + ("es" if name.endswith("ch") else "s")
+
+
+def counted(number: int, name: str) -> str:
+    """So many things.
+
+    >>> counted(0, "kernel"), counted(1, "kernel"), counted(2, "kernel")
+    ('no kernels', '1 kernel', '2 kernels')
+    """
+    return f"{number or 'no'} {plural(number, name)}"
