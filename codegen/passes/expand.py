@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from setwise.codegen.describe.bits import known_zero
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.ray import CompassRay, RuntimeRay
 from setwise.codegen.describe.values import Lanes, Value
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Masks:
-    """Which of the allowed masks lie on a ray's path.
-
-    `inner`: attack rays hold the path to squares that their opposites can enter too, the inner files (a flood need not
-    pass an edge square to attack beyond it), so that one path serves both. `ranks`: the mask also leaves out the ranks
-    that a shift empties, so that a rotate may stand for the shift.
-    """
-
-    inner: bool = False
-    ranks: bool = False
+from setwise.codegen.passes.unit import Masks, Unit
 
 
 @dataclass
@@ -121,3 +109,8 @@ def expand(graph: Graph, masks: Masks) -> Graph:
         return masked
 
     return rewrite(graph, alone)
+
+
+def expansion(unit: Unit) -> Unit:
+    """The pass: the graph without steps, runs and paths, masked as the unit says."""
+    return replace(unit, graph=expand(unit.graph, unit.masks))

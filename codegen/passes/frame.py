@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register, vector
+from setwise.codegen.describe.values import WRITES
+from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Operand, Register, vector
 from setwise.codegen.machine.convention import Convention
+from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.table import ARGUMENT, RSP
 
 
@@ -84,26 +86,12 @@ def _writes_upper_half(items: tuple[Instruction | Label, ...]) -> bool:
     return any(isinstance(r, Register) and r.file == "vector" and r.bits > 128 and r.number < 16 for r in written)
 
 
-def without_needless_tests(items: tuple[Instruction | Label, ...]) -> tuple[Instruction | Label, ...]:
-    """`test r, r` goes where the instruction before, moves aside, has just set the flags from r."""
-    kept: list[Instruction | Label] = []
-    for item in items:
-        if isinstance(item, Instruction) and item.mnemonic == "test" and _flags_from(kept, item.operands[0]):
-            continue
-        kept.append(item)
-    return tuple(kept)
-
-
-_SETS_ZERO_FLAG = frozenset({"and", "or", "xor", "add", "sub", "neg", "andn"})
-
-
-def _flags_from(before: list[Instruction | Label], register: Operand) -> bool:
-    for item in reversed(before):
-        if isinstance(item, Label):
-            return False
-        if item.mnemonic == "mov":
-            if item.operands[0] == register:
-                return False
-            continue
-        return item.mnemonic in _SETS_ZERO_FLAG and item.operands[0] == register
-    return False
+def framing(unit: Unit) -> Unit:
+    """The pass: the code, with the data that it reads."""
+    wide_result = any(result.lanes > 2 for result in unit.graph.results if result.op not in WRITES)
+    frame = Frame(unit.allocated.saved, unit.spilled.slots)
+    items = with_frame(unit.allocated.items, frame, unit.convention, "avx" in unit.target.features, wide_result)
+    read = {o.symbol for item in items if isinstance(item, Instruction) for o in item.operands if isinstance(o, Memory)}
+    # A constant whose instructions all took it as an immediate lies nowhere.
+    data = tuple(datum for datum in (*unit.data, *unit.constants) if datum.label in read)
+    return replace(unit, code=Code(unit.routine.name, items, data))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from setwise.codegen.describe.values import Region, Value, in_register
-from setwise.codegen.passes.place import Block, PlacedRegion
+from setwise.codegen.passes.unit import Block, PlacedRegion
 
 
 @dataclass(frozen=True, eq=False, slots=True)

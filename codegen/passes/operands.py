@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from setwise.codegen.machine.code import Instruction, Label, Register
+from setwise.codegen.passes.unit import Unit
 
 COMMUTATIVE = frozenset({"vpand", "vpor", "vpxor", "vpaddq", "vpaddb"})
+
+
+def operands(unit: Unit) -> Unit:
+    """The pass: the allocated instructions with their sources in the shorter order."""
+    return replace(unit, allocated=replace(unit.allocated, items=in_short_order(unit.allocated.items)))
 
 
 def in_short_order(items: tuple[Instruction | Label, ...]) -> tuple[Instruction | Label, ...]:

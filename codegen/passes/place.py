@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
 from setwise.codegen.describe.graph import Graph, dependencies, postorder
 from setwise.codegen.describe.values import Region, Value
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Block:
-    """Values in the order in which they are made, regions among them where they run."""
-
-    items: tuple[Value | PlacedRegion, ...]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PlacedRegion:
-    """A region with a block for each of its bodies, and its results that somebody uses."""
-
-    region: Region
-    bodies: tuple[Block, ...]
-    results: tuple[Value, ...]
-
+from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 
 Home = tuple[tuple[Region, int], ...]
 """Where a block lies: the bodies around it, outermost first."""
@@ -132,3 +116,8 @@ def _out_of_loops(home: Home, needed: frozenset[Region]) -> Home:
         if region.kind == "loop" and not any(inner in needed for inner, _ in home[depth:]):
             return home[:depth]
     return home
+
+
+def placement(unit: Unit) -> Unit:
+    """The pass: the graph's values in blocks."""
+    return replace(unit, block=place(unit.graph))

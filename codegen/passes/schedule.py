@@ -11,9 +11,10 @@ its steps. So the last part may come by height: first what has the longest way t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from setwise.codegen.describe.values import WRITES, Value, in_register, overwritable
-from setwise.codegen.passes.place import Block, PlacedRegion
+from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.targets.table import Target
 
 WIDTH = 4
@@ -25,7 +26,7 @@ def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int
     return _ordered(block, results, lambda run, after: _Run(run, after, target, room).best())
 
 
-def sooner(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
+def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with the last parts of its straight runs in an order that ends sooner, at no more moves."""
     return _ordered(block, results, lambda run, after: _Run(run, after, target, room).soonest())
 
@@ -351,3 +352,8 @@ def _prey(value: Value, target: Target) -> tuple[Value, ...]:
     if value.op == "copy" or not rows or not all(row.tied for row in rows):
         return ()
     return tuple(arg for arg in overwritable(value) if in_register(arg))
+
+
+def scheduling(unit: Unit) -> Unit:
+    """The pass: the block in an order that needs fewest moves."""
+    return replace(unit, block=schedule(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch)))

@@ -10,11 +10,8 @@ from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import ALL, COMMUTATIVE, Lanes, Region, Value, constant, permuted
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.ternary import to_ternary
-from setwise.codegen.targets.table import Target
-
-
-class Refused(ValueError):
-    """The target has no instruction for an operation; the message names both and what to use instead."""
+from setwise.codegen.passes.unit import Unit
+from setwise.codegen.targets.table import Refused, Target
 
 
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
@@ -253,3 +250,9 @@ def _checked(graph: Graph, target: Target) -> Graph:
         ) and not target.rows_for(value):
             raise Refused(f"{target.name} has no instruction for '{value.op}'")
     return graph
+
+
+def selection(unit: Unit) -> Unit:
+    """The pass: the graph in the target's operations, and the tables that it reads; Refused where one has no row."""
+    graph, data = select(unit.graph, unit.target)
+    return replace(unit, graph=graph, selected=graph, data=data)

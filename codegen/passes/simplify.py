@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -10,6 +11,7 @@ from setwise.codegen.describe.bits import demanded, known_zero
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import ALL, COMPUTE, Lanes, Value, constant, make
 from setwise.codegen.passes.expand import is_within
+from setwise.codegen.passes.unit import Unit
 
 
 def share(graph: Graph) -> Graph:
@@ -209,3 +211,8 @@ def _settled(graph: Graph, rules: Callable[[Graph], Graph]) -> Graph:
     while (now := rules(graph)) is not graph and now.shape != graph.shape:
         graph = now
     return now
+
+
+def algebra(unit: Unit) -> Unit:
+    """The pass: the graph simplified; masks that hold ranks keep what a rotate in place of a shift needs."""
+    return replace(unit, graph=simplify(unit.graph, loose=unit.masks.ranks))

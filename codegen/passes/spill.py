@@ -7,18 +7,9 @@ from dataclasses import dataclass, replace
 
 from setwise.codegen.describe.values import WRITES, Condition, Region, Value, in_register
 from setwise.codegen.passes.live import Event, live_events
-from setwise.codegen.passes.place import Block, PlacedRegion
+from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled, Unit
 
 _STAYS = WRITES | {"phi", "result"}
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Spilled:
-    """The block with stores and reloads, the results as they are called now, and the stack slots of 8 bytes used."""
-
-    block: Block
-    results: tuple[Value, ...]
-    slots: int
 
 
 def spill(block: Block, results: tuple[Value, ...], room: int) -> Spilled:
@@ -156,3 +147,9 @@ class _Spilling:
         results = tuple(replace(result, region=changed) for result in placed.results)
         self.new.update(zip(placed.results, results, strict=True))
         return PlacedRegion(changed, bodies, results)
+
+
+def spilling(unit: Unit) -> Unit:
+    """The pass: the block with stores and reloads, where the convention's registers do not suffice."""
+    room = len(unit.convention.scratch) + len(unit.convention.saved)
+    return replace(unit, spilled=spill(unit.block, unit.graph.results, room))

@@ -12,28 +12,20 @@ goes on first, so all allocations of the order are weighed without listing them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
 
-from setwise.codegen.describe.values import Value, in_register, overwritable
-from setwise.codegen.machine.code import Instruction, Label, Register
-from setwise.codegen.passes.live import Event
+from setwise.codegen.describe.values import WRITES, Value, in_register, overwritable
+from setwise.codegen.machine.code import Datum, Instruction, Label, Memory, Register
+from setwise.codegen.passes.live import Event, live_events
+from setwise.codegen.passes.unit import Allocated, Unit
 from setwise.codegen.registers.choices import EXTRA, OutOfRegisters, Places, State
 from setwise.codegen.registers.control import Control
 from setwise.codegen.registers.steps import RCX, REGISTERS, lay_out, numbered, together
 
 EFFORT = 4000
 """States that may go on, in all; each event has its share. A search that never asks for more is exact."""
-
-
-@dataclass(frozen=True)
-class Allocated:
-    """Instructions and labels with registers, the saved registers that they use, and whether the search was exact."""
-
-    items: tuple[Instruction | Label, ...]
-    saved: tuple[Register, ...]
-    exact: bool
 
 
 @dataclass
@@ -165,3 +157,32 @@ def _allocated(last: State, exact: bool) -> Allocated:
         at = at.before
     saved = (register for number, register in enumerate(REGISTERS) if last.saved >> number & 1)
     return Allocated(tuple(item for items in reversed(written) for item in items), tuple(saved), exact)
+
+
+def allocation(unit: Unit) -> Unit:
+    """The pass: instructions with registers, and the constants that they may read from memory.
+
+    OutOfRegisters where the order fits no registers.
+    """
+    pool: dict[tuple[int, ...], str] = {}
+
+    def constant_in_memory(value: Value) -> Memory:
+        alike = unit.target.repeats and value.lanes > 1 and len(set(value.attr)) == 1
+        numbers = value.attr[:1] if alike else value.attr
+        symbol = pool.setdefault(numbers, f"c{len(pool)}")
+        return Memory(64 * len(numbers), symbol=symbol, broadcast=alike)
+
+    parameters = unit.graph.parameters
+    placed = zip(parameters, unit.convention.places([p.lanes for p in parameters]), strict=True)
+    places = {value: place for value, place in placed if place is not None}
+    ends = unit.spilled.results
+    results = tuple((r, unit.convention.result_for(r.lanes)) for r in ends if r.op not in WRITES)
+    events = live_events(unit.spilled.block, ends)
+    try:
+        allocated = Allocation(unit.target, unit.convention, constant_in_memory).run(events, places, results)
+    except OutOfRegisters:
+        # A tight fit: look further before giving up.
+        search = Allocation(unit.target, unit.convention, constant_in_memory, effort=20 * EFFORT)
+        allocated = search.run(events, places, results)
+    constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
+    return replace(unit, allocated=allocated, constants=constants)

@@ -10,6 +10,10 @@ from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import File, Instruction, Memory, Operand, Register, general
 
 
+class Refused(ValueError):
+    """The target has no instruction for an operation; the message names both and what to use instead."""
+
+
 @dataclass(frozen=True)
 class Row:
     """How one operation becomes one instruction.

@@ -15,8 +15,9 @@ from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.values import WRITES, Condition, Region, Value, constant, reordered
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.lower import Kernel
-from setwise.codegen.passes.place import Block, PlacedRegion, place
+from setwise.codegen.passes.place import place
 from setwise.codegen.passes.schedule import schedule
+from setwise.codegen.passes.unit import Block, PlacedRegion
 
 INDENT = "    "
 _INLINE = ("place", "low-half", "as-wide")

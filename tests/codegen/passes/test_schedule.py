@@ -9,11 +9,12 @@ import pytest
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
-from setwise.codegen.lower import PASSES, Unit, lower
+from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.machine.convention import SYSV
-from setwise.codegen.passes.place import Block, place
-from setwise.codegen.passes.schedule import schedule, sooner
+from setwise.codegen.passes.place import place
+from setwise.codegen.passes.schedule import earliest_end, schedule
 from setwise.codegen.passes.ternary import to_ternary
+from setwise.codegen.passes.unit import Block, Unit, through
 
 ROOM = len(SYSV.scratch)
 LONG = [
@@ -27,9 +28,9 @@ def ordered(name: str, isa: str) -> tuple[Unit, Block, Block]:
     """A routine in the target's operations, their order, and the one that ends sooner."""
     kernel = lower(find(name), isa)
     graph = kernel.selected
-    unit = Unit(kernel.routine, kernel.target, SYSV, kernel.layout, kernel.routine.descriptions[0], graph=graph)
+    unit = Unit(kernel.routine, kernel.layout, kernel.routine.descriptions[0], target=kernel.target, graph=graph)
     block = schedule(place(graph), graph.results, kernel.target, ROOM)
-    return unit, block, sooner(block, graph.results, kernel.target, ROOM)
+    return unit, block, earliest_end(block, graph.results, kernel.target, ROOM)
 
 
 def values(block: Block) -> list[Value]:
@@ -64,13 +65,7 @@ def test_every_value_still_comes_after_what_it_is_made_of(name: str, isa: str) -
 @pytest.mark.parametrize(("name", "isa"), LONG)
 def test_to_end_sooner_costs_no_instruction(name: str, isa: str) -> None:
     unit, before, after = ordered(name, isa)
-    behind = next(number for number, (step, _) in enumerate(PASSES, 1) if step == "schedule")
-    lengths = []
-    for block in (before, after):
-        made = replace(unit, block=block)
-        for _, step in PASSES[behind:]:
-            made = step(made)
-        lengths.append(len(made.code.instructions))
+    lengths = [len(through(PIPELINE.code, replace(unit, block=block)).code.instructions) for block in (before, after)]
     assert lengths[1] <= lengths[0]
 
 

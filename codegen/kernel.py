@@ -1,0 +1,82 @@
+"""Kernels, and the names by which one is asked for: instruction set, convention, lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from setwise.codegen.board import DIR8, DIRECTION_SETS
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.machine.code import Code
+from setwise.codegen.machine.convention import CONVENTIONS, Convention
+from setwise.codegen.targets.general import BMI2, X86_64
+from setwise.codegen.targets.table import Refused, Target
+from setwise.codegen.targets.vector import AVX2, AVX512, SSE2
+
+TARGETS = {target.name: target for target in (X86_64, BMI2, SSE2, AVX2, AVX512)}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A routine for one instruction set, layout and calling convention: its code, and the graph that it came from.
+
+    `selected` is that graph in the target's operations, before registers and stack are thought of.
+    """
+
+    routine: Routine
+    target: Target
+    convention: Convention
+    layout: Layout
+    selected: Graph
+    code: Code
+    exact: bool
+    """Whether the search for registers weighed every allocation of its order."""
+
+    @property
+    def name(self) -> str:
+        """The routine's name."""
+        return self.routine.name
+
+
+def target_for(routine: Routine, isa: str) -> Target:
+    """The target of that name; ValueError where there is none, or the routine does not come for it."""
+    if isa not in TARGETS:
+        raise ValueError(f"unknown instruction set '{isa}': use one of {', '.join(TARGETS)}")
+    if isa not in routine.isas:
+        raise Refused(f"{routine.name} does not come for {isa}: use one of {', '.join(routine.isas)}")
+    return TARGETS[isa]
+
+
+def convention_for(routine: Routine, abi: str) -> Convention:
+    """The convention of that name; ValueError where there is none, or the routine's parameters do not fit it."""
+    if abi not in CONVENTIONS:
+        raise ValueError(f"unknown convention '{abi}': use one of {', '.join(CONVENTIONS)}")
+    if abi == "wiki" and [p.kind for p in routine.contract.parameters] not in (
+        ["board", "empty"],
+        ["board", "occupied"],
+    ):
+        raise Refused(f"the wiki convention is for (sliders, empty) alone, not for {routine.name}: use sysv or win64")
+    return CONVENTIONS[abi]
+
+
+def layout_for(routine: Routine, target: Target, lanes: int | None) -> Layout:
+    """Lanes are boards for a routine of one direction, directions for one of several.
+
+    ValueError for a number of lanes that the target does not have.
+    """
+    if target.widths == (1,):
+        if lanes not in (None, 1):
+            raise ValueError(f"{target.name} has one lane: leave --lanes out, or use sse2, avx2 or avx512")
+        return Layout()
+    widths = tuple(width for width in target.widths if routine.boards or width > 2)
+    if lanes is not None and lanes not in widths:
+        raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, widths))} lanes, not {lanes}")
+    lanes = lanes or widths[0]
+    # Four directions a register on purpose: left and right ones apart, so that they share their runs.
+    mixes = (
+        not routine.boards
+        and target.has("rotl", lanes)
+        and (lanes == 8 or len(DIRECTION_SETS.get(routine.direction, DIR8)) < 8)
+    )
+    return Layout(lanes, routine.boards, mixes)

@@ -1,0 +1,19 @@
+"""Parameters that the convention passes on the stack are read from there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.values import Value
+from setwise.codegen.passes.unit import Unit
+
+
+def arguments(unit: Unit) -> Unit:
+    """The pass: the graph, where parameters that find no register are read from the stack."""
+    parameters = unit.graph.parameters
+    places = unit.convention.places([p.lanes for p in parameters])
+    stack = [value for value, place in zip(parameters, places, strict=True) if place is None]
+    read = {value: Value("argument", (), 8 * at) for at, value in enumerate(stack)}
+    body = rewrite(Graph((), unit.graph.results), lambda value, old: read.get(old, value))
+    return replace(unit, graph=Graph(parameters, body.results))

@@ -1,0 +1,22 @@
+"""The description is run on traced parameters: the graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.passes.unit import Unit
+
+
+def trace(unit: Unit) -> Unit:
+    """The pass: the graph of what the description returns; several results are written behind a pointer."""
+    parameters = unit.routine.contract.parameters
+    lanes = tuple(unit.layout.lanes if unit.layout.boards and not p.scalar else 1 for p in parameters)
+    values = tuple(parameter(i, count) for i, count in enumerate(lanes))
+    results = unit.describe(unit.layout, *values)
+    if parameters[-1].kind == "results":
+        starts = accumulate((8 * result.lanes for result in results), initial=0)
+        results = tuple(Value("put", (values[-1], result), at) for result, at in zip(results, starts, strict=False))
+    return replace(unit, graph=Graph(values, results))

@@ -1,0 +1,110 @@
+"""What goes from pass to pass: a routine on its way down, and the blocks that its values lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Description, Routine
+from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Register
+from setwise.codegen.machine.convention import SYSV, Convention
+from setwise.codegen.targets.general import X86_64
+from setwise.codegen.targets.table import Target
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Masks:
+    """Which of the allowed masks lie on a ray's path.
+
+    `inner`: attack rays hold the path to squares that their opposites can enter too, the inner files (a flood need not
+    pass an edge square to attack beyond it), so that one path serves both. `ranks`: the mask also leaves out the ranks
+    that a shift empties, so that a rotate may stand for the shift.
+    """
+
+    inner: bool = False
+    ranks: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Block:
+    """Values in the order in which they are made, regions among them where they run."""
+
+    items: tuple[Value | PlacedRegion, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PlacedRegion:
+    """A region with a block for each of its bodies, and its results that somebody uses."""
+
+    region: Region
+    bodies: tuple[Block, ...]
+    results: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Spilled:
+    """The block with stores and reloads, the results as they are called now, and the stack slots of 8 bytes used."""
+
+    block: Block
+    results: tuple[Value, ...]
+    slots: int
+
+
+@dataclass(frozen=True)
+class Allocated:
+    """Instructions and labels with registers, the saved registers that they use, and whether the search was exact."""
+
+    items: tuple[Instruction | Label, ...]
+    saved: tuple[Register, ...]
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A routine on its way down; each pass fills in the next field, from those above it alone."""
+
+    routine: Routine
+    layout: Layout
+    describe: Description
+    masks: Masks = Masks()
+    target: Target = X86_64
+    """Asked from selection on."""
+    convention: Convention = SYSV
+    """Asked once a graph has been selected."""
+    graph: Graph = Graph((), ())
+    selected: Graph = Graph((), ())
+    data: tuple[Datum, ...] = ()
+    """The tables that the selected graph reads."""
+    block: Block = Block(())
+    spilled: Spilled = Spilled(Block(()), (), 0)
+    allocated: Allocated = Allocated((), (), True)
+    constants: tuple[Datum, ...] = ()
+    """Those that the allocated instructions may read from memory."""
+    code: Code = Code("", ())
+
+    @property
+    def kernel(self) -> Kernel:
+        """What came of it."""
+        return Kernel(
+            self.routine,
+            self.target,
+            self.convention,
+            self.layout,
+            self.selected,
+            self.code,
+            self.allocated.exact,
+        )
+
+
+Pass = Callable[[Unit], Unit]
+
+
+def through(passes: Iterable[Pass], unit: Unit) -> Unit:
+    """The unit after these passes."""
+    for step in passes:
+        unit = step(unit)
+    return unit

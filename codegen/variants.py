@@ -1,0 +1,119 @@
+"""Variants of a routine for one target, and the best of them by a given objective.
+
+What no pass decides alone is tried: descriptions, the masks that lie on a path (`Masks`), graphs with less waiting.
+Every form goes as far as selection, and those that promise the shortest code go on. The best is ordered once more, so
+that it ends sooner, and the better of the two orders stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain, product
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.code import Register
+from setwise.codegen.machine.convention import SYSV, Convention
+from setwise.codegen.passes.place import place
+from setwise.codegen.passes.schedule import earliest_end, estimate
+from setwise.codegen.passes.shallow import shallow
+from setwise.codegen.passes.unit import Masks, Pass, Unit, through
+from setwise.codegen.registers.choices import OutOfRegisters
+from setwise.codegen.targets.table import Target
+
+MOST_FORMS = 6
+"""How many forms go on at most."""
+
+Objective = Callable[[Kernel], Any]
+"""What of a kernel is compared: the least is best."""
+
+
+class Pipeline(NamedTuple):
+    """The passes, in the groups between which variants part."""
+
+    expansion: tuple[Pass, ...]
+    """From a description and its masks to a graph."""
+    algebra: tuple[Pass, ...]
+    selection: tuple[Pass, ...]
+    """The first to ask for the target."""
+    order: tuple[Pass, ...]
+    """The first to ask for the convention; then values have their order."""
+    code: tuple[Pass, ...]
+
+
+def size(kernel: Kernel) -> tuple[int, int, int]:
+    """Fewer instructions are better; then more of them moves, which cost least; then less waiting."""
+    copies = ("mov", kernel.target.move)
+    moves = sum(i.mnemonic in copies and isinstance(i.operands[1], Register) for i in kernel.code.instructions)
+    return len(kernel.code.instructions), -moves, kernel.selected.depth
+
+
+def best(
+    pipeline: Pipeline, routine: Routine, target: Target, convention: Convention, layout: Layout, objective: Objective
+) -> Kernel:
+    """The kernel of the best form in the best of its orders; OutOfRegisters where a form's own order finds none."""
+
+    def figure(unit: Unit) -> Any:
+        return objective(unit.kernel)
+
+    form = min(variants(pipeline, routine, target, convention, layout), key=figure)
+    return min((*other_orders(pipeline, form), form), key=figure).kernel
+
+
+def variants(
+    pipeline: Pipeline, routine: Routine, target: Target, convention: Convention, layout: Layout
+) -> Iterator[Unit]:
+    """The forms that promise the shortest code, as code, each in the order with the fewest moves."""
+    for form in _shortest(pipeline, routine, target, layout):
+        yield through((*pipeline.order, *pipeline.code), replace(form, convention=convention))
+
+
+def other_orders(pipeline: Pipeline, unit: Unit) -> Iterator[Unit]:
+    """The same form in the order that ends sooner, where there is one that finds registers."""
+    block = earliest_end(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
+    if block is unit.block:
+        return
+    try:
+        yield through(pipeline.code, replace(unit, block=block))
+    except OutOfRegisters:
+        return
+
+
+@cache
+def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
+    """The forms that promise the shortest code, selected but not yet in order."""
+    masked = [_forms(pipeline, routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
+    forms = sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks))
+    promises: dict[Any, tuple[tuple[int, int], Unit]] = {}
+    for form in _different(forms):
+        unit = through(pipeline.selection, replace(form, target=target))
+        shape = unit.graph.shape
+        if shape not in promises:
+            length = estimate(place(unit.graph), unit.graph.results, target, len(SYSV.scratch))
+            promises[shape] = (length, unit.graph.depth), unit
+    ranked = sorted(promises.values(), key=itemgetter(0))
+    least = ranked[0][0][0]
+    return tuple(unit for (length, _), unit in ranked if length <= least + 1)[:MOST_FORMS]
+
+
+@cache
+def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) -> tuple[Unit, ...]:
+    """Descriptions and masks, with ranks or without, and the same with less waiting, before any target is asked."""
+    choices = product(routine.descriptions, (False, True))
+    described = [Unit(routine, layout, describe, Masks(inner, ranks)) for describe, inner in choices]
+    expanded = _different([through(pipeline.expansion, unit) for unit in described])
+    simple = [through(pipeline.algebra, unit) for unit in expanded]
+    return (*simple, *(replace(unit, graph=shallow(unit.graph)) for unit in simple))
+
+
+def _different(units: Sequence[Unit]) -> list[Unit]:
+    """Of units with graphs alike the first."""
+    by_shape: dict[Any, Unit] = {}
+    for unit in units:
+        by_shape.setdefault(unit.graph.shape, unit)
+    return list(by_shape.values())
