@@ -22,7 +22,7 @@ from setwise.analysis.run.emulation import Subject, check_emulated
 from setwise.codegen.describe.routine import Contract, Routine
 from setwise.codegen.lower import Kernel
 from setwise.codegen.run.bochs import HOW_TO_GET, Processor, installed, ready, usual
-from setwise.codegen.run.call import called, missing, runner
+from setwise.codegen.run.call import calling_sequence, missing, runner
 from setwise.codegen.run.cpu import BASELINE
 
 
@@ -116,7 +116,9 @@ def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor
     subjects: dict[Job, Subject] = {}
     for job, kernel in kernels:
         try:
-            subjects[job] = Subject(binary_of(kernel), called(kernel), arrays=bool(kernel.routine.contract.elements))
+            subjects[job] = Subject(
+                binary_of(kernel), calling_sequence(kernel), arrays=bool(kernel.routine.contract.elements)
+            )
         except ValueError as error:
             yield Judged(job, Outcome("failed", reason=f"cannot be assembled: {error}"))
     yield from map(Judged, subjects, check_emulated(list(subjects.values()), cases, on))

@@ -15,7 +15,7 @@ from setwise.analysis.run.emulation import Subject, check_emulated
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.bochs import PROCESSORS, Processor, ready, usual
-from setwise.codegen.run.call import called
+from setwise.codegen.run.call import calling_sequence
 from setwise.codegen.run.cpu import BASELINE
 
 _CAME_WITH = {
@@ -40,7 +40,7 @@ def check_object(arguments: Namespace) -> int:
     on = processor_for(binary, None if arguments.on is None else ready(arguments.on))
     cases = make_cases(routine.contract, arguments.quick)
     arrays = bool(routine.contract.elements)
-    (outcome,) = check_emulated([Subject(binary, called(kernel), arrays)], cases, on)
+    (outcome,) = check_emulated([Subject(binary, calling_sequence(kernel), arrays)], cases, on)
     outcome = replace(outcome, on=outcome.on or f"{on.title}, emulated")
     if arguments.json:
         row = {"name": arguments.symbol, "isa": None, "lanes": 1, "abi": arguments.abi, "status": outcome.status}

@@ -12,7 +12,7 @@ from setwise.analysis.measure.subjects import Subject, given, loop
 from setwise.analysis.measure.trials import Block, Refusal, Sections, Timing, cycles, summary
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.run.call import host
-from setwise.codegen.run.stopwatch import Given, Stopwatch
+from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode
 
 PATIENCE = 30.0
@@ -28,7 +28,7 @@ class Job:
     """A subject in one mode, ready to be sent to another process; the sections are those of one round."""
 
     image: bytes
-    given: Given
+    given: ArgumentSets
     sections: Sections
 
 

@@ -20,7 +20,7 @@ from setwise.codegen.describe.routine import Contract, Parameter
 from setwise.codegen.lower import Kernel
 from setwise.codegen.machine.convention import SYSV, Convention
 from setwise.codegen.run.driver import GENERAL, passing
-from setwise.codegen.run.stopwatch import Given
+from setwise.codegen.run.stopwatch import ArgumentSets
 from setwise.codegen.run.timer import (
     CALLS,
     CHAIN_ADDS,
@@ -141,18 +141,18 @@ def loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
     return timer(subject.binary.image, subject.signature, calls, host)
 
 
-def given(subject: Subject, mode: Mode, sets: int = _SETS) -> Given:
+def given(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:
     """Its arguments: one case within the contract, or for mixed calls so many."""
     draw = random.Random(_SEED)
     if subject.boards:
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
-        return Given(arrays=tuple(zip(*cases, strict=True)))
+        return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
     vectors = [one.words for one in subject.signature.arguments if one.file == "vector"]
     lanes, room = max(vectors, default=1), []
     for _ in range(sets if mode == "mixed" else 1):
         cases = [_case(subject.contract, subject.contract.parameters, draw) for _ in range(lanes)]
         room += list(_set(subject.signature, cases, lanes))
-    return Given(tuple(room))
+    return ArgumentSets(tuple(room))
 
 
 def _set(signature: Signature, cases: Sequence[Sequence[int]], lanes: int) -> Iterator[int]:

@@ -62,7 +62,7 @@ def _run(kernel: Kernel, image: bytes, found: Counterexample) -> tuple[tuple[int
     got = tuple(results[found.lane * number + at] for at in range(number)) if lanes else ()
     named = zip((name for name, _ in found.inputs), columns, before, strict=True)
     others = (f"changes {name}" for name, now, was in named if now is not results and list(now) != was)
-    return got, (*(violation.what if violation else ()), *others)
+    return got, (*(violation.breaches if violation else ()), *others)
 
 
 class Crash(Exception):

@@ -23,7 +23,7 @@ class Violation(Protocol):
         """The number of the case."""
 
     @property
-    def what(self) -> Sequence[str]:
+    def breaches(self) -> Sequence[str]:
         """What is broken, in words."""
 
 
@@ -126,7 +126,7 @@ def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outco
         if violation is not None and at == 0:
             case = violation.case
             mismatch = Mismatch(case, _inputs(cases, case), _row(cases.expected, case), _row(after.memory, case))
-            return Outcome("failed", case + 1, "; ".join(violation.what), mismatch)
+            return Outcome("failed", case + 1, "; ".join(violation.breaches), mismatch)
         if violation is not None or (after.memory != trial.after).any():
             return _differs(cases, trial, after.memory) if at == 0 else Outcome("failed", number, trial.told(cases))
         number += trial.cases

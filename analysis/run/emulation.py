@@ -15,7 +15,7 @@ from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.run.cases import Cases
 from setwise.analysis.run.check import Left, Outcome, Trial, trials, verdict
 from setwise.codegen.run.bochs import Processor
-from setwise.codegen.run.call import Called
+from setwise.codegen.run.call import CallingSequence
 from setwise.codegen.run.emulate import Ran, Task, emulate
 
 
@@ -68,7 +68,7 @@ class Subject:
     """Code that is to run on an emulated processor: its bytes, and how they are called."""
 
     binary: Binary
-    called: Called
+    sequence: CallingSequence
     arrays: bool
 
 
@@ -104,7 +104,7 @@ def check_emulated(subjects: Sequence[Subject], cases: Cases, on: Processor) -> 
     for subject, (text, _, wrong) in zip(subjects, seen, strict=True):
         if not wrong:
             image = replace(subject.binary, text=text).image
-            tasks += [_task(image, subject.called, trial) for trial in tried[subject.arrays]]
+            tasks += [_task(image, subject.sequence, trial) for trial in tried[subject.arrays]]
     ran = emulate(tasks, on)
     for subject, (_, corrected, wrong) in zip(subjects, seen, strict=True):
         if wrong:
@@ -124,18 +124,18 @@ def run_emulated(subject: Subject, words: Sequence[int], results: int, on: Proce
     text, _, wrong = correct(subject.binary.text)
     if wrong:
         raise ValueError(f"Bochs is wrong about {', '.join(sorted(wrong))}")
-    lanes = subject.called.lanes
+    lanes = subject.sequence.lanes
     columns = tuple(np.array([word] + [0] * (lanes - 1), np.uint64) for word in words)
     image = replace(subject.binary, text=text).image
-    (ran,) = emulate([Task(image, subject.called, columns, np.zeros(lanes * results, np.uint64), lanes)], on)
+    (ran,) = emulate([Task(image, subject.sequence, columns, np.zeros(lanes * results, np.uint64), lanes)], on)
     if ran.violation is not None:
-        raise RuntimeError(f"the code breaks its convention: {', '.join(ran.violation.what)}")
+        raise RuntimeError(f"the code breaks its convention: {', '.join(ran.violation.breaches)}")
     return tuple(map(int, np.frombuffer(ran.results, np.uint64)[:results]))
 
 
-def _task(image: bytes, called: Called, trial: Trial) -> Task:
+def _task(image: bytes, sequence: CallingSequence, trial: Trial) -> Task:
     start = trial.start * trial.before.itemsize
-    return Task(image, called, trial.columns, trial.before, trial.cases, start, trial.over)
+    return Task(image, sequence, trial.columns, trial.before, trial.cases, start, trial.over)
 
 
 def _left(trial: Trial, ran: Ran) -> Left:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-File = Literal["general", "vector", "mask"]
+RegisterFile = Literal["general", "vector", "mask"]
 
 _GENERAL_64 = (
     "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
@@ -32,7 +32,7 @@ class Register:
     ('rax', 'r9d', 'zmm17')
     """
 
-    file: File
+    file: RegisterFile
     number: int
     bits: int
 
@@ -104,6 +104,9 @@ class Instruction:
     zeroing: bool = False
 
 
+Item = Instruction | Label
+
+
 @dataclass(frozen=True, slots=True)
 class Datum:
     """Read-only data: integers of `size` bytes each, little-endian.
@@ -123,7 +126,7 @@ class Code:
     """A routine with its registers chosen: instructions and labels in order, and the read-only data they use."""
 
     name: str
-    items: tuple[Instruction | Label, ...]
+    items: tuple[Item, ...]
     data: tuple[Datum, ...] = ()
 
     @property

@@ -17,7 +17,16 @@ from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import SYSV, WIN64, Convention
 from setwise.codegen.run import cpu
 from setwise.codegen.run.arrays import is_array, prepared
-from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, GENERAL, Passed, changed, context, driver, passing
+from setwise.codegen.run.driver import (
+    CASE_WORD,
+    CONTEXT_WORDS,
+    GENERAL,
+    ArgumentSlot,
+    breaches,
+    driver,
+    initial_context,
+    passing,
+)
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
 from setwise.codegen.targets.table import Target
 
@@ -25,13 +34,13 @@ if TYPE_CHECKING:
     from setwise.codegen.run.arrays import Boards
 
 __all__ = [
-    "Called",
+    "CallingSequence",
     "Function",
     "NotRunnable",
     "Runner",
     "Violation",
     "best_isa",
-    "called",
+    "calling_sequence",
     "function",
     "host",
     "missing",
@@ -72,61 +81,57 @@ class Violation:
     """What a kernel broke of its convention, and in which case."""
 
     case: int
-    what: tuple[str, ...]
+    breaches: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallingSequence:
     """How a kernel is called: with `lanes` each call takes so many cases; with `whole` one call takes them all, and a
     last argument, which has no column, says how many they are.
     """
 
     convention: Convention
-    arguments: tuple[Passed, ...]
-    result: Passed | None = GENERAL
+    arguments: Sequence[ArgumentSlot]
+    result: ArgumentSlot | None = GENERAL
     lanes: int = 1
     whole: bool = False
 
+    @property
+    def columns(self) -> int:
+        """How many columns of arguments it takes."""
+        return sum(slot.file != "results" for slot in self.arguments) - self.whole
 
-def called(kernel: Kernel) -> Called:
+
+def calling_sequence(kernel: Kernel) -> CallingSequence:
     """How a kernel is called: a column for each input; the results have as many words a case as the kernel has."""
     contract, lanes = kernel.routine.contract, cases_a_call(kernel)
     if is_batch(kernel.routine):
         *inputs, _, _ = contract.parameters
-        arrays = (*(Passed("address") for _ in inputs), Passed("results"), GENERAL)
-        return Called(kernel.convention, arrays, None, whole=True)
+        arrays = (*(ArgumentSlot("address") for _ in inputs), ArgumentSlot("results"), GENERAL)
+        return CallingSequence(kernel.convention, arrays, None, whole=True)
     arguments, result = passing(contract, lanes)
-    return Called(kernel.convention, arguments, result, lanes)
+    return CallingSequence(kernel.convention, arguments, result, lanes)
 
 
 class Runner:
     """A kernel's code in executable memory, with the driver that calls it case by case.
 
-    With `lanes` each call takes so many cases; with `whole` one call takes them all, and a last argument, which has no
-    column, says how many they are. `image` stands for the code's bytes where they are another's. Raises NotRunnable
-    where the processor lacks what `target` needs.
+    `image` stands for the code's bytes where they are another's. Raises NotRunnable where the processor lacks what
+    `target` needs.
     """
 
     def __init__(
-        self,
-        code: Code,
-        convention: Convention,
-        arguments: Sequence[Passed],
-        result: Passed | None = GENERAL,
-        target: Target | None = None,
-        lanes: int = 1,
-        whole: bool = False,
-        image: bytes | None = None,
+        self, code: Code, sequence: CallingSequence, target: Target | None = None, image: bytes | None = None
     ) -> None:
         lacking = missing(target) if target else () if runnable() else ("x86-64",)
         if lacking:
             raise NotRunnable(f"this processor cannot run {code.name}: it lacks {', '.join(lacking)}")
-        self._columns = sum(passed.file != "results" for passed in arguments) - whole
-        self._lanes, self._whole = lanes, whole
+        self._sequence = sequence
         self._lock = Lock()  # the context serves one call at a time
-        self._context = (_U64 * CONTEXT_WORDS)(*context())
+        self._context = (_U64 * CONTEXT_WORDS)(*initial_context())
         avx = "avx" in cpu.features()
-        drive = driver(convention, arguments, ctypes.addressof(self._context), host(), result, avx)
+        at = ctypes.addressof(self._context)
+        drive = driver(sequence.convention, sequence.arguments, at, host(), sequence.result, avx)
         self._kernel = Executable(assemble(code).image if image is None else image)
         self._driver = Executable(assemble(drive).image)
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
@@ -136,23 +141,24 @@ class Runner:
 
         Returns what the kernel broke, in the first case where it did; the cases behind that one are not run.
         """
-        if len(columns) != self._columns:
-            raise ValueError(f"{len(columns)} columns for {self._columns} arguments")
-        if n % self._lanes:
-            raise ValueError(f"{n} cases are no multiple of {self._lanes} lanes")
+        sequence = self._sequence
+        if len(columns) != sequence.columns:
+            raise ValueError(f"{len(columns)} columns for {sequence.columns} arguments")
+        if n % sequence.lanes:
+            raise ValueError(f"{n} cases are no multiple of {sequence.lanes} lanes")
         number = _U64(n)
-        addresses = [*columns, ctypes.addressof(number)] if self._whole else columns
-        calls = 1 if self._whole else n // self._lanes
+        addresses = [*columns, ctypes.addressof(number)] if sequence.whole else columns
+        calls = 1 if sequence.whole else n // sequence.lanes
         with self._lock:
             mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(addresses)))(*addresses), results, calls))
-            return Violation(int(self._context[CASE_WORD]) * self._lanes, changed(mask)) if mask else None
+            return Violation(int(self._context[CASE_WORD]) * sequence.lanes, breaches(mask)) if mask else None
 
     def direct(self) -> Callable[..., None]:
         """The kernel itself, for arrays: it takes the columns' addresses, the result's, and n.
 
         Only for a kernel of this platform's convention. Any number of threads may be in it at once.
         """
-        return self._kernel.function(None, (_U64,) * (self._columns + 2))
+        return self._kernel.function(None, (_U64,) * (self._sequence.columns + 2))
 
     def close(self) -> None:
         """Free the executable memory."""
@@ -168,10 +174,7 @@ class Runner:
 
 def runner(kernel: Kernel, image: bytes | None = None) -> Runner:
     """The runner of a kernel; `image` are other bytes with its contract and convention, run in the place of its own."""
-    how = called(kernel)
-    return Runner(
-        kernel.code, how.convention, how.arguments, how.result, kernel.target, how.lanes, how.whole, image=image
-    )
+    return Runner(kernel.code, calling_sequence(kernel), kernel.target, image)
 
 
 def cases_a_call(kernel: Kernel) -> int:
@@ -179,9 +182,9 @@ def cases_a_call(kernel: Kernel) -> int:
     return kernel.layout.lanes if kernel.layout.boards and not is_batch(kernel.routine) else 1
 
 
-Given = int | Sequence[int]
+Argument = int | Sequence[int]
 
-Asked = tuple[str, str | None, str | None, int | None]
+Recipe = tuple[str, str | None, str | None, int | None]
 """A routine's name, and instruction set, convention and lanes where they were asked for."""
 
 
@@ -207,9 +210,9 @@ class Function:
     True
     """
 
-    def __init__(self, kernel: Kernel, asked: Asked | None = None) -> None:
+    def __init__(self, kernel: Kernel, recipe: Recipe | None = None) -> None:
         self.kernel = kernel
-        self._asked = asked or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
+        self._recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
         self._runner = runner(kernel)
         contract = kernel.routine.contract
         self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
@@ -218,9 +221,9 @@ class Function:
         self._batch = is_batch(kernel.routine)
         self._direct = self._runner.direct() if self._batch and kernel.convention == host() else None
         self.__name__ = kernel.name
-        self.__doc__ = _told(kernel)
+        self.__doc__ = _docstring(kernel)
 
-    def __call__(self, *arguments: Given | Boards, result: Boards | None = None) -> Any:
+    def __call__(self, *arguments: Argument | Boards, result: Boards | None = None) -> Any:
         """Run the machine code; TypeError for the wrong count, ValueError for what the contract does not take."""
         if len(arguments) != len(self._parameters):
             names = ", ".join(parameter.name for parameter in self._parameters)
@@ -238,7 +241,7 @@ class Function:
         if self._direct is not None:
             self._direct(*addresses, len(made))
         elif (violation := self._runner.run(addresses[:-1], addresses[-1], len(made))) is not None:
-            raise _broken(self.kernel, violation)
+            raise _violated(self.kernel, violation)
         return made
 
     def _on_integers(self, arguments: Sequence[Any]) -> Any:
@@ -257,20 +260,20 @@ class Function:
         padded = -(-number // self._lanes) * self._lanes
         arrays = [(_U64 * padded)(*column) for column in columns]
         results = (_U64 * (padded * self._results))()
-        violation = self._runner.run([ctypes.addressof(one) for one in arrays], ctypes.addressof(results), padded)
+        violation = self._runner.run(list(map(ctypes.addressof, arrays)), ctypes.addressof(results), padded)
         if violation is not None:
-            raise _broken(self.kernel, violation)
+            raise _violated(self.kernel, violation)
         return [tuple(results[at : at + self._results]) for at in range(0, number * self._results, self._results)]
 
-    def __reduce__(self) -> tuple[Callable[..., Function], Asked]:
-        return named, self._asked
+    def __reduce__(self) -> tuple[Callable[..., Function], Recipe]:
+        return named, self._recipe
 
     def __repr__(self) -> str:
         return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"
 
 
-def _broken(kernel: Kernel, violation: Violation) -> RuntimeError:
-    return RuntimeError(f"{kernel.name} breaks its convention: {', '.join(violation.what)}")
+def _violated(kernel: Kernel, violation: Violation) -> RuntimeError:
+    return RuntimeError(f"{kernel.name} breaks its convention: {', '.join(violation.breaches)}")
 
 
 def check_range(parameter: Parameter, argument: int) -> None:
@@ -291,7 +294,7 @@ def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int 
     return function(find(name), isa, abi, lanes)
 
 
-def _told(kernel: Kernel) -> str:
+def _docstring(kernel: Kernel) -> str:
     """What a function says of itself."""
     contract = kernel.routine.contract
     takes = ", ".join(p.name for p in contract.elements or contract.parameters if p.kind != "results")
@@ -299,6 +302,6 @@ def _told(kernel: Kernel) -> str:
     lines = [f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).", ""]
     lines += [
         f"Takes {takes}; gives {', '.join(contract.results)}.",
-        *(f"Requires {one}." for one in contract.requires),
+        *(f"Requires {requirement}." for requirement in contract.requires),
     ]
     return "\n".join((*lines, f"After {kernel.routine.source}."))

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from setwise.codegen.describe.routine import Contract
-from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Operand, Register, general, vector
+from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Operand, Register, general, vector
 from setwise.codegen.machine.convention import Convention
-
-Item = Instruction | Label
+from setwise.codegen.run.context import SAVED_WORDS, restore, save, vector_move, word
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class ArgumentSlot:
     """How an argument or a result is passed, and its part of a column: `words` of 8 bytes a case.
 
     general   a word in a general register, or on the stack where the convention has no register left
@@ -37,20 +36,17 @@ class Passed:
     words: int = 1
 
 
-GENERAL = Passed("general")
+GENERAL = ArgumentSlot("general")
 
 # Bits of the mask: 0 to 15 general registers, 16 to 31 vector registers, then:
 DIRECTION_FLAG = 32
 
-# The context, in bytes from its start.
-_HOST_RSP, _KERNEL, _COLUMNS, _RESULTS, _N, _CASE, _CHANGED, _CALL_RSP = range(0, 64, 8)
-_HOST_GENERAL = 64  # 8 each
-_HOST_VECTORS = _HOST_GENERAL + 16 * 8  # 16 each
-_KNOWN_VECTORS = _HOST_VECTORS + 16 * 16
-_SEEN_VECTOR = _KNOWN_VECTORS + 16 * 16
-CONTEXT_WORDS = (_SEEN_VECTOR + 16) // 8
-CASE_WORD = _CASE // 8
-"""The word of the context that holds the number of the case, from 0: after a difference, the case that made it."""
+# The words of the context behind what the host wants back.
+_KERNEL, _COLUMNS, _RESULTS, _N, CASE_WORD, _BROKEN, _CALL_RSP = range(SAVED_WORDS, SAVED_WORDS + 7)
+_KNOWN_VECTORS = SAVED_WORDS + 8  # two words each
+_SEEN_VECTOR = _KNOWN_VECTORS + 2 * 16
+CONTEXT_WORDS = _SEEN_VECTOR + 2
+"""How many there are; word `CASE_WORD` holds the number of the case, from 0: behind a breach, the case that made it."""
 
 _RAX, _RSP, _R10, _R11 = map(general, ("rax", "rsp", "r10", "r11"))
 _RETURNED = "returned"
@@ -58,7 +54,7 @@ _WAYS_BACK = 8  # words above the arguments, and as many below the kernel's retu
 _JUNK = 0x5A5A_A5A5_3C3C_C3C3
 
 
-def passing(contract: Contract, lanes: int = 1) -> tuple[tuple[Passed, ...], Passed | None]:
+def passing(contract: Contract, lanes: int = 1) -> tuple[tuple[ArgumentSlot, ...], ArgumentSlot | None]:
     """How a routine's arguments and its result are passed, with so many boards in a vector register (1: general ones).
 
     The result is None where it is written through an address. Raises ValueError for several results of several boards
@@ -67,26 +63,26 @@ def passing(contract: Contract, lanes: int = 1) -> tuple[tuple[Passed, ...], Pas
     writes = contract.parameters[-1].kind == "results"
     if writes and lanes > 1:
         raise ValueError(f"{len(contract.results)} results of {lanes} boards each are not taken apart")
-    board = Passed("vector", lanes) if lanes > 1 else GENERAL
+    board = ArgumentSlot("vector", lanes) if lanes > 1 else GENERAL
     arguments = (
-        Passed("results", len(contract.results)) if p.kind == "results" else GENERAL if p.scalar else board
+        ArgumentSlot("results", len(contract.results)) if p.kind == "results" else GENERAL if p.scalar else board
         for p in contract.parameters
     )
     return tuple(arguments), None if writes else board
 
 
-def context() -> list[int]:
+def initial_context() -> list[int]:
     """The words that a context holds before the first call: the values that vector registers must keep."""
     words = [0] * CONTEXT_WORDS
     for at in range(32):
-        words[_KNOWN_VECTORS // 8 + at] = (0x9E37_79B9_7F4A_7C15 * (at + 1)) & 0xFFFF_FFFF_FFFF_FFFF
+        words[_KNOWN_VECTORS + at] = (0x9E37_79B9_7F4A_7C15 * (at + 1)) & 0xFFFF_FFFF_FFFF_FFFF
     return words
 
 
-def changed(mask: int) -> tuple[str, ...]:
+def breaches(mask: int) -> tuple[str, ...]:
     """What a mask of `drive` says, in words.
 
-    >>> changed(1 << 3 | 1 << 22 | 1 << DIRECTION_FLAG)
+    >>> breaches(1 << 3 | 1 << 22 | 1 << DIRECTION_FLAG)
     ('rbx changed', 'xmm6 changed', 'the direction flag is set')
     """
     names = [Register("general", n, 64).name for n in range(16)] + [vector(n, 128).name for n in range(16)]
@@ -96,10 +92,10 @@ def changed(mask: int) -> tuple[str, ...]:
 
 def driver(
     convention: Convention,
-    arguments: Sequence[Passed],
+    arguments: Sequence[ArgumentSlot],
     context_address: int,
     host: Convention,
-    result: Passed | None = GENERAL,
+    result: ArgumentSlot | None = GENERAL,
     avx: bool = False,
 ) -> Code:
     """The driver for kernels of `convention` with these arguments; `host` is the convention in which it is called.
@@ -107,7 +103,7 @@ def driver(
     A result is stored to results[case]; without one the kernel writes through an address. `avx` says whether the
     processor may be asked for VEX instructions: vectors of more than 128 bits need them.
     """
-    wide = any(one.file == "vector" and one.words > 2 for one in (*arguments, *([result] if result else ())))
+    wide = any(slot.file == "vector" and slot.words > 2 for slot in (*arguments, *([result] if result else ())))
     if wide and not avx:
         raise ValueError("vectors of more than 128 bits need AVX")
     return Code(
@@ -119,30 +115,28 @@ def driver(
             *_at_context(context_address),
             *_load_arguments(convention, arguments, avx),
             *_fill(convention),
-            Instruction("call", (_word(_R11, _KERNEL),)),
+            Instruction("call", (word(_R11, _KERNEL),)),
             Label(_RETURNED),
             *(Instruction("nop") for _ in range(16)),  # a way back for each general register
             *_at_context(context_address),
             *_examine(convention),
             *(_store_result(convention, result, avx) if result else ()),
-            Instruction("mov", (_R10, _word(_R11, _CHANGED))),
+            Instruction("mov", (_R10, word(_R11, _BROKEN))),
             Instruction("test", (_R10, _R10)),
             Instruction("jne", (Label("leave"),)),
-            Instruction("mov", (_R10, _word(_R11, _CASE))),
+            Instruction("mov", (_R10, word(_R11, CASE_WORD))),
             Instruction("add", (_R10, 1)),
-            Instruction("mov", (_word(_R11, _CASE), _R10)),
+            Instruction("mov", (word(_R11, CASE_WORD), _R10)),
             Label("test"),
-            Instruction("cmp", (_R10, _word(_R11, _N))),
+            Instruction("cmp", (_R10, word(_R11, _N))),
             Instruction("jb", (Label("next"),)),
             Label("leave"),
             *([Instruction("vzeroupper")] if wide else []),
-            *_leave(host),
+            *restore(host, _R11),
+            Instruction("mov", (_RAX, word(_R11, _BROKEN))),
+            Instruction("ret"),
         ),
     )
-
-
-def _word(base: Register, displacement: int, bits: int = 64) -> Memory:
-    return Memory(bits, base, displacement=displacement)
 
 
 def _at_context(address: int) -> Iterator[Item]:
@@ -155,68 +149,60 @@ def _way_back(number: int) -> Memory:
 
 def _enter(host: Convention, context_address: int) -> Iterator[Item]:
     yield from _at_context(context_address)
-    for at, register in zip((_KERNEL, _COLUMNS, _RESULTS, _N), host.arguments, strict=False):
-        yield Instruction("mov", (_word(_R11, at), register))
-    yield Instruction("mov", (_word(_R11, _HOST_RSP), _RSP))
-    for register in host.saved:
-        yield Instruction("mov", (_word(_R11, _HOST_GENERAL + 8 * register.number), register))
-    for number in sorted(host.saved_vectors):
-        yield Instruction("movups", (_word(_R11, _HOST_VECTORS + 16 * number, 128), vector(number, 128)))
+    for number, register in zip((_KERNEL, _COLUMNS, _RESULTS, _N), host.arguments, strict=False):
+        yield Instruction("mov", (word(_R11, number), register))
+    yield from save(host, _R11)
 
 
-def _reserve(convention: Convention, arguments: Sequence[Passed]) -> Iterator[Item]:
+def _reserve(convention: Convention, arguments: Sequence[ArgumentSlot]) -> Iterator[Item]:
     """Room for shadow space and stack arguments and some ways back above, at a multiple of 16; the loop's start."""
-    on_stack = max(0, sum(one.file != "vector" for one in arguments) - len(convention.arguments))
+    on_stack = max(0, sum(slot.file != "vector" for slot in arguments) - len(convention.arguments))
     words = (convention.stack_arguments - 8) // 8 + on_stack + _WAYS_BACK
     yield Instruction("sub", (_RSP, 8 * words))
     yield Instruction("and", (_RSP, -16))
     yield Instruction("lea", (_R10, _way_back(0)))
     for at in range(words):
-        yield Instruction("mov", (_word(_RSP, 8 * at), _R10))
-    yield Instruction("mov", (_word(_R11, _CALL_RSP), _RSP))
+        yield Instruction("mov", (word(_RSP, at), _R10))
+    yield Instruction("mov", (word(_R11, _CALL_RSP), _RSP))
     yield Instruction("xor", (_R10.at(32), _R10.at(32)))
-    yield Instruction("mov", (_word(_R11, _CHANGED), _R10))
-    yield Instruction("mov", (_word(_R11, _CASE), _R10))
+    yield Instruction("mov", (word(_R11, _BROKEN), _R10))
+    yield Instruction("mov", (word(_R11, CASE_WORD), _R10))
     yield Instruction("jmp", (Label("test"),))
 
 
-def _load_arguments(convention: Convention, arguments: Sequence[Passed], avx: bool) -> Iterator[Item]:
+def _load_arguments(convention: Convention, arguments: Sequence[ArgumentSlot], avx: bool) -> Iterator[Item]:
     general_used = vectors_used = 0
     columns = 0
-    for passed in arguments:
-        if passed.file == "results":
-            yield Instruction("mov", (_RAX, _word(_R11, _RESULTS)))
+    for slot in arguments:
+        if slot.file == "results":
+            yield Instruction("mov", (_RAX, word(_R11, _RESULTS)))
         else:
-            yield Instruction("mov", (_RAX, _word(_R11, _COLUMNS)))
-            yield Instruction("mov", (_RAX, _word(_RAX, 8 * columns)))
+            yield Instruction("mov", (_RAX, word(_R11, _COLUMNS)))
+            yield Instruction("mov", (_RAX, word(_RAX, columns)))
             columns += 1
-        yield from _add_case(passed)
-        if passed.file == "vector":
-            register = vector(convention.vector_arguments[vectors_used], 64 * passed.words)
-            yield _vector_move(register, _word(_RAX, 0, register.bits), avx)
+        yield from _add_case(slot)
+        if slot.file == "vector":
+            register = vector(convention.vector_arguments[vectors_used], 64 * slot.words)
+            yield vector_move(register, word(_RAX, 0, register.bits), avx)
             vectors_used += 1
             continue
-        if passed.file == "general":
-            yield Instruction("mov", (_RAX, _word(_RAX, 0)))
+        if slot.file == "general":
+            yield Instruction("mov", (_RAX, word(_RAX, 0)))
         place: Operand
         if general_used < len(convention.arguments):
             place = convention.arguments[general_used]
         else:
             # Before the call rsp is 8 above what the kernel sees.
-            place = _word(_RSP, convention.stack_arguments - 8 + 8 * (general_used - len(convention.arguments)))
+            place = word(_RSP, convention.stack_arguments // 8 - 1 + general_used - len(convention.arguments))
         yield Instruction("mov", (place, _RAX))
         general_used += 1
 
 
-def _add_case(passed: Passed) -> Iterator[Item]:
+def _add_case(slot: ArgumentSlot) -> Iterator[Item]:
     """To rax the distance of this case's words from the column's start."""
-    yield Instruction("mov", (_R10, _word(_R11, _CASE)))
-    yield Instruction("imul", (_R10, _R10, 8 * passed.words))
+    yield Instruction("mov", (_R10, word(_R11, CASE_WORD)))
+    yield Instruction("imul", (_R10, _R10, 8 * slot.words))
     yield Instruction("add", (_RAX, _R10))
-
-
-def _vector_move(target: Operand, origin: Operand, avx: bool) -> Instruction:
-    return Instruction("vmovups" if avx else "movups", (target, origin))
 
 
 def _fill(convention: Convention) -> Iterator[Item]:
@@ -224,19 +210,19 @@ def _fill(convention: Convention) -> Iterator[Item]:
     for register in convention.saved:
         yield Instruction("lea", (register, _way_back(register.number)))
     for number in sorted(convention.saved_vectors):
-        yield Instruction("movups", (vector(number, 128), _word(_R11, _KNOWN_VECTORS + 16 * number, 128)))
+        yield Instruction("movups", (vector(number, 128), word(_R11, _KNOWN_VECTORS + 2 * number, 128)))
     yield Instruction("lea", (_R10, _way_back(0)))
     for at in range(2, 2 + _WAYS_BACK):
-        yield Instruction("mov", (_word(_RSP, -8 * at), _R10))
+        yield Instruction("mov", (word(_RSP, -at), _R10))
     yield Instruction("mov", (_RAX, _JUNK))
     yield Instruction("mov", (_R10, _RAX))
 
 
 def _examine(convention: Convention) -> Iterator[Item]:
     """Differences into the mask; rax is left alone."""
-    yield Instruction("cmp", (_RSP, _word(_R11, _CALL_RSP)))
+    yield Instruction("cmp", (_RSP, word(_R11, _CALL_RSP)))
     yield from _note_if_unequal(_RSP.number)
-    yield Instruction("mov", (_RSP, _word(_R11, _CALL_RSP)))
+    yield Instruction("mov", (_RSP, word(_R11, _CALL_RSP)))
     yield Instruction("pushfq")
     yield Instruction("pop", (_R10,))
     yield Instruction("cld")
@@ -248,10 +234,10 @@ def _examine(convention: Convention) -> Iterator[Item]:
         yield Instruction("cmp", (_R10, register))
         yield from _note_if_unequal(register.number)
     for number in sorted(convention.saved_vectors):
-        yield Instruction("movups", (_word(_R11, _SEEN_VECTOR, 128), vector(number, 128)))
-        for half in (0, 8):
-            yield Instruction("mov", (_R10, _word(_R11, _SEEN_VECTOR + half)))
-            yield Instruction("cmp", (_R10, _word(_R11, _KNOWN_VECTORS + 16 * number + half)))
+        yield Instruction("movups", (word(_R11, _SEEN_VECTOR, 128), vector(number, 128)))
+        for half in range(2):
+            yield Instruction("mov", (_R10, word(_R11, _SEEN_VECTOR + half)))
+            yield Instruction("cmp", (_R10, word(_R11, _KNOWN_VECTORS + 2 * number + half)))
             yield from _note_if_unequal(16 + number)
 
 
@@ -264,25 +250,15 @@ def _note_if_unequal(bit: int) -> Iterator[Item]:
 def _note(bit: int) -> Iterator[Item]:
     """The bit in r10, 0 or 1, into the mask."""
     yield Instruction("shl", (_R10, bit))
-    yield Instruction("or", (_word(_R11, _CHANGED), _R10))
+    yield Instruction("or", (word(_R11, _BROKEN), _R10))
 
 
-def _store_result(convention: Convention, result: Passed, avx: bool) -> Iterator[Item]:
-    yield Instruction("mov", (_R10, _word(_R11, _CASE)))
+def _store_result(convention: Convention, result: ArgumentSlot, avx: bool) -> Iterator[Item]:
+    yield Instruction("mov", (_R10, word(_R11, CASE_WORD)))
     yield Instruction("imul", (_R10, _R10, 8 * result.words))
-    yield Instruction("add", (_R10, _word(_R11, _RESULTS)))
+    yield Instruction("add", (_R10, word(_R11, _RESULTS)))
     if result.file == "vector":
         register = vector(0, 64 * result.words)
-        yield _vector_move(_word(_R10, 0, register.bits), register, avx)
+        yield vector_move(word(_R10, 0, register.bits), register, avx)
     else:
-        yield Instruction("mov", (_word(_R10, 0), convention.result))
-
-
-def _leave(host: Convention) -> Iterator[Item]:
-    for register in host.saved:
-        yield Instruction("mov", (register, _word(_R11, _HOST_GENERAL + 8 * register.number)))
-    for number in sorted(host.saved_vectors):
-        yield Instruction("movups", (vector(number, 128), _word(_R11, _HOST_VECTORS + 16 * number, 128)))
-    yield Instruction("mov", (_RSP, _word(_R11, _HOST_RSP)))
-    yield Instruction("mov", (_RAX, _word(_R11, _CHANGED)))
-    yield Instruction("ret")
+        yield Instruction("mov", (word(_R10, 0), convention.result))

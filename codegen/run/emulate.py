@@ -13,8 +13,8 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.run.bochs import Processor, boot
 from setwise.codegen.run.boot import Buffer, Ended, Full, Image
-from setwise.codegen.run.call import Called, Violation
-from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, changed, context, driver
+from setwise.codegen.run.call import CallingSequence, Violation
+from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, driver, initial_context
 
 _SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
@@ -36,7 +36,7 @@ class Task:
     """
 
     image: bytes
-    called: Called
+    sequence: CallingSequence
     columns: tuple[Buffer, ...]
     results: Buffer
     cases: int
@@ -68,21 +68,21 @@ def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[Ran]:
         for under, ended in zip(placed, left.calls, strict=True):
             task = under.task
             results = left.read(under.results, memoryview(task.results).nbytes)
-            case = struct.unpack("<Q", left.read(under.context + 8 * CASE_WORD, 8))[0] * task.called.lanes
-            what = _broken(ended, under, seconds)
+            case = struct.unpack("<Q", left.read(under.context + 8 * CASE_WORD, 8))[0] * task.sequence.lanes
+            what = _breaches(ended, under, seconds)
             yield Ran(results, Violation(case, what) if what else None)
             done += 1
             if not ended.ended:
                 break  # those behind it were not begun: another boot has their turn
 
 
-def _broken(ended: Ended, under: _Under, seconds: float) -> tuple[str, ...]:
+def _breaches(ended: Ended, under: _Under, seconds: float) -> tuple[str, ...]:
     if ended.fault:
         at = ended.place - under.code
         inside = 0 <= at < len(under.task.image)
         where = f"{at:#x} bytes behind the code's start" if inside else "outside the code"
         return (f"{ended.fault} {where}",)
-    return (f"it has not returned after {seconds:.0f} seconds",) if not ended.ended else changed(ended.result)
+    return (f"it has not returned after {seconds:.0f} seconds",) if not ended.ended else breaches(ended.result)
 
 
 def _loaded(tasks: Sequence[Task], on: Processor) -> tuple[Image, list[_Under]]:
@@ -108,13 +108,13 @@ def _place(image: Image, task: Task, on: Processor, given: dict[int, int]) -> _U
         if at != task.over and id(column) not in given:
             given[id(column)] = image.given(column)
         addresses.append(results if at == task.over else given[id(column)])
-    called = task.called
-    if called.whole:
+    sequence = task.sequence
+    if sequence.whole:
         addresses.append(image.given(struct.pack("<Q", task.cases)))
     columns = image.given(struct.pack(f"<{len(addresses)}Q", *addresses))
-    watched = image.made(struct.pack(f"<{CONTEXT_WORDS}Q", *context()))
+    watched = image.made(struct.pack(f"<{CONTEXT_WORDS}Q", *initial_context()))
     code = image.code(task.image)
-    drive = driver(called.convention, called.arguments, watched, SYSV, called.result, "avx" in on.features)
-    calls = 1 if called.whole else task.cases // called.lanes
+    drive = driver(sequence.convention, sequence.arguments, watched, SYSV, sequence.result, "avx" in on.features)
+    calls = 1 if sequence.whole else task.cases // sequence.lanes
     image.call(image.code(assemble(drive).image), (code, columns, results + task.start, calls))
     return _Under(task, code, watched, results)

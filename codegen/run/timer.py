@@ -19,11 +19,11 @@ from itertools import accumulate
 from typing import Literal, get_args
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Register, general, vector
+from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.run.driver import GENERAL, Passed
+from setwise.codegen.run.context import SAVED_WORDS, restore, save, vector_move, word
+from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 
-Item = Instruction | Label
 Mode = Literal["chained", "independent", "mixed"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -34,10 +34,10 @@ WIDE_ROWS = 1 << 12
 STAMPS = 7
 """Words of a record, a trial's stamps: before the chain, behind it, behind wide, the calls, wide, chain, nothing."""
 
-# The context, in words: what the caller sets, then what the loop keeps there.
-ARGUMENTS, ARGUMENTS_END, ROUNDS, TRIALS, RECORDS = range(5)
-_HOST_RSP, _HOST_GENERAL, _HOST_VECTORS, _ZEROS = 5, 8, 24, 56
-RESULTS = 64
+# The words of the context behind what the host wants back: what the caller sets, then what the loop reads and writes.
+ARGUMENTS, ARGUMENTS_END, ROUNDS, TRIALS, RECORDS = range(SAVED_WORDS, SAVED_WORDS + 5)
+_ZEROS = SAVED_WORDS + 8  # as many as a vector has, where a vector may lie
+RESULTS = _ZEROS + 8
 """The word of the context where the results begin: that of the last call, or what a routine stores there."""
 _MOST_RESULTS = 64
 CONTEXT_WORDS = RESULTS + _MOST_RESULTS
@@ -61,8 +61,8 @@ class Signature:
     """
 
     convention: Convention
-    arguments: tuple[Passed, ...]
-    result: Passed | None = GENERAL
+    arguments: tuple[ArgumentSlot, ...]
+    result: ArgumentSlot | None = GENERAL
     vex: bool = False
 
     @property
@@ -78,13 +78,13 @@ class Signature:
     @property
     def places(self) -> tuple[Register | None, ...]:
         """The registers that the arguments come in; None for one on the stack."""
-        return self.convention.places([_lanes(one) for one in self.arguments])
+        return self.convention.places([_lanes(slot) for slot in self.arguments])
 
     @property
     def _ends(self) -> tuple[int, ...]:
         # Every argument as large as the largest, so that each lies at a multiple of its size.
-        words = max((one.words for one in self.arguments if one.file == "vector"), default=1)
-        return tuple(accumulate((8 * words * (one.file != "results") for one in self.arguments), initial=0))
+        words = max((slot.words for slot in self.arguments if slot.file == "vector"), default=1)
+        return tuple(accumulate((8 * words * (slot.file != "results") for slot in self.arguments), initial=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +147,8 @@ def _check_chain(signature: Signature, chained: int) -> None:
         raise ValueError("the chained argument comes on the stack: time independent calls")
 
 
-def _lanes(passed: Passed) -> int:
-    return passed.words if passed.file == "vector" else 1
-
-
-def _word(base: Register, place: int, bits: int = 64) -> Memory:
-    return Memory(bits, base, displacement=8 * place)
+def _lanes(slot: ArgumentSlot) -> int:
+    return slot.words if slot.file == "vector" else 1
 
 
 def _move(target: Register, origin: Register) -> Instruction:
@@ -161,31 +157,19 @@ def _move(target: Register, origin: Register) -> Instruction:
 
 def _enter(host: Convention) -> Iterator[Item]:
     context = host.arguments[0]
-    for register in host.saved:
-        yield Instruction("mov", (_word(context, _HOST_GENERAL + register.number), register))
-    for number in sorted(host.saved_vectors):
-        yield Instruction("movups", (_host_vector(context, number), vector(number, 128)))
-    yield Instruction("mov", (_word(context, _HOST_RSP), _RSP))
+    yield from save(host, context)
     yield _move(_CONTEXT, context)
     for register, place in ((_SET, ARGUMENTS), (_END, ARGUMENTS_END), (_TRIAL, TRIALS), (_RECORD, RECORDS)):
-        yield Instruction("mov", (register, _word(_CONTEXT, place)))
+        yield Instruction("mov", (register, word(_CONTEXT, place)))
     yield Instruction("sub", (_RSP, _STACK))
     yield Instruction("and", (_RSP, -_PAGE))
     yield Instruction("sub", (_RSP, _STACK))
 
 
-def _host_vector(context: Register, number: int) -> Memory:
-    return _word(context, _HOST_VECTORS + 2 * number, 128)
-
-
 def _leave(host: Convention, signature: Signature) -> Iterator[Item]:
     if signature.vex:
         yield Instruction("vzeroupper")
-    for number in sorted(host.saved_vectors):
-        yield Instruction("movups", (vector(number, 128), _host_vector(_CONTEXT, number)))
-    yield Instruction("mov", (_RSP, _word(_CONTEXT, _HOST_RSP)))
-    for register in sorted(host.saved, key=lambda register: register == _CONTEXT):
-        yield Instruction("mov", (register, _word(_CONTEXT, _HOST_GENERAL + register.number)))
+    yield from restore(host, _CONTEXT)
     yield Instruction("ret")
 
 
@@ -208,7 +192,7 @@ def _stamp(number: int) -> Iterator[Item]:
     yield Instruction("rdtsc")
     yield Instruction("shl", (_RDX, 32))
     yield Instruction("or", (_RAX, _RDX))
-    yield Instruction("mov", (_word(_RECORD, number), _RAX))
+    yield Instruction("mov", (word(_RECORD, number), _RAX))
     yield Instruction("lfence")
 
 
@@ -248,7 +232,7 @@ def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
         yield Instruction("add", (_SET, calls.in_round * signature.stride))
         yield Instruction("cmp", (_SET, _END))
         yield Instruction("jb", (Label("more sets"),))
-        yield Instruction("mov", (_SET, _word(_CONTEXT, ARGUMENTS)))
+        yield Instruction("mov", (_SET, word(_CONTEXT, ARGUMENTS)))
         yield Label("more sets")
     yield Instruction("sub", (_ROUND, 1))
     yield Instruction("jne", (Label("round"),))
@@ -281,55 +265,51 @@ def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
     yield Label("step")
     yield Instruction("sub", (_ROUND, 1))
     yield Instruction("jne", (Label("step"),))
-    yield Instruction("mov", (_ROUND, _word(_CONTEXT, ROUNDS)))
+    yield Instruction("mov", (_ROUND, word(_CONTEXT, ROUNDS)))
 
 
 def _loaded(signature: Signature, number: int, place: Register, of_set: int = 0) -> Instruction:
     """An argument of one of the sets, into a register."""
-    passed = signature.arguments[number]
+    slot = signature.arguments[number]
     offset = signature.offsets[number] + of_set * signature.stride
-    if passed.file == "results":
-        return Instruction("lea", (place, _word(_CONTEXT, RESULTS)))
-    if passed.file == "vector":
-        register = place.at(64 * passed.words)
-        return Instruction(_vector_move(signature), (register, Memory(register.bits, _SET, displacement=offset)))
+    if slot.file == "results":
+        return Instruction("lea", (place, word(_CONTEXT, RESULTS)))
+    if slot.file == "vector":
+        register = place.at(64 * slot.words)
+        return vector_move(register, Memory(register.bits, _SET, displacement=offset), signature.vex)
     return Instruction("mov", (place, Memory(64, _SET, displacement=offset)))
-
-
-def _vector_move(signature: Signature) -> str:
-    return "vmovups" if signature.vex else "movups"
 
 
 def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
     """The result of a call becomes an argument of the next, or that waits for it."""
-    passed, place = signature.arguments[calls.chained], signature.places[calls.chained]
+    slot, place = signature.arguments[calls.chained], signature.places[calls.chained]
     assert place is not None
-    bits = 64 * passed.words
-    result = signature.convention.result_for(_lanes(passed))
+    bits = 64 * slot.words
+    result = signature.convention.result_for(_lanes(slot))
     if signature.result is None:
-        yield Instruction("mov", (place, _word(_CONTEXT, RESULTS)))
-    elif passed.file == "general":
+        yield Instruction("mov", (place, word(_CONTEXT, RESULTS)))
+    elif slot.file == "general":
         yield _move(place, result)
     elif result.number != place.number:
         mnemonic = "vmovdqa64" if bits == 512 else "vmovdqa" if signature.vex else "movdqa"
         yield Instruction(mnemonic, (place.at(bits), result.at(bits)))
     if calls.keeps:
         argument = Memory(bits, _SET, displacement=signature.offsets[calls.chained])
-        yield _joined("and", signature, passed, place.at(bits), _word(_CONTEXT, _ZEROS, bits))
-        yield _joined("or", signature, passed, place.at(bits), argument)
+        yield _joined("and", signature, slot, place.at(bits), word(_CONTEXT, _ZEROS, bits))
+        yield _joined("or", signature, slot, place.at(bits), argument)
 
 
-def _joined(name: str, signature: Signature, passed: Passed, register: Register, memory: Memory) -> Instruction:
-    if passed.file == "general":
+def _joined(name: str, signature: Signature, slot: ArgumentSlot, register: Register, memory: Memory) -> Instruction:
+    if slot.file == "general":
         return Instruction(name, (register, memory))
     if not signature.vex:
         return Instruction(f"p{name}", (register, memory))
     return Instruction(f"vp{name}{'q' if register.bits == 512 else ''}", (register, register, memory))
 
 
-def _store(signature: Signature, passed: Passed, place: Register) -> Instruction:
+def _store(signature: Signature, slot: ArgumentSlot, place: Register) -> Instruction:
     """The last result into the context."""
-    memory = _word(_CONTEXT, RESULTS, 64 * passed.words)
-    if passed.file == "vector":
-        return Instruction(_vector_move(signature), (memory, place.at(64 * passed.words)))
+    memory = word(_CONTEXT, RESULTS, 64 * slot.words)
+    if slot.file == "vector":
+        return vector_move(memory, place.at(64 * slot.words), signature.vex)
     return Instruction("mov", (memory, place))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from setwise.codegen.describe.values import Value
-from setwise.codegen.machine.code import File, Instruction, Memory, Operand, Register, general
+from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, RegisterFile, general
 
 
 class Refused(ValueError):
@@ -40,7 +40,7 @@ class Row:
     feature: str = "x86-64"
     when: Callable[[Value], bool] | None = None
     bits: int | None = None
-    file: File = "general"
+    file: RegisterFile = "general"
     """The registers that the row is about; a value with several lanes, or of such, wants a vector's row."""
 
     @cached_property

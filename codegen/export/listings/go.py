@@ -19,7 +19,7 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.unwind import prologue
 from setwise.codegen.lower import Kernel
-from setwise.codegen.machine.code import Datum, Instruction, Label, Memory, Operand, Register, general
+from setwise.codegen.machine.code import Datum, Instruction, Item, Label, Memory, Operand, Register, general
 from setwise.codegen.targets.table import RSP
 
 RBP = general("rbp")
@@ -109,7 +109,7 @@ def _check(kernel: Kernel) -> None:
         raise ValueError(f"{kernel.name} has more parameters than registers, which the Go export does not do")
 
 
-def body(kernel: Kernel) -> tuple[Instruction | Label, ...]:
+def body(kernel: Kernel) -> tuple[Item, ...]:
     """The kernel's code without what saves registers and makes room on the stack, and undoes both before its end."""
     code = kernel.code
     steps = {step.item for step in prologue(code, assemble(code))}

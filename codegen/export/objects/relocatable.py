@@ -16,7 +16,7 @@ from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import VECTORS, boards_a_call
 from setwise.codegen.export.unwind import prologue, unwind_info
 from setwise.codegen.lower import Kernel
-from setwise.codegen.machine.code import Code, Instruction, Label
+from setwise.codegen.machine.code import Code, Instruction, Item, Label
 
 Role = Literal["text", "data", "unwind", "frames"]
 
@@ -95,7 +95,7 @@ def with_endbr64(kernel: Kernel) -> Kernel:
     code = kernel.code
     reached = {value.name for datum in code.data for value in datum.values if isinstance(value, Label)}
     landing = Instruction("endbr64")
-    items: list[Instruction | Label] = [landing]
+    items: list[Item] = [landing]
     for item in code.items:
         items.append(item)
         if isinstance(item, Label) and item.name in reached:

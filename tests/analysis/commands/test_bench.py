@@ -23,7 +23,7 @@ from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import TARGETS, lower
 from setwise.codegen.run.call import host, missing
 from setwise.codegen.run.executable import runnable
-from setwise.codegen.run.stopwatch import Given, Record
+from setwise.codegen.run.stopwatch import ArgumentSets, Record
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
@@ -40,7 +40,7 @@ def job(name: str = SOUTH, mode: Mode = "independent") -> Job:
 class Core:
     """Stands for the stopwatch: a core of one tick a cycle on which a call takes ten, busy for others now and then."""
 
-    def __init__(self, image: bytes, given: Given) -> None:
+    def __init__(self, image: bytes, given: ArgumentSets) -> None:
         self.asked: list[tuple[int, int]] = []
         self.closed = False
         Core.made.append(self)

@@ -16,7 +16,7 @@ from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV, WIN64
-from setwise.codegen.run.driver import GENERAL, Passed
+from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 from setwise.codegen.run.timer import CALLS, CHAIN_ADDS, WIDE_ROWS, Mode
 
 UNION = ("rooks", "bishops", "occupied")
@@ -113,11 +113,11 @@ def test_signatures() -> None:
     one, pair = find("sliders.union").contract, find("sliders.pair").contract
     assert signature_of(one).arguments == (GENERAL,) * 3
     assert signature_of(one).result == GENERAL
-    assert signature_of(pair).arguments == (*(GENERAL,) * 3, Passed("results", 2))
+    assert signature_of(pair).arguments == (*(GENERAL,) * 3, ArgumentSlot("results", 2))
     assert signature_of(pair).result is None
     vectors = signature_of(find("push.attacks.sout").contract, lanes=8, vex=True)
-    assert vectors.arguments == (Passed("vector", 8),) * 2
-    assert vectors.result == Passed("vector", 8)
+    assert vectors.arguments == (ArgumentSlot("vector", 8),) * 2
+    assert vectors.result == ArgumentSlot("vector", 8)
     assert signature_of(find("sliders.union.batch").contract).arguments == (GENERAL,) * 5
 
 

@@ -19,7 +19,7 @@ from setwise.codegen.lower import Kernel, lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import emulate
 from setwise.codegen.run.bochs import PROCESSORS
-from setwise.codegen.run.call import called
+from setwise.codegen.run.call import calling_sequence
 from tests.analysis.listings import assemble
 from tests.conftest import require_module, require_tool
 
@@ -124,7 +124,7 @@ def outcomes(like: Kernel, *texts: bytes) -> list[Outcome]:
     require_tool("bochs")
     arrays = bool(like.routine.contract.elements)
     cases = make_cases(like.routine.contract, quick=True, random_boards=64)
-    subjects = [Subject(Binary(text), called(like), arrays) for text in texts]
+    subjects = [Subject(Binary(text), calling_sequence(like), arrays) for text in texts]
     return list(check_emulated(subjects, cases, PROCESSORS["ice-lake"]))
 
 

@@ -12,8 +12,8 @@ from setwise.codegen.assemble import NotEncodable, assemble, available
 from setwise.codegen.machine.code import Code, Instruction, Memory, Operand, Register, general, vector
 from setwise.codegen.machine.convention import CONVENTIONS, SYSV, WIKI, WIN64, Convention
 from setwise.codegen.run import cpu
-from setwise.codegen.run.call import Runner, host
-from setwise.codegen.run.driver import GENERAL, Passed, changed, driver
+from setwise.codegen.run.call import CallingSequence, Runner, host
+from setwise.codegen.run.driver import GENERAL, ArgumentSlot, breaches, driver
 from setwise.codegen.run.executable import runnable
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
@@ -37,16 +37,19 @@ def array(words: Sequence[int]) -> ctypes.Array[U64]:
 
 
 def run(
-    body: Sequence[Instruction], convention: Convention, *columns: Sequence[int], passed: Sequence[Passed] | None = None
+    body: Sequence[Instruction],
+    convention: Convention,
+    *columns: Sequence[int],
+    passed: Sequence[ArgumentSlot] | None = None,
 ) -> tuple[list[int], tuple[int, tuple[str, ...]] | None]:
     """The results of a kernel over columns of words, and what it broke."""
     arguments = [GENERAL] * len(columns) if passed is None else passed
     number = len(columns[0]) // arguments[0].words
     arrays, results = [array(column) for column in columns], array([0xDEAD] * number)
-    with Runner(code(*body), convention, arguments) as runner:
+    with Runner(code(*body), CallingSequence(convention, arguments)) as runner:
         addresses = [ctypes.addressof(one) for one in arrays]
         violation = runner.run(addresses, ctypes.addressof(results), number)
-    return list(results), (violation.case, violation.what) if violation else None
+    return list(results), (violation.case, violation.breaches) if violation else None
 
 
 def weighted_sum(convention: Convention, number: int) -> list[Instruction]:
@@ -200,7 +203,7 @@ def test_the_first_bad_case_is_told_and_the_rest_not_run() -> None:
 def test_a_runner_is_fine_again_after_a_violation() -> None:
     columns, results = array([0, 5]), array([0, 0])
     body = [instruction("mov", RAX, general("rdi")), instruction("add", RBX, RAX), RET]
-    with Runner(code(*body), SYSV, [GENERAL]) as runner:
+    with Runner(code(*body), CallingSequence(SYSV, [GENERAL])) as runner:
         start, out = ctypes.addressof(columns), ctypes.addressof(results)
         assert runner.run([start + 8], out, 1) is not None
         assert runner.run([start], out, 1) is None
@@ -219,7 +222,7 @@ def test_results_through_an_address() -> None:
         RET,
     ]
     column, results = array([10, 20, 30]), array([0] * 6)
-    with Runner(code(*body), SYSV, [GENERAL, Passed("results", 2)], None) as runner:
+    with Runner(code(*body), CallingSequence(SYSV, [GENERAL, ArgumentSlot("results", 2)], None)) as runner:
         assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 3) is None
     assert list(results) == [10, 11, 20, 21, 30, 31]
 
@@ -228,7 +231,7 @@ def test_results_through_an_address() -> None:
 def test_an_address_goes_along_its_column() -> None:
     column, results = array([10, 20, 30, 40]), array([0] * 2)
     body = [instruction("mov", RAX, Memory(64, general("rdi"), displacement=8)), RET]
-    with Runner(code(*body), SYSV, [Passed("address", 2)]) as runner:
+    with Runner(code(*body), CallingSequence(SYSV, [ArgumentSlot("address", 2)])) as runner:
         assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 2) is None
     assert list(results) == [20, 40]
 
@@ -244,7 +247,7 @@ def test_a_kernel_may_take_the_whole_column(convention: Convention) -> None:
         RET,
     ]
     column, results = array([10, 20, 30]), array([0, 0, 0])
-    with Runner(code(*body), convention, [Passed("address"), GENERAL], whole=True) as runner:
+    with Runner(code(*body), CallingSequence(convention, [ArgumentSlot("address"), GENERAL], whole=True)) as runner:
         assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 3) is None
     assert list(results) == [3 * 256 + 10, 0, 0]
 
@@ -257,9 +260,9 @@ def test_vectors_go_in_and_come_out(words: int) -> None:
     operands = [vector(n, bits) for n in ((0, 1) if words == 2 else (0, 0, 1))]
     left, right = list(range(100, 100 + 3 * words)), list(range(7, 7 + 3 * words))
     columns, results = [array(left), array(right)], array([0] * 3 * words)
-    passed = Passed("vector", words)
+    passed = ArgumentSlot("vector", words)
     made = code(Instruction(xor, tuple(operands)), RET)
-    with Runner(made, SYSV, [passed, passed], passed, lanes=words) as runner:
+    with Runner(made, CallingSequence(SYSV, [passed, passed], passed, lanes=words)) as runner:
         addresses = [ctypes.addressof(column) for column in columns]
         assert runner.run(addresses, ctypes.addressof(results), 3 * words) is None
         with pytest.raises(ValueError, match=f"7 cases are no multiple of {words} lanes"):
@@ -269,7 +272,7 @@ def test_vectors_go_in_and_come_out(words: int) -> None:
 
 def test_wide_vectors_need_avx() -> None:
     with pytest.raises(ValueError, match="need AVX"):
-        driver(SYSV, [Passed("vector", 4)], 0, SYSV)
+        driver(SYSV, [ArgumentSlot("vector", 4)], 0, SYSV)
 
 
 @pytest.mark.parametrize("kernel", CONVENTIONS.values(), ids=CONVENTIONS)
@@ -302,9 +305,9 @@ def test_the_assemblers_agree_on_the_driver(name: str) -> None:
 
 
 def test_a_mask_in_words() -> None:
-    assert changed(0) == ()
-    assert changed(1 << 4) == ("rsp changed",)
-    assert changed(1 << 31 | 1 << 15) == ("r15 changed", "xmm15 changed")
+    assert breaches(0) == ()
+    assert breaches(1 << 4) == ("rsp changed",)
+    assert breaches(1 << 31 | 1 << 15) == ("r15 changed", "xmm15 changed")
 
 
 def test_missing_features_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,4 +318,4 @@ def test_missing_features_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     target = TARGETS["bmi2"]
     assert missing(target) == (("bmi1", "bmi2") if runnable() else ("x86-64",))
     with pytest.raises(NotRunnable, match="lacks"):
-        Runner(replace(code(RET), name="kernel"), SYSV, [], target=target)
+        Runner(replace(code(RET), name="kernel"), CallingSequence(SYSV, []), target)

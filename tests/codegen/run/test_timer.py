@@ -17,9 +17,9 @@ from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run import cpu
 from setwise.codegen.run import timer as timing
 from setwise.codegen.run.call import function, host
-from setwise.codegen.run.driver import GENERAL, Passed
+from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 from setwise.codegen.run.executable import runnable
-from setwise.codegen.run.stopwatch import Given, Stopwatch
+from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import CALLS, Calls, Signature, timer
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
@@ -33,7 +33,7 @@ def routine(*instructions: Instruction) -> bytes:
 
 
 def loop(image: bytes, signature: Signature, calls: Calls, words: Sequence[int]) -> Stopwatch:
-    return Stopwatch(timer(image, signature, calls, host()).image, Given(tuple(words)))
+    return Stopwatch(timer(image, signature, calls, host()).image, ArgumentSets(tuple(words)))
 
 
 def last(
@@ -111,7 +111,7 @@ def test_an_argument_that_is_kept_waits_but_stays() -> None:
 
 @runs
 def test_results_in_memory_are_chained_through_memory() -> None:
-    signature = Signature(SYSV, (GENERAL, Passed("results", 2)), None)
+    signature = Signature(SYSV, (GENERAL, ArgumentSlot("results", 2)), None)
     stub = routine(
         Instruction("add", (RDI, 5)),
         Instruction("mov", (Memory(64, RSI), RDI)),
@@ -134,7 +134,7 @@ def test_vectors_are_chained_in_registers(isa: str, lanes: int, mnemonic: str, c
         pytest.skip(f"this processor lacks {isa}")
     one, other = vector(0, 64 * lanes), vector(1, 64 * lanes)
     operands: tuple[Register, ...] = (one, other) if isa == "sse2" else (one, one, other)
-    passed = Passed("vector", lanes)
+    passed = ArgumentSlot("vector", lanes)
     signature = Signature(SYSV, (passed, passed), passed, vex=isa != "sse2")
     words = [*range(1, lanes + 1), *(10 * (lane + 1) for lane in range(lanes))]
     x, y = words[:lanes], words[lanes:]
@@ -148,7 +148,7 @@ def test_vectors_are_chained_in_registers(isa: str, lanes: int, mnemonic: str, c
 
 @runs
 def test_arguments_come_on_the_stack_where_the_convention_says_so() -> None:
-    signature = Signature(WIN64, (*(GENERAL,) * 5, Passed("results", 1)))
+    signature = Signature(WIN64, (*(GENERAL,) * 5, ArgumentSlot("results", 1)))
     # Windows: the fifth and sixth lie above the return address and 32 bytes of shadow space.
     fifth, sixth = (Memory(64, RSP, displacement=at) for at in (40, 48))
     stub = routine(
@@ -168,7 +168,7 @@ def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
     rooks = tuple(1 << square for square in range(37))
     empty = tuple(ALL ^ rook for rook in rooks)
     made = timer(assemble(kernel.code).image, signature, Calls("independent", in_round=1), host())
-    stopwatch = Stopwatch(made.image, Given(arrays=(rooks, empty)))
+    stopwatch = Stopwatch(made.image, ArgumentSets(arrays=(rooks, empty)))
     stopwatch.run(1, 1)
     north = function(find("kogge-stone.attacks.nort"), "x86-64")
     assert list(stopwatch.array(2)) == [north(rook, free) for rook, free in zip(rooks, empty, strict=True)]
@@ -214,8 +214,8 @@ def test_the_routine_begins_a_page_and_the_round_a_line() -> None:
 @pytest.mark.parametrize(
     ("signature", "chained", "says"),
     [
-        (Signature(SYSV, (Passed("vector", 4), GENERAL)), 0, "no argument of the next"),
-        (Signature(SYSV, (Passed("results", 2),), None), 0, "no argument of the next"),
+        (Signature(SYSV, (ArgumentSlot("vector", 4), GENERAL)), 0, "no argument of the next"),
+        (Signature(SYSV, (ArgumentSlot("results", 2),), None), 0, "no argument of the next"),
         (Signature(WIN64, (GENERAL,) * 5), 4, "comes on the stack"),
     ],
 )
