@@ -70,7 +70,7 @@ TABLE = (
 
 
 def as_markdown() -> str:
-    """The table as the README has it."""
+    """The table as docs/literature.md has it."""
     lines = ["| page | where | function | routine |", "|---|---|---|---|"]
     for row in TABLE:
         functions = ", ".join(f"`{name}`" for name in row.functions)

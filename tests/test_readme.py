@@ -1,7 +1,8 @@
-"""The README's examples: Python as doctests, and each `$ ...` of a console block with what it prints.
+"""The examples of README and docs/: Python as doctests, and each `$ ...` of a console block with what it prints.
 
 A block with other commands than setwise's own is a session: it runs in a directory of its own, from first command to
-last, and `$ cat FILE` stands for the file that a reader would write.
+last, and `$ cat FILE` stands for the file that a reader would write. A block under `<!-- slow -->` runs in `make check`
+only; so do all of a page's lines of Python.
 """
 
 import doctest
@@ -10,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,20 +21,42 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_tool
+from tests.test_layers import ORDER
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+DESIGN = ROOT / "docs" / "design.md"
+PAGES = (README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PROGRAM = [sys.executable, "-c", "import sys; from setwise.analysis.commands.main import main; sys.exit(main())"]
+SLOW = (pytest.mark.slow,)
 
 Example = tuple[str, str]
 """A command, and what is shown under it."""
 
 
-def blocks() -> list[list[Example]]:
-    """The README's console blocks."""
-    text = README.read_text(encoding="utf-8") if README.exists() else ""
-    found = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return [[split(example) for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]] for block in found]
+@dataclass(frozen=True)
+class Block:
+    """A console block of a page."""
+
+    examples: tuple[Example, ...]
+    slow: bool
+
+    @property
+    def session(self) -> bool:
+        return any(not command.startswith("setwise ") for command, _ in self.examples)
+
+    @property
+    def marks(self) -> tuple[pytest.MarkDecorator, ...]:
+        return SLOW if self.slow else ()
+
+
+def blocks(page: Path) -> list[Block]:
+    """The page's console blocks."""
+    texts = re.findall(r"^(<!-- slow -->\n)?```console\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return [
+        Block(tuple(map(split, re.split(r"^\$ ", block, flags=re.MULTILINE)[1:])), bool(slow)) for slow, block in texts
+    ]
 
 
 def split(example: str) -> Example:
@@ -40,27 +64,37 @@ def split(example: str) -> Example:
     return command, output
 
 
-def is_session(block: list[Example]) -> bool:
-    return any(not command.startswith("setwise ") for command, _ in block)
+BLOCKS = [(page, block) for page in PAGES for block in blocks(page)]
+CONSOLE = [
+    pytest.param(*example, id=f"{page.stem}: {example[0]}", marks=block.marks)
+    for page, block in BLOCKS
+    if not block.session
+    for example in block.examples
+    if example[1]
+]
+SESSIONS = [
+    pytest.param(block.examples, id=f"{page.stem}: {block.examples[-1][0]}", marks=block.marks)
+    for page, block in BLOCKS
+    if block.session
+]
+PYTHON = [
+    pytest.param(page, id=page.stem, marks=SLOW if "<!-- slow -->\n```python" in text else ())
+    for page, text in ((page, page.read_text("utf-8")) for page in PAGES)
+    if "\n>>> " in text
+]
 
 
-def console_examples() -> list[Example]:
-    """The commands of all blocks that are no sessions, with what they print."""
-    return [each for block in blocks() if not is_session(block) for each in block if each[1]]
+def test_there_are_examples() -> None:
+    assert len(CONSOLE) > 8
+    assert len(SESSIONS) > 2
+    assert {page.name for page, _ in BLOCKS} > {"README.md", "literature.md", "proofs.md"}
 
 
-def sessions() -> list[list[Example]]:
-    return [block for block in blocks() if is_session(block)]
-
-
-def test_python_examples() -> None:
-    failed, tried = doctest.testfile(str(README), module_relative=False, encoding="utf-8", optionflags=FLAGS)
+@pytest.mark.parametrize("page", PYTHON)
+def test_python_examples(page: Path) -> None:
+    failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8", optionflags=FLAGS)
     assert tried > 0
     assert failed == 0
-
-
-def test_there_are_console_examples() -> None:
-    assert console_examples()
 
 
 def assert_printed(output: str, done: subprocess.CompletedProcess[str]) -> None:
@@ -68,21 +102,28 @@ def assert_printed(output: str, done: subprocess.CompletedProcess[str]) -> None:
     assert doctest.OutputChecker().check_output(output, printed, FLAGS), printed
 
 
-@pytest.mark.parametrize(("command", "output"), console_examples())
+def require_emulator(command: str) -> None:
+    """Where a command of setwise's needs Bochs, the test does."""
+    if " --on " in command or command.startswith("setwise check --object"):
+        require_tool("bochs")
+
+
+@pytest.mark.parametrize(("command", "output"), CONSOLE)
 def test_console_example(command: str, output: str) -> None:
+    require_emulator(command)
     words = PROGRAM + shlex.split(command)[1:]
-    assert_printed(output, subprocess.run(words, capture_output=True, text=True, encoding="utf-8", cwd=README.parent))
+    assert_printed(output, subprocess.run(words, capture_output=True, text=True, encoding="utf-8", cwd=ROOT))
 
 
-@pytest.mark.parametrize("session", sessions(), ids=lambda session: session[-1][0])
-def test_session(session: list[Example], tmp_path: Path) -> None:
+@pytest.mark.parametrize("session", SESSIONS)
+def test_session(session: tuple[Example, ...], tmp_path: Path) -> None:
     programs, directory = tmp_path / "programs", tmp_path / "directory"
     programs.mkdir()
     directory.mkdir()
     (programs / "setwise").write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n')
     (programs / "setwise").chmod(0o755)
     path = os.pathsep.join((str(programs), os.environ["PATH"]))
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(README.parent)}
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in session:
         program, *words = shlex.split(command)
         if program == "cat":
@@ -90,6 +131,7 @@ def test_session(session: list[Example], tmp_path: Path) -> None:
             continue
         if program != "setwise":
             require_tool(program)
+        require_emulator(command)
         done = subprocess.run(
             ["sh", "-c", command], capture_output=True, text=True, encoding="utf-8", cwd=directory, env=environment
         )
@@ -101,7 +143,7 @@ def test_session(session: list[Example], tmp_path: Path) -> None:
 
 def claims() -> list[tuple[str, str]]:
     """The table of claims: each, and the cell of the commands that check it."""
-    section = README.read_text(encoding="utf-8").partition("\n## What checks it\n")[2].partition("\n## ")[0]
+    section = DESIGN.read_text("utf-8").partition("\n## What checks it\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (.*) \| (`.*`) \|$", section, re.MULTILINE)
     assert len(rows) == section.count("\n|") - 2, "a row without a command"
     return rows
@@ -111,7 +153,7 @@ def assert_there(command: str) -> None:
     """The target, the test or the subcommand exists."""
     program, *words = command.split()
     if program == "make":
-        targets = re.findall(r"^(\w+):", (README.parent / "Makefile").read_text(), re.MULTILINE)
+        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
         assert set(words) <= set(targets)
     elif program == "setwise":
         assert words[0] in {
@@ -124,7 +166,7 @@ def assert_there(command: str) -> None:
         assert program == "pytest"
         for word in words:
             path, _, name = word.partition("::")
-            text = (README.parent / path).read_text()
+            text = (ROOT / path).read_text()
             assert re.search(rf"^def {name or 'test_'}", text, re.MULTILINE), word
 
 
@@ -136,9 +178,43 @@ def test_each_claim_names_commands_that_there_are() -> None:
 
 
 def test_the_instructions_of_a_whole_side() -> None:
-    """What the first table of `sliders.union` says of our own code."""
+    """What the table of `sliders.union` says of our own code."""
     text = README.read_text(encoding="utf-8").partition("| instruction set | instructions | best known elsewhere |")[2]
     kernels = ("x86-64", None), ("bmi2", None), ("avx2", 4), ("avx512", 4), ("avx512", 8)
     rows = re.findall(r"^\| ([a-z0-9-]+)[^|]* \| (\d+) \|", text, re.MULTILINE)[: len(kernels)]
     made = [binary_of(lower(find("sliders.union"), isa, lanes=lanes)) for isa, lanes in kernels]
     assert rows == [(isa, str(count(one).instructions)) for (isa, _), one in zip(kernels, made, strict=True)]
+
+
+LINK = re.compile(r"\]\(([^)#]*)(?:#([^)]*))?\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name in a page: its headings, as hosts of repositories spell them."""
+    titles = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.M | re.S)
+    for target, anchor in LINK.findall(text):
+        if target.startswith(("http:", "https:")):
+            continue
+        other = (page.parent / target).resolve() if target else page
+        assert other.exists(), target
+        assert not anchor or anchor in anchors(other), f"{target}#{anchor}"
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    named = {(ROOT / target).resolve() for target, _ in LINK.findall(README.read_text("utf-8"))}
+    assert named >= set(PAGES) - {README}
+
+
+def test_the_readme_says_little() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= 200
+
+
+def test_the_rooms_are_those_that_there_are() -> None:
+    section = DESIGN.read_text("utf-8").partition("\n## The rooms\n")[2].partition("\n## ")[0]
+    assert tuple(re.findall(r"^\| `([a-z_.]+)` \|", section, re.MULTILINE)) == ORDER

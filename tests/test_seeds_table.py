@@ -1,4 +1,4 @@
-"""Every function that the documents print has its routine, and the README shows which."""
+"""Every function that the documents print has its routine, and docs/literature.md shows which."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.fills import exploding
 from tests.seeds_table import EIGHT, TABLE, as_markdown
 
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[1] / "docs" / "literature.md"
 
 # What the five documents print or call, by name.
 PRINTED = {
@@ -56,5 +56,5 @@ def test_tables_are_the_pages_own() -> None:
     assert first[27] == 1 << 26 | 1 << 28 | 1 << 19 | 1 << 35
 
 
-def test_the_readme_shows_it() -> None:
-    assert as_markdown() in README.read_text(encoding="utf-8")
+def test_the_page_shows_it() -> None:
+    assert as_markdown() in PAGE.read_text(encoding="utf-8")
