@@ -38,7 +38,7 @@ from setwise.codegen.passes.simplify import algebra
 from setwise.codegen.passes.spill import spilling
 from setwise.codegen.passes.trace import trace
 from setwise.codegen.registers.allocate import allocation
-from setwise.codegen.registers.choices import OutOfRegisters
+from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.targets.table import Refused
 from setwise.codegen.variants import Objective, Pipeline, best, size
 

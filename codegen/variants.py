@@ -23,7 +23,7 @@ from setwise.codegen.passes.place import place
 from setwise.codegen.passes.schedule import earliest_end, estimate
 from setwise.codegen.passes.shallow import shallow
 from setwise.codegen.passes.unit import Masks, Pass, Unit, through
-from setwise.codegen.registers.choices import OutOfRegisters
+from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.targets.table import Target
 
 MOST_FORMS = 6

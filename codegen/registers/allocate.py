@@ -1,7 +1,7 @@
 """Registers: an exact search for the fewest moves, then for the allocation that follows the description's variables.
 
-The search walks the events of a routine in order. A state says which register holds which value; each event leads from
-a state to others, at a cost. States that agree are one, the cheapest way to it is kept, and the most promising state
+The search walks the events of a routine in order. An assignment says which register holds which value; each event leads
+from one to others, at a cost. Assignments that agree are one, the cheapest way to it is kept, and the most promising
 goes on first, so all allocations of the order are weighed without listing them. Costs are compared in this order:
 
 1. instructions that the choice adds: moves, saves and restores of registers;
@@ -12,7 +12,7 @@ goes on first, so all allocations of the order are weighed without listing them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
 
@@ -20,138 +20,149 @@ from setwise.codegen.describe.values import WRITES, Value, in_register, overwrit
 from setwise.codegen.machine.code import Datum, Instruction, Label, Memory, Register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
-from setwise.codegen.registers.choices import EXTRA, OutOfRegisters, Places, State
-from setwise.codegen.registers.control import Control
-from setwise.codegen.registers.steps import RCX, REGISTERS, lay_out, numbered, together
+from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices, Registers
+from setwise.codegen.registers.control import at_region
+from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters
+from setwise.codegen.registers.points import RCX, REGISTERS, lay_out, numbered, together
+from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
-"""States that may go on, in all; each event has its share. A search that never asks for more is exact."""
+"""Assignments that may go on, in all; each event has its share. A search that never asks for more is exact."""
+
+Results = tuple[tuple[Value, Register], ...]
 
 
-@dataclass
-class Allocation(Control):
-    """One search."""
+def allocate(
+    machine: Machine,
+    events: list[Event],
+    parameters: dict[Value, Register],
+    results: Results,
+    effort: int = EFFORT,
+) -> Allocated:
+    """The cheapest allocation; `results` must end in the registers named with them.
 
-    effort: int = EFFORT
-
-    def run(
-        self, events: list[Event], parameters: dict[Value, Register], results: tuple[tuple[Value, Register], ...]
-    ) -> Allocated:
-        """The cheapest allocation; `results` must end in the registers named with them."""
-        self._prepare(events, results)
-        needed = self._needed_first(events[0] if events else None, results)
-        entry = {value: numbered(register) for value, register in parameters.items() if value in needed}
-        steps = lay_out(events, tuple(entry), self.target, self.constant)
-        live_at_end = steps[-1].following if steps else tuple(entry)
-        bounds = [EXTRA * moves for moves in self._forced_moves(events)]
-        share = self.effort // (len(steps) + 1)
-        expanded = [0] * (len(steps) + 1)
-        best: list[dict[tuple[Places, tuple[Places, ...], int], int]] = [{} for _ in range(len(steps) + 2)]
-        ticket = count()
-        heap = [
-            (bounds[0] + start.cost, 0, next(ticket), start)
-            for start in self._starts(tuple(entry), State((*entry.values(),)))
-        ]
-        closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
-        while heap:
-            _, behind, _, state = heappop(heap)
-            at = -behind
-            if at > len(steps):
-                return _allocated(state, closed < 0)
-            if at <= closed or best[at].get(state[:3], state.cost) < state.cost:
-                continue
-            expanded[at] += 1
-            if expanded[at] > share:
-                closed = at
-                continue
-            if at == len(steps):
-                following = self._finish(state, live_at_end, results)
-            elif steps[at].event.kind == "make":
-                following = self.make(state, steps[at])
-            else:
-                following = self.region(state, steps[at])
-            known = best[at + 1]
-            for after in following:
-                key = after[:3]
-                if key not in known or after.cost < known[key]:
-                    known[key] = after.cost
-                    bound = bounds[at + 1] if at < len(steps) else 0
-                    heappush(heap, (bound + after.cost, -(at + 1), next(ticket), after))
-        raise OutOfRegisters
-
-    def _starts(self, live: tuple[Value, ...], entry: State) -> list[State]:
-        """The state at entry, and those in which a parameter has made way for a shift count first."""
-        found = [entry]
-        for value, register in zip(live, entry.places, strict=True):
-            if self.wanted >> register & 1 and self.wants.get(value) != register:
-                for moved in self.evict(entry, live, register, range(len(live))):
-                    saved = together(moved.places) & self.preserved
-                    found.append(State(moved.places, (), saved, moved.cost, self.moved(moved.moves), entry))
-        return found
-
-    def _forced_moves(self, events: list[Event]) -> list[int]:
-        """For each event the moves that it and those after it need whatever is chosen: nothing to overwrite dies."""
-        bounds = [0]
-        for event in reversed(events):
-            value = event.value
-            forced = (
-                value is not None
-                and value.op != "copy"
-                and all(row.tied for row in self.target.rows_for(value))
-                and all(arg in event.after or not in_register(arg) for arg in overwritable(value))
-            )
-            bounds.insert(0, bounds[0] + forced)
-        return bounds
-
-    def _needed_first(self, first: Event | None, results: tuple[tuple[Value, Register], ...]) -> set[Value]:
-        if first is None:
-            return {value for value, _ in results}
-        needed = set(first.after)
-        if first.value is not None:
-            needed |= set(first.value.args)
-        if first.region is not None:
-            needed |= {*first.region.inits}
-            needed |= {first.region.condition.value} if first.region.condition is not None else set()
-            needed |= {first.region.index} if first.region.index is not None else set()
-        return needed
-
-    def _prepare(self, events: list[Event], results: tuple[tuple[Value, Register], ...]) -> None:
-        made = [event.value for event in events if event.value is not None]
-        for value in made:
-            rows = self.target.rows_for(value)
-            if rows and all("cl" in row.words for row in rows):
-                self.wants[value.args[1]] = RCX
-        for value in made:
-            # A doubled count stays where the count was.
-            if value in self.wants and value.op == "add":
-                for arg in value.args:
-                    if arg.constant is None:
-                        self.wants.setdefault(arg, RCX)
-        self.wanted = together(self.wants.values())
-        self.fixed = self.wanted | together(numbered(register) for _, register in results)
-
-    def _finish(
-        self, state: State, live: tuple[Value, ...], results: tuple[tuple[Value, Register], ...]
-    ) -> list[State]:
-        places = dict(zip(live, state.places, strict=True))
-        moves: dict[int, tuple[int, int]] = {}
-        constants: list[Instruction] = []
-        for value, register in results:
-            to = numbered(register)
-            if value.constant is not None:
-                constants.append(self.load_constant(to, value))
-            elif places[value] != to:
-                moves[to] = (places[value], value.lanes)
-        ordered = self.in_order(moves)
-        if ordered is None:
-            return []
-        items = (*ordered, *constants)
-        return [State((), state.headers, state.saved, state.cost + EXTRA * len(ordered), lambda: items, state)]
+    OutOfRegisters where there is none, or the effort does not reach one.
+    """
+    choices = Choices(machine, _wants(machine.target, events), together(numbered(register) for _, register in results))
+    needed = _needed_first(events[0] if events else None, results)
+    entry = {value: numbered(register) for value, register in parameters.items() if value in needed}
+    points = lay_out(events, tuple(entry), machine.target, machine.constant)
+    live_at_end = points[-1].following if points else tuple(entry)
+    bounds = [EXTRA * moves for moves in _forced_moves(machine.target, events)]
+    share = effort // (len(points) + 1)
+    expanded = [0] * (len(points) + 1)
+    cheapest: list[dict[tuple[Registers, tuple[Registers, ...], int], int]] = [{} for _ in range(len(points) + 2)]
+    ticket = count()
+    heap = [
+        (bounds[0] + start.cost, 0, next(ticket), start)
+        for start in _starts(choices, tuple(entry), Assignment((*entry.values(),)))
+    ]
+    closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
+    while heap:
+        _, behind, _, before = heappop(heap)
+        at = -behind
+        if at > len(points):
+            return _allocated(before, closed < 0)
+        if at <= closed or cheapest[at].get(before[:3], before.cost) < before.cost:
+            continue
+        expanded[at] += 1
+        if expanded[at] > share:
+            closed = at
+            continue
+        if at == len(points):
+            following = _finish(machine, before, live_at_end, results)
+        elif points[at].event.kind == "make":
+            following = choices.make(before, points[at])
+        else:
+            following = at_region(choices, before, points[at])
+        known = cheapest[at + 1]
+        for after in following:
+            key = after[:3]
+            if key not in known or after.cost < known[key]:
+                known[key] = after.cost
+                bound = bounds[at + 1] if at < len(points) else 0
+                heappush(heap, (bound + after.cost, -(at + 1), next(ticket), after))
+    raise OutOfRegisters
 
 
-def _allocated(last: State, exact: bool) -> Allocated:
+def _wants(target: Target, events: list[Event]) -> dict[Value, int]:
+    """Values that must lie in a certain register when they are used: shift counts in rcx."""
+    wants: dict[Value, int] = {}
+    made = [event.value for event in events if event.value is not None]
+    for value in made:
+        rows = target.rows_for(value)
+        if rows and all("cl" in row.words for row in rows):
+            wants[value.args[1]] = RCX
+    for value in made:
+        # A doubled count stays where the count was.
+        if value in wants and value.op == "add":
+            for arg in value.args:
+                if arg.constant is None:
+                    wants.setdefault(arg, RCX)
+    return wants
+
+
+def _starts(choices: Choices, live: tuple[Value, ...], entry: Assignment) -> list[Assignment]:
+    """The assignment at entry, and those in which a parameter has made way for a shift count first."""
+    starts = [entry]
+    for value, register in zip(live, entry.registers, strict=True):
+        if choices.wanted >> register & 1 and choices.wants.get(value) != register:
+            for registers, cost, moves in choices.evict(entry, live, register, range(len(live))):
+                saved = together(registers) & choices.machine.preserved
+                starts.append(Assignment(registers, (), saved, cost, choices.moved(moves), entry))
+    return starts
+
+
+def _forced_moves(target: Target, events: list[Event]) -> list[int]:
+    """For each event the moves that it and those after it need whatever is chosen: nothing to overwrite dies."""
+    bounds = [0]
+    for event in reversed(events):
+        value = event.value
+        forced = (
+            value is not None
+            and value.op != "copy"
+            and all(row.tied for row in target.rows_for(value))
+            and all(arg in event.after or not in_register(arg) for arg in overwritable(value))
+        )
+        bounds.insert(0, bounds[0] + forced)
+    return bounds
+
+
+def _needed_first(first: Event | None, results: Results) -> set[Value]:
+    """The values that the first event needs, or leaves to those after it."""
+    if first is None:
+        return {value for value, _ in results}
+    needed = set(first.after)
+    if first.value is not None:
+        needed |= set(first.value.args)
+    if first.region is not None:
+        needed |= {*first.region.inits}
+        needed |= {first.region.condition.value} if first.region.condition is not None else set()
+        needed |= {first.region.index} if first.region.index is not None else set()
+    return needed
+
+
+def _finish(machine: Machine, before: Assignment, live: tuple[Value, ...], results: Results) -> list[Assignment]:
+    """The results in their registers."""
+    registers = dict(zip(live, before.registers, strict=True))
+    moves: Moves = {}
+    constants: list[Instruction] = []
+    for value, register in results:
+        to = numbered(register)
+        if value.constant is not None:
+            constants.append(machine.load_constant(to, value))
+        elif registers[value] != to:
+            moves[to] = (registers[value], value.lanes)
+    ordered = machine.in_order(moves)
+    if ordered is None:
+        return []
+    items = (*ordered, *constants)
+    return [Assignment((), before.headers, before.saved, before.cost + EXTRA * len(ordered), lambda: items, before)]
+
+
+def _allocated(last: Assignment, exact: bool) -> Allocated:
     written: list[tuple[Instruction | Label, ...]] = []
-    at: State | None = last
+    at: Assignment | None = last
     while at is not None:
         written.append(tuple(at.items()))
         at = at.before
@@ -178,11 +189,11 @@ def allocation(unit: Unit) -> Unit:
     ends = unit.spilled.results
     results = tuple((r, unit.convention.result_for(r.lanes)) for r in ends if r.op not in WRITES)
     events = live_events(unit.spilled.block, ends)
+    machine = Machine(unit.target, unit.convention, constant_in_memory)
     try:
-        allocated = Allocation(unit.target, unit.convention, constant_in_memory).run(events, places, results)
+        allocated = allocate(machine, events, places, results)
     except OutOfRegisters:
         # A tight fit: look further before giving up.
-        search = Allocation(unit.target, unit.convention, constant_in_memory, effort=20 * EFFORT)
-        allocated = search.run(events, places, results)
+        allocated = allocate(machine, events, places, results, effort=20 * EFFORT)
     constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
     return replace(unit, allocated=allocated, constants=constants)

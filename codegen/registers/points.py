@@ -1,6 +1,6 @@
 """The events laid out for the search: which values stand where before each event, and what can make a value.
 
-The search holds the registers of the values that live at one point as a tuple, in the order of `Step.live`. A register
+The search holds the registers of the values that live at one point as a tuple, in the order of `Point.live`. A register
 is a number there, general ones from 0, vector ones from 16, so that a set of registers is an integer, a bit for each.
 """
 
@@ -34,15 +34,15 @@ def numbered(register: Register) -> int:
 
 def together(registers: Iterable[int]) -> int:
     """A set of registers."""
-    found = 0
+    union = 0
     for register in registers:
-        found |= 1 << register
-    return found
+        union |= 1 << register
+    return union
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Way:
-    """One way to make a value: a row of the target, and an order of the arguments."""
+class Alternative:
+    """What can make a value: a row of the target, with an order of the arguments."""
 
     row: Row
     value: Value
@@ -50,7 +50,7 @@ class Way:
     swapped: bool
     """Whether that is not the description's own order, in a form that overwrites its first argument."""
     reads: tuple[int, ...]
-    """Where in `Step.live` the arguments stand that are read from registers, in order."""
+    """Where in `Point.live` the arguments stand that are read from registers, in order."""
     operands: tuple[Operand | None, ...]
     """The constants among the operands; None for what depends on registers."""
 
@@ -68,8 +68,8 @@ class Way:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Step:
-    """An event, what lives before it and after it, and where that stands."""
+class Point:
+    """A program point: an event, what lives before it and after it, and where that stands."""
 
     event: Event
     live: tuple[Value, ...]
@@ -82,8 +82,8 @@ class Step:
     """For `following`, but for what is made now, where each stands: in `live`, for body and exit in `header`."""
     left: int | None = None
     """Where in `live` the variable stands that the event's value is a new state of, as the description has it."""
-    ways: tuple[tuple[Way, ...], ...] = ()
-    """How the event's value can be made: for each row of the target the orders of arguments."""
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    """What can make the event's value: for each row of the target the orders of arguments."""
 
     @property
     def value(self) -> Value:
@@ -103,42 +103,42 @@ def lay_out(
     live: tuple[Value, ...],
     target: Target,
     constant: Callable[[Value, bool], Operand],
-) -> list[Step]:
-    """The steps of a routine at whose entry `live` have registers.
+) -> list[Point]:
+    """The points of a routine at whose entry `live` have registers.
 
     `constant` tells how a constant is written as an operand, as an immediate if that is allowed.
     """
-    steps: list[Step] = []
+    points: list[Point] = []
     headers: list[tuple[Value, ...]] = []
     for event in events:
         header = headers[-1] if headers else ()
-        step = _laid_out(event, live, header)
+        point = _laid_out(event, live, header)
         if event.kind == "make":
-            step = _with_ways(step, target, constant)
+            point = _with_alternatives(point, target, constant)
         elif event.kind == "enter":
-            headers.append(step.following)
+            headers.append(point.following)
         elif event.kind == "exit":
             headers.pop()
-        steps.append(step)
-        live = step.following
-    return steps
+        points.append(point)
+        live = point.following
+    return points
 
 
-def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) -> Step:
+def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) -> Point:
     region = event.region
     kept = tuple(at for at, value in enumerate(live) if value in event.after)
     following = tuple(live[at] for at in kept)
     if event.kind == "make":
         assert event.value is not None
         if event.value.op == "done":
-            return Step(event, live, header, (), ())
+            return Point(event, live, header, (), ())
         made = (event.value,) if event.value.op not in WRITES else ()
-        return Step(event, live, header, (*following, *made), kept)
+        return Point(event, live, header, (*following, *made), kept)
     assert region is not None
     if event.kind == "enter":
-        return Step(event, live, header, (*following, *region.phis[0]), kept)
+        return Point(event, live, header, (*following, *region.phis[0]), kept)
     if event.kind == "leave":
-        return Step(event, live, header, (), ())
+        return Point(event, live, header, (), ())
     # All lies where it lay at the start of the region.
     where = {value: at for at, value in enumerate(header)}
     if event.kind == "body":
@@ -147,23 +147,23 @@ def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) 
         results = sorted((v for v in event.after if v.region is region), key=lambda value: int(value.attr))
         where.update((result, where[region.phis[0][int(result.attr)]]) for result in results)
     following = tuple(value for value in where if value in event.after)
-    return Step(event, live, header, following, tuple(where[value] for value in following))
+    return Point(event, live, header, following, tuple(where[value] for value in following))
 
 
-def _with_ways(step: Step, target: Target, constant: Callable[[Value, bool], Operand]) -> Step:
-    value = step.value
-    where = {each: at for at, each in enumerate(step.live)}
-    found = []
+def _with_alternatives(point: Point, target: Target, constant: Callable[[Value, bool], Operand]) -> Point:
+    value = point.value
+    where = {live: at for at, live in enumerate(point.live)}
+    by_row = []
     for row in target.rows_for(value):
         orders = reordered(value) if row.tied else (value,)
-        ways = []
+        alternatives = []
         for number, ordered in enumerate(orders):
             letters = tuple(zip("abc", ordered.args, strict=False))
             if any(not in_register(arg) and not row.folds(letter) for letter, arg in letters):
                 continue
             operands = tuple(None if arg.constant is None else constant(arg, row.tied) for arg in ordered.args)
             reads = tuple(where[arg] for arg in ordered.args if in_register(arg))
-            ways.append(Way(row, ordered, number > 0, reads, operands))
-        found.append(tuple(ways))
+            alternatives.append(Alternative(row, ordered, number > 0, reads, operands))
+        by_row.append(tuple(alternatives))
     left = where.get(value.args[0]) if value.keeps and value.args else None
-    return replace(step, left=left, ways=tuple(found))
+    return replace(point, left=left, alternatives=tuple(by_row))

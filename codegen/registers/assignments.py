@@ -1,0 +1,230 @@
+"""What one event may lead to: the registers that an instruction can have, and what each choice costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from setwise.codegen.describe.values import WRITES, Value
+from setwise.codegen.machine.code import Instruction, Label, Register
+from setwise.codegen.registers.machine import Machine
+from setwise.codegen.registers.points import RCX, REGISTERS, VECTORS, Alternative, Point, together
+from setwise.codegen.targets.table import build
+
+EXTRA = 1 << 40
+"""What one instruction costs that a choice adds."""
+DEPARTURE = 1 << 20
+"""What it costs to depart from the description."""
+LATE = 1
+"""What it costs to take the second register in the convention's order; the third costs twice that."""
+
+Registers = tuple[int, ...]
+Items = Sequence[Instruction | Label]
+Move = tuple[int, int, int]
+"""To a register, from another, so many lanes."""
+
+VIEWS = frozenset({"low-half", "as-wide"})
+"""Operations that only see less of a register, or more of it than is known."""
+
+
+class Assignment(NamedTuple):
+    """Registers of the live values, and of those at the start of each region around; the cost, and what led here."""
+
+    registers: Registers
+    headers: tuple[Registers, ...] = ()
+    saved: int = 0
+    """The registers in use that the routine must save."""
+    cost: int = 0
+    items: Callable[[], Items] = tuple
+    """Writes the instructions that led here from the assignment before."""
+    before: Assignment | None = None
+
+
+class Eviction(NamedTuple):
+    """The registers of the live values when one has been made free, what that cost, and the move that it took."""
+
+    registers: Registers
+    cost: int
+    moves: tuple[Move, ...]
+
+
+class Choices:
+    """The choices of one search. `wants` are values that must lie in a certain register when they are used.
+
+    No two registers are alike that some value wants, or a result (`ends`).
+    """
+
+    def __init__(self, machine: Machine, wants: dict[Value, int], ends: int) -> None:
+        self.machine = machine
+        self.wants = wants
+        self.wanted = together(wants.values())
+        self._fixed = self.wanted | ends
+        self._known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
+
+    def candidates(
+        self, value: Value, taken: int, saved: int, also: tuple[int, ...] = ()
+    ) -> tuple[tuple[int, int], ...]:
+        """Registers where a new value may go and their costs, the free ones that are alike represented by the first."""
+        key = (value.lanes > 1, self.wants.get(value), taken, saved, also)
+        if key not in self._known:
+            self._known[key] = tuple(self._candidates(*key))
+        return self._known[key]
+
+    def _candidates(
+        self, vector: bool, want: int | None, taken: int, saved: int, also: tuple[int, ...]
+    ) -> list[tuple[int, int]]:
+        order = self.machine.free[vector]
+        offered: dict[int, int] = {}
+        fresh = True
+        for register in (*also, *((want,) if want is not None else ()), *order):
+            if taken >> register & 1 or register in offered:
+                continue
+            if self.wanted >> register & 1 and register != want and register not in also:
+                continue
+            if not self._fixed >> register & 1 and register not in also:
+                if not fresh:
+                    continue
+                fresh = False
+            offered[register] = LATE * order.index(register) if register in order else 0
+        if fresh:
+            for register in self.machine.saved[vector]:
+                if not taken >> register & 1:
+                    extra = 0 if saved >> register & 1 else 2 * EXTRA
+                    return [*offered.items(), (register, extra + LATE * len(order))]
+        if not offered:
+            # Nothing else is left: one that waits for a shift count, which will push the value out again.
+            return [(register, LATE * len(order)) for register in order if not taken >> register & 1]
+        return list(offered.items())
+
+    def make(self, before: Assignment, point: Point) -> list[Assignment]:
+        """The assignments in which the event's value is made."""
+        registers, value = before.registers, point.value
+        kept = tuple([registers[at] for at in point.kept])
+        if value.op == "copy":
+            return self._copy(before, point, kept)
+        if value.op in VIEWS:
+            source = registers[point.live.index(value.args[0])]
+            return [Assignment((*kept, source), before.headers, before.saved, before.cost, tuple, before)]
+        if value.op in WRITES:
+            # A store makes no value, and its operands stay where they are.
+            stores = [
+                partial(self._written, point, registers, alternative, 0)
+                for row in point.alternatives
+                for alternative in row
+            ]
+            return [
+                Assignment(kept, before.headers, before.saved, before.cost, items, before)
+                for items in (stores if value.op != "done" else [tuple])
+            ]
+        assignments: list[Assignment] = []
+        for row in point.alternatives:
+            if not row:
+                continue
+            if "cl" in row[0].row.words and registers[row[0].reads[1]] != RCX:
+                for eviction in self._count_in_rcx(before, point, row[0].reads[1]):
+                    saved = before.saved | together(eviction.registers) & self.machine.preserved
+                    left = tuple([eviction.registers[at] for at in point.kept])
+                    for alternative in row:
+                        assignments += self._assignments_with(alternative, before, point, eviction, left, saved)
+            else:
+                for alternative in row:
+                    eviction = Eviction(registers, 0, ())
+                    assignments += self._assignments_with(alternative, before, point, eviction, kept, before.saved)
+        return assignments
+
+    def _assignments_with(
+        self,
+        alternative: Alternative,
+        before: Assignment,
+        point: Point,
+        eviction: Eviction,
+        kept: Registers,
+        saved: int,
+    ) -> list[Assignment]:
+        """The value made by one alternative, in each register that it may have."""
+        value, registers = point.value, eviction.registers
+        busy = together(kept)
+        left = registers[point.left] if point.left is not None else None
+
+        reading = [registers[at] for at in alternative.reads]
+        chosen: list[tuple[int, int, tuple[Move, ...]]] = []
+        if alternative.row.tied:
+            first = reading[0]
+            if not busy >> first & 1:
+                chosen.append((first, DEPARTURE if alternative.swapped and not value.keeps else 0, ()))
+            if busy >> first & 1 or value in self.wants:
+                for register, cost in self.candidates(value, busy | together(reading[1:]), saved):
+                    if register != first:
+                        move = (register, first, alternative.value.args[0].lanes)
+                        chosen.append((register, cost + EXTRA, (move,)))
+        else:
+            dying = {r for r in reading if not busy >> r & 1 and (r >= VECTORS) == (value.lanes > 1)}
+            candidates = self.candidates(value, busy, saved, also=tuple(sorted(dying)))
+            chosen += [(register, cost, ()) for register, cost in candidates]
+        assignments = []
+        for register, cost, moves in chosen:
+            cost += before.cost + eviction.cost + (2 * DEPARTURE if left is not None and register != left else 0)
+            items = partial(self._written, point, registers, alternative, register, (*eviction.moves, *moves))
+            now_saved = saved | 1 << register & self.machine.preserved
+            assignments.append(Assignment((*kept, register), before.headers, now_saved, cost, items, before))
+        return assignments
+
+    def _count_in_rcx(self, before: Assignment, point: Point, at: int) -> list[Eviction]:
+        """A shift count moved into rcx, whoever was there moved away."""
+        needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
+        evictions = []
+        for registers, cost, moves in self.evict(before, point.live, RCX, needed):
+            moved = (*registers[:at], RCX, *registers[at + 1 :])
+            evictions.append(Eviction(moved, cost + EXTRA, (*moves, (RCX, registers[at], 1))))
+        return evictions
+
+    def evict(
+        self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]
+    ) -> list[Eviction]:
+        """`register` made free: if one of those `needed` lives there, all there move to another."""
+        if register not in [before.registers[at] for at in needed]:
+            return [Eviction(before.registers, 0, ())]
+        first = live[before.registers.index(register)]
+        return [
+            Eviction(
+                tuple(other if r == register else r for r in before.registers), cost + EXTRA, ((other, register, 1),)
+            )
+            for other, cost in self.candidates(first, together(before.registers), before.saved)
+        ]
+
+    def _copy(self, before: Assignment, point: Point, kept: Registers) -> list[Assignment]:
+        value = point.value
+        source = before.registers[point.live.index(value.args[0])]
+        # Both names for one register: no move now; whoever changes it first will have to copy.
+        alive = source in kept
+        cost = before.cost + (DEPARTURE if alive else 0)
+        assignments = [Assignment((*kept, source), before.headers, before.saved, cost, tuple, before)]
+        if alive:
+            for register, price in self.candidates(value, together(before.registers), before.saved):
+                saved = before.saved | 1 << register & self.machine.preserved
+                items = self.moved(((register, source, value.lanes),))
+                cost = before.cost + price + EXTRA
+                assignments.append(Assignment((*kept, register), before.headers, saved, cost, items, before))
+        return assignments
+
+    def _written(
+        self,
+        point: Point,
+        registers: Registers,
+        alternative: Alternative,
+        register: int,
+        moves: tuple[Move, ...] = (),
+    ) -> Items:
+        """The moves, then the instruction that makes a value in a register, or writes it to memory."""
+        row, value = alternative.row, alternative.value
+        first = value.args[0] if row.tied else None
+
+        def at(arg: Value) -> Register:
+            return REGISTERS[register if arg is first else registers[point.live.index(arg)]]
+
+        return [*self.moved(moves)(), build(row, value, REGISTERS[register], alternative.placed(at))]
+
+    def moved(self, moves: tuple[Move, ...]) -> Callable[[], Items]:
+        """Writes moves."""
+        return lambda: [self.machine.move(*move) for move in moves]

@@ -1,0 +1,96 @@
+"""The machine that the search works on: its registers in the order of their use, moves between them, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from setwise.codegen.describe.values import Value
+from setwise.codegen.machine.code import Instruction, Memory, Operand
+from setwise.codegen.machine.convention import Convention
+from setwise.codegen.registers.points import REGISTERS, VECTORS, numbered, together
+from setwise.codegen.targets.table import Target, sized
+
+Moves = dict[int, tuple[int, int]]
+"""To each register from which, and how many lanes; all at once."""
+
+
+class OutOfRegisters(Exception):
+    """No allocation of this order fits the registers: values must be spilled."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A target's rows, a convention's registers, the constants' places."""
+
+    target: Target
+    convention: Convention
+    memory: Callable[[Value], Memory]
+    """Where a constant lies in read-only memory."""
+
+    @cached_property
+    def free(self) -> dict[bool, tuple[int, ...]]:
+        """The registers that need not be saved, the first to use first: general ones, and (True) vector ones."""
+        vectors, _ = self.convention.vectors(self.target.vectors)
+        return {False: tuple(map(numbered, self.convention.scratch)), True: tuple(map(numbered, vectors))}
+
+    @cached_property
+    def saved(self) -> dict[bool, tuple[int, ...]]:
+        """Those that the routine must save."""
+        _, vectors = self.convention.vectors(self.target.vectors)
+        return {False: tuple(map(numbered, self.convention.saved)), True: tuple(map(numbered, vectors))}
+
+    @cached_property
+    def preserved(self) -> int:
+        """The set of registers that the convention preserves, whether the target has them or not."""
+        return together(self.saved[False]) | together(VECTORS + number for number in self.convention.saved_vectors)
+
+    def constant(self, value: Value, immediate: bool) -> Operand:
+        """A constant as an operand: a sign-extended 32-bit immediate where there is one, else read-only memory."""
+        if value.lanes == 1 and immediate:
+            number = value.number
+            if number < 1 << 31:
+                return number
+            if number >= (1 << 64) - (1 << 31):
+                return number - (1 << 64)
+        return self.memory(value)
+
+    def load_constant(self, to: int, value: Value) -> Instruction:
+        """A constant into a register."""
+        register = REGISTERS[to]
+        if to >= VECTORS:
+            if any(value.constant or ()):
+                raise OutOfRegisters  # no description carries such a constant into a region
+            low = register.at(128)
+            if "avx" in self.target.features:
+                return Instruction("vpxor" if register.number < 16 else "vpxorq", (low, low, low))
+            return Instruction("pxor", (low, low))
+        number = value.number
+        if number == 0:
+            return Instruction("xor", (register.at(32), register.at(32)))
+        return Instruction("mov", (register.at(32) if number < 1 << 32 else register, number))
+
+    def move(self, to: int, source: int, lanes: int = 1) -> Instruction:
+        """A register to a register."""
+        mnemonic = "mov" if to < VECTORS else self.target.move
+        return Instruction(mnemonic, (sized(REGISTERS[to], lanes), sized(REGISTERS[source], lanes)))
+
+    def in_order(self, moves: Moves) -> list[Instruction] | None:
+        """Moves that all happen at once, one by one; None if they go round in a circle."""
+        left = dict(moves)
+        ordered: list[Instruction] = []
+        while left:
+            sources = {source for source, _ in left.values()}
+            unread = next((to for to in left if to not in sources), None)
+            if unread is not None:
+                ordered.append(self.move(unread, *left.pop(unread)))
+                continue
+            to, (source, _) = left.popitem()
+            if to >= VECTORS:
+                return None
+            # In a circle two registers change places: `to` is right then, and what it held is found in `source`.
+            ordered.append(Instruction("xchg", (REGISTERS[to], REGISTERS[source])))
+            left = {t: (source if s == to else s, n) for t, (s, n) in left.items()}
+            left = {t: (s, n) for t, (s, n) in left.items() if t != s}
+        return ordered
