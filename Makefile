@@ -1,6 +1,7 @@
 # make demo    the classic comparison, then southward attacks in a real position, from machine code that just ran
 # make test    the quick set: style, types, tests
 # make check   everything at full length
+# make long    searches and fuzzing that take hours; nothing depends on it
 # make golden  writes down every kernel's digest anew (tests/golden)
 # make clean   removes all that make made
 #
@@ -9,7 +10,7 @@
 BIN := .venv/bin
 KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
-.PHONY: help demo test check golden clean setup tools style types
+.PHONY: help demo test check long golden clean setup tools style types
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -24,6 +25,9 @@ test: style types tools
 check: style types tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 	$(BIN)/setwise report --check
+
+long: tools
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m long
 
 golden: setup
 	$(BIN)/python -m tests.golden.digests

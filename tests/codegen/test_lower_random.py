@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import Phase, example, given, settings
@@ -32,10 +33,23 @@ natively = pytest.mark.skipif(not runnable(), reason="not run: this processor is
 
 some = settings(max_examples=150)
 
+targets = st.sampled_from(ISAS), st.sampled_from(CONVENTIONS)
+STRAIGHT = (programs(), st.lists(words, min_size=4, max_size=4), *targets)
+FIXED = (
+    programs((*PLAIN, *COUNTED, "not", "copy", "mul", "shlv"), 12),
+    st.lists(words, min_size=4, max_size=4),
+    *targets,
+)
+CROWDED = (
+    programs((*PLAIN, *COUNTED, "not", "copy", "shlv"), 40, 6, least=20),
+    st.lists(words, min_size=6, max_size=6),
+    *targets,
+)
+
 
 @natively
 @some
-@given(programs(), st.lists(words, min_size=4, max_size=4), st.sampled_from(ISAS), st.sampled_from(CONVENTIONS))
+@given(*STRAIGHT)
 @example(
     # a & 1, and-ed with what was and-ed with it: the one mask must not vouch for itself and vanish.
     Program(2, (Step("and", 0, 0, 1, 0, False), Step("and", 2, 1, 0, 0, False), Step("and", 3, 2, 0, 0, False))),
@@ -59,12 +73,7 @@ def test_random_descriptions(program: Program, arguments: list[int], isa: str, a
 
 @natively
 @some
-@given(
-    programs((*PLAIN, *COUNTED, "not", "copy", "mul", "shlv"), 12),
-    st.lists(words, min_size=4, max_size=4),
-    st.sampled_from(ISAS),
-    st.sampled_from(CONVENTIONS),
-)
+@given(*FIXED)
 @example(
     # imul with an immediate has three operands, even where two of them are one register.
     Program(2, (Step("mul", 0, 3, 255, 1, True), Step("xor", 2, 0, 255, 1, False), Step("and", 2, 0, 0, 1, False))),
@@ -81,12 +90,7 @@ def test_random_descriptions_with_fixed_registers(program: Program, arguments: l
 @natively
 # Not shrunk: that takes minutes here, and what is left is as hard to read.
 @settings(max_examples=25, phases=(Phase.explicit, Phase.generate))
-@given(
-    programs((*PLAIN, *COUNTED, "not", "copy", "shlv"), 40, 6, least=20),
-    st.lists(words, min_size=6, max_size=6),
-    st.sampled_from(ISAS),
-    st.sampled_from(CONVENTIONS),
-)
+@given(*CROWDED)
 def test_random_descriptions_that_need_all_their_variables(
     program: Program, arguments: list[int], isa: str, abi: str
 ) -> None:
@@ -131,16 +135,18 @@ def _controlled(kind: str, bodies: Sequence[Program], outer: Program) -> Descrip
     return describe
 
 
-@natively
-@some
-@given(
+CONTROLLED = (
     st.sampled_from(BODIES),
     st.lists(programs(steps=5).map(lambda p: Program(4, p.steps)), min_size=4, max_size=4),
     programs(PLAIN, 4).map(lambda p: Program(4, p.steps)),
     st.lists(words, min_size=2, max_size=2),
-    st.sampled_from(ISAS),
-    st.sampled_from(CONVENTIONS),
+    *targets,
 )
+
+
+@natively
+@some
+@given(*CONTROLLED)
 def test_random_control(
     kind: str, bodies: list[Program], outer: Program, arguments: list[int], isa: str, abi: str
 ) -> None:
@@ -148,3 +154,15 @@ def test_random_control(
     function = native(lower(routine(describe, 2), isa, abi))
     for case in (arguments, arguments[::-1], [0, arguments[0]], [7, 7]):
         assert function(*case) == oracle(describe, case)
+
+
+def at_length(test: Any, examples: int, *strategies: st.SearchStrategy[Any]) -> Callable[..., None]:
+    """The same test on many more descriptions, other ones each time that it runs."""
+    many = settings(max_examples=examples, derandomize=False)(given(*strategies)(test.hypothesis.inner_test))
+    return natively(pytest.mark.slow(pytest.mark.long(many)))
+
+
+test_random_descriptions_at_length = at_length(test_random_descriptions, 100_000, *STRAIGHT)
+test_fixed_registers_at_length = at_length(test_random_descriptions_with_fixed_registers, 100_000, *FIXED)
+test_all_variables_at_length = at_length(test_random_descriptions_that_need_all_their_variables, 20_000, *CROWDED)
+test_control_at_length = at_length(test_random_control, 100_000, *CONTROLLED)

@@ -362,3 +362,19 @@ def test_what_this_processor_lacks_and_all_of_avx512_passes_in_bochs() -> None:
     judged = list(side_by_side(partial(judge, on=processor("skylake-server")), jobs))
     assert len(judged) > 500
     assert [one for one in judged if one.outcome.status != "passed"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("family", sorted({routine.family for routine in catalogue().values()}))
+def test_the_whole_catalogue_passes_on_other_boards_in_bochs(
+    family: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every instruction set, on random boards and lines that no other test draws."""
+    require_tool("bochs")
+    monkeypatch.setattr("setwise.analysis.run.cases.SEED", seed)
+    routines = [routine for routine in catalogue().values() if routine.family == family]
+    judged = list(judge(jobs_of(routines, None, None), on=processor("tiger-lake")))
+    assert judged
+    assert [one for one in judged if one.outcome.status != "passed"] == []

@@ -26,6 +26,7 @@ from tests.analysis.semantics.machines import FLAGS, GENERAL, After, Bochs, Cpu,
 from tests.conftest import require_tool
 
 SHORT, LONG = range(2), range(2, 20)  # seeds of the rounds in `make test`, and besides in `make check`
+LONGEST = [range(seed, seed + 100) for seed in range(20, 1020, 100)]  # and in `make long`
 MACHINES = {"cpu": this_cpu, "bochs": Bochs}
 MEMORY = 1024  # bytes
 INVERSE = {"gf2p8affineinvqb", "vgf2p8affineinvqb"}  # have no semantics
@@ -155,7 +156,15 @@ def _hexadecimal(lanes: Sequence[int]) -> str:
 
 
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.slow)]
+    "rounds",
+    [
+        pytest.param(SHORT, id="short"),
+        pytest.param(LONG, id="long", marks=pytest.mark.slow),
+        *(
+            pytest.param(seeds, id=f"from {seeds.start}", marks=(pytest.mark.slow, pytest.mark.long))
+            for seeds in LONGEST
+        ),
+    ],
 )
 @pytest.mark.parametrize("name", by_mnemonic())
 def test_semantics_do_what_machines_do(name: str, rounds: range) -> None:
