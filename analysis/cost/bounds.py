@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 from setwise.analysis.code.decode import Decoded, Reg
-from setwise.analysis.cost.dependence import BEFORE, Flow, Step, Value
+from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Readiness
 from setwise.analysis.cost.pressure import Pressure, busiest
-from setwise.analysis.cost.processors.table import Processor, Row, Uops, size_of
+from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
 
 _RESULTS = ("rax", "zmm0")
 _SHORT = 500  # of such rounds many are run, so that a rhythm of several rounds shows
@@ -39,7 +39,7 @@ class Cost:
     bytes: int
     registers: int
     critical: tuple[int, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Readiness, ...]
     carried: bool = False
 
     @property
@@ -87,16 +87,16 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
 
     >>> from setwise.analysis.code.decode import decode
     >>> from setwise.analysis.cost.processors import processor
-    >>> found = cost(decode(bytes.fromhex("4889d048c1e808c3")), processor("zen4"))
-    >>> found.latency, found.bound, found.depth, found.critical
+    >>> of_shift = cost(decode(bytes.fromhex("4889d048c1e808c3")), processor("zen4"))
+    >>> of_shift.latency, of_shift.bound, of_shift.depth, of_shift.critical
     (1, 0.5, 2, (0, 1))
     """
     body = stream[:-1] if stream and stream[-1].flow == "return" else stream
     rows = rows_of(body, processor)
-    flow = Flow(processor)
-    flow.run(body, rows)
-    results = [flow.value(name) for name in _RESULTS if flow.value(name).producer != BEFORE] + flow.results
-    last = max(results, key=lambda value: value.ready, default=Value())
+    dataflow = Dataflow(processor)
+    dataflow.run(body, rows)
+    results = [dataflow.value(name) for name in _RESULTS if dataflow.value(name).producer != BEFORE] + dataflow.results
+    last = max(results, key=lambda value: value.ready, default=Arrival())
     return _cost(
         stream,
         body,
@@ -104,8 +104,8 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
         processor,
         latency=last.ready,
         depth=max((value.depth for value in results), default=0),
-        critical=critical_path(flow.steps, last.producer),
-        steps=tuple(flow.steps),
+        critical=critical_path(dataflow.steps, last.producer),
+        steps=tuple(dataflow.steps),
     )
 
 
@@ -116,12 +116,12 @@ def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     told. `steps` are those of the first round.
     """
     rows = rows_of(stream, processor)
-    flow = Flow(processor)
+    dataflow = Dataflow(processor)
     rounds = 4 if len(stream) > _SHORT else 24
     ready: list[dict[str, float]] = []
     for _ in range(rounds):
-        flow.run(stream, rows)
-        ready.append({name: value.ready for name, value in flow.values.items()})
+        dataflow.run(stream, rows)
+        ready.append({name: value.ready for name, value in dataflow.values.items()})
     half = rounds // 2
     growth = [(late - ready[half - 1][name]) / half for name, late in ready[-1].items()]
     return _cost(
@@ -132,42 +132,42 @@ def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
         latency=max(growth, default=0.0),
         depth=0,
         critical=(),
-        steps=tuple(flow.steps[: len(stream)]),
+        steps=tuple(dataflow.steps[: len(stream)]),
         carried=True,
     )
 
 
 def loops(decoded: Sequence[Decoded]) -> tuple[tuple[Decoded, ...], ...]:
     """The innermost loops: from where a branch goes back to up to that branch, and nothing in between goes back."""
-    found = []
-    for place, branch in enumerate(decoded):
+    bodies = []
+    for index, branch in enumerate(decoded):
         if branch.target is None or branch.target > branch.offset or branch.flow == "call":
             continue
-        body = tuple(one for one in decoded[: place + 1] if one.offset >= branch.target)
-        if not any(one.target is not None and one.target <= one.offset for one in body[:-1]):
-            found.append(body)
-    return tuple(found)
+        body = tuple(inner for inner in decoded[: index + 1] if inner.offset >= branch.target)
+        if not any(inner.target is not None and inner.target <= inner.offset for inner in body[:-1]):
+            bodies.append(body)
+    return tuple(bodies)
 
 
-def critical_path(steps: Sequence[Step], last: int) -> tuple[int, ...]:
+def critical_path(steps: Sequence[Readiness], last: int) -> tuple[int, ...]:
     """The instructions on the longest chain to instruction `last`, the first one first."""
     path = []
     while last != BEFORE:
         path.append(last)
-        waits = [given for given in steps[last].inputs if _decides(steps, last, given.producer, given.latency)]
+        waits = [wait for wait in steps[last].inputs if _decides(steps, last, wait.producer, wait.latency)]
         # Of chains of equal length the one with more instructions says more.
-        last = max((given.producer for given in waits), default=BEFORE)
+        last = max((wait.producer for wait in waits), default=BEFORE)
     return tuple(reversed(path))
 
 
-def _decides(steps: Sequence[Step], index: int, producer: int, latency: float) -> bool:
+def _decides(steps: Sequence[Readiness], index: int, producer: int, latency: float) -> bool:
     ready = steps[producer].ready if producer != BEFORE else 0.0
     return ready + latency == steps[index].ready
 
 
-def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[Row]:
+def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[CostRow]:
     """The row of each instruction; UnknownCost for the first that has none."""
-    known: dict[tuple[bytes, bool], Row] = {}
+    known: dict[tuple[bytes, bool], CostRow] = {}
     rows = []
     for instruction, taken in zip(stream, _taken(stream), strict=True):
         key = (instruction.raw, taken)
@@ -183,36 +183,37 @@ def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
     The code is taken to begin at a line's beginning; the last instruction comes before the first one again.
     """
     line = processor.line
-    found = []
-    for at, (one, taken) in enumerate(zip(stream, [*_taken(stream)[-1:], *_taken(stream)[:-1]], strict=True)):
+    jumped = _taken(stream)
+    delays = []
+    for at, (instruction, taken) in enumerate(zip(stream, [*jumped[-1:], *jumped[:-1]], strict=True)):
         before = stream[at - 1]
         if taken:
-            found.append(processor.taken.get(before.flow, processor.taken[""]))
+            delays.append(processor.taken.get(before.flow, processor.taken[""]))
         else:
-            found.append(float(line > 0 and at > 0 and one.offset // line != before.offset // line))
-    return found
+            delays.append(float(line > 0 and at > 0 and instruction.offset // line != before.offset // line))
+    return delays
 
 
 def _taken(stream: Sequence[Decoded]) -> list[bool]:
     """Which are jumps that are taken; after the last instruction comes the first one again."""
     following = [*stream[1:], *stream[:1]]
     return [
-        one.flow in ("jump", "indirect", "call", "return")
-        or (one.flow == "branch" and (after.offset != one.end or len(stream) == 1))
-        for one, after in zip(stream, following, strict=True)
+        instruction.flow in ("jump", "indirect", "call", "return")
+        or (instruction.flow == "branch" and (after.offset != instruction.end or len(stream) == 1))
+        for instruction, after in zip(stream, following, strict=True)
     ]
 
 
 def _cost(
     code: Sequence[Decoded],
     stream: Sequence[Decoded],
-    rows: Sequence[Row],
+    rows: Sequence[CostRow],
     processor: Processor,
     *,
     latency: float,
     depth: int,
     critical: tuple[int, ...],
-    steps: tuple[Step, ...],
+    steps: tuple[Readiness, ...],
     carried: bool = False,
 ) -> Cost:
     fused = [processor.fuses(one, following) for one, following in pairwise(stream)] + [False]
@@ -239,15 +240,15 @@ def _cost(
     )
 
 
-def _uops(instruction: Decoded, row: Row, joins: bool, processor: Processor) -> list[Uops]:
+def _uops(instruction: Decoded, row: CostRow, joins: bool, processor: Processor) -> list[Uops]:
     """What an instruction gives to the ports; one that joins the branch behind it leaves the work to that."""
-    found = [] if joins else [row.uops]
+    uops = [] if joins else [row.uops]
     size = size_of(instruction)
     if instruction.loads:
-        found.append(processor.loads[size].uops)
+        uops.append(processor.loads[size].uops)
     if instruction.stores:
-        found.append(processor.stores[size].uops)
-    return found
+        uops.append(processor.stores[size].uops)
+    return uops
 
 
 def _vectors(instruction: Decoded, bits: int) -> bool:

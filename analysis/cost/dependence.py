@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
-from setwise.analysis.cost.processors.table import Processor, Row, size_of
+from setwise.analysis.cost.processors.table import CostRow, Processor, size_of
 
 BEFORE = -1
 """As producer: the value was there before the first instruction."""
 
 Symbol = tuple[str, int]
 """A register's value as far as addresses need it: a name for what is not known, and what was added to it."""
-Place = tuple[tuple[str, str, int], int]
+Cell = tuple[tuple[str, str, int], int]
 """An address: base, index and scale by their symbols, and the displacement from there."""
 
 
@@ -33,16 +33,15 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """An executed instruction: when its last operand is there, when its result is, and what it waits for."""
+class Readiness:
+    """An executed instruction: when its result is there, and what it waits for."""
 
-    start: float
     ready: float
     inputs: tuple[Input, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Arrival:
     """A value in a register or in memory: when it is ready, who made it, whether it depends on an argument.
 
     `depth` counts instructions on the longest chain to it.
@@ -55,74 +54,73 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class PendingStore:
     """What a store left in memory: `size` bytes from `offset`."""
 
     offset: int
     size: int
     kind: str
-    value: Value
+    value: Arrival
 
 
 @dataclass
-class Flow:
+class Dataflow:
     """Executes instructions in order, as far as readiness goes; may go on with the next round of a loop."""
 
     processor: Processor
-    steps: list[Step] = field(default_factory=list)
-    values: dict[str, Value] = field(default_factory=dict)
-    stored: dict[tuple[str, str, int], list[Stored]] = field(default_factory=dict)
+    steps: list[Readiness] = field(default_factory=list)
+    values: dict[str, Arrival] = field(default_factory=dict)
+    stored: dict[tuple[str, str, int], list[PendingStore]] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
-    results: list[Value] = field(default_factory=list)
+    results: list[Arrival] = field(default_factory=list)
     """Values that were stored elsewhere than on the stack."""
 
-    def run(self, stream: Sequence[Decoded], rows: Sequence[Row]) -> None:
+    def run(self, stream: Sequence[Decoded], rows: Sequence[CostRow]) -> None:
         """These instructions with the rows of their table, behind what was executed before."""
         for instruction, row in zip(stream, rows, strict=True):
             self._execute(instruction, row)
 
-    def value(self, name: str) -> Value:
+    def value(self, name: str) -> Arrival:
         """The value of a register or flag now."""
-        return self.values.get(name, Value(live=name != "rsp"))
+        return self.values.get(name, Arrival(live=name != "rsp"))
 
-    def _execute(self, instruction: Decoded, row: Row) -> None:
+    def _execute(self, instruction: Decoded, row: CostRow) -> None:
         index = len(self.steps)
-        place = self._place(instruction)
+        cell = self._cell(instruction)
         if instruction.mnemonic == "xchg" and instruction.memory is None:
             self._exchange(instruction, row, index)
             return
         inputs, sources = [], []
-        for source, given in [] if row.breaks else self._inputs(instruction, row, place):
+        for source, needed in [] if row.breaks else self._inputs(instruction, row, cell):
             sources.append(source)
-            inputs.append(given)
-        value = self._step(inputs, sources, index)
+            inputs.append(needed)
+        value = self._finish(inputs, sources, index)
         for name in _written(instruction):
             self.values[name] = value
         self._follow(instruction, index)
-        if instruction.stores and place is not None:
-            self._store(instruction, place, value)
+        if instruction.stores and cell is not None:
+            self._store(instruction, cell, value)
 
-    def _step(self, inputs: Sequence[Input], sources: Sequence[Value], index: int) -> Value:
+    def _finish(self, inputs: Sequence[Input], sources: Sequence[Arrival], index: int) -> Arrival:
         live = any(source.live for source in sources)
-        pairs = [(source.ready, source.ready + given.latency) for source, given in zip(sources, inputs, strict=True)]
-        start = max((early for early, _ in pairs), default=0.0) if live else 0.0
-        ready = max((late for _, late in pairs), default=0.0) if live else 0.0
-        self.steps.append(Step(start, ready, tuple(inputs)))
-        return Value(ready, index, live, 1 + max((source.depth for source in sources), default=0))
+        times = (source.ready + needed.latency for source, needed in zip(sources, inputs, strict=True))
+        ready = max(times, default=0.0) if live else 0.0
+        self.steps.append(Readiness(ready, tuple(inputs)))
+        return Arrival(ready, index, live, 1 + max((source.depth for source in sources), default=0))
 
-    def _exchange(self, instruction: Decoded, row: Row, index: int) -> None:
+    def _exchange(self, instruction: Decoded, row: CostRow, index: int) -> None:
         """Each register waits for the other alone."""
         first, second = (operand.full for operand in instruction.operands if isinstance(operand, Reg))
         old = {name: self.value(name) for name in (first, second)}
         inputs = [Input(value.producer, name, row.after("r")) for name, value in old.items()]
-        self._step(inputs, list(old.values()), index)
+        self._finish(inputs, list(old.values()), index)
         for name, other in ((first, second), (second, first)):
             was = old[other]
-            self.values[name] = Value(was.ready + row.after("r") * was.live, index, was.live, was.depth + 1)
+            self.values[name] = Arrival(was.ready + row.after("r") * was.live, index, was.live, was.depth + 1)
         known = [self._symbol(name) for name in (first, second)]
         self.symbols[second], self.symbols[first] = known
 
-    def _inputs(self, instruction: Decoded, row: Row, place: Place | None) -> Iterator[tuple[Value, Input]]:
+    def _inputs(self, instruction: Decoded, row: CostRow, cell: Cell | None) -> Iterator[tuple[Arrival, Input]]:
         memory = instruction.memory
         address = set() if memory is None else {part.full for part in (memory.base, memory.index) if part}
         named = {operand.full for operand in instruction.operands if isinstance(operand, Reg)}
@@ -138,7 +136,7 @@ class Flow:
         for name in sorted(instruction.flags_read):
             value = self.value(name)
             yield value, Input(value.producer, name, row.after("f"))
-        if not loads or place is None:
+        if not loads or cell is None:
             return
         kind = size_of(instruction)
         access = self.processor.loads[kind]
@@ -147,11 +145,11 @@ class Flow:
         for name in sorted(address):
             value = self.value(name)
             yield value, Input(value.producer, name, access.latency + scaled + behind)
-        yield from self._loaded(instruction, place, kind, behind)
+        yield from self._loaded(instruction, cell, kind, behind)
 
-    def _loaded(self, instruction: Decoded, place: Place, kind: str, behind: float) -> Iterator[tuple[Value, Input]]:
+    def _loaded(self, instruction: Decoded, cell: Cell, kind: str, behind: float) -> Iterator[tuple[Arrival, Input]]:
         """The stores that a load takes its value from; an argument on the stack was stored before."""
-        key, offset = place
+        key, offset = cell
         size = _bytes(instruction)
         missing = set(range(offset, offset + size))
         for stored in reversed(self.stored.get(key, [])):
@@ -162,11 +160,11 @@ class Flow:
                 latency = forwards.get(stored.kind + kind, forwards[""])
                 yield stored.value, Input(stored.value.producer, "memory", latency + behind)
         if missing and key == ("rsp", "", 1) and offset > 0:
-            yield Value(), Input(BEFORE, "memory", self.processor.loads[kind].latency + behind)
+            yield Arrival(), Input(BEFORE, "memory", self.processor.loads[kind].latency + behind)
 
-    def _store(self, instruction: Decoded, place: Place, value: Value) -> None:
-        key, offset = place
-        new = Stored(offset, _bytes(instruction), size_of(instruction), value)
+    def _store(self, instruction: Decoded, cell: Cell, value: Arrival) -> None:
+        key, offset = cell
+        new = PendingStore(offset, _bytes(instruction), size_of(instruction), value)
         kept = [old for old in self.stored.get(key, []) if not _covers(new, old)]
         self.stored[key] = [*kept, new]
         if key[0] != "rsp" and instruction.flow == "next":
@@ -175,7 +173,7 @@ class Flow:
     def _symbol(self, name: str) -> Symbol:
         return self.symbols.get(name, (name, 0))
 
-    def _place(self, instruction: Decoded) -> Place | None:
+    def _cell(self, instruction: Decoded) -> Cell | None:
         """Where an instruction loads or stores."""
         if not instruction.loads and not instruction.stores:
             return None
@@ -222,7 +220,7 @@ def _bytes(instruction: Decoded) -> int:
     return instruction.memory.bits // 8 if instruction.memory is not None else 8
 
 
-def _covers(new: Stored, old: Stored) -> bool:
+def _covers(new: PendingStore, old: PendingStore) -> bool:
     return new.offset <= old.offset and old.offset + old.size <= new.offset + new.size
 
 

@@ -28,8 +28,8 @@ from itertools import pairwise
 
 from setwise.analysis.code.decode import Decoded
 from setwise.analysis.cost.bounds import fetches, round_cost, rows_of
-from setwise.analysis.cost.dependence import BEFORE, Flow, Step
-from setwise.analysis.cost.processors.table import Processor, Row, Uops, size_of
+from setwise.analysis.cost.dependence import BEFORE, Dataflow, Readiness
+from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
 
 _ROUNDS = 3  # the first fills the queues, the others are counted
 _STEPS = (1, 2, 3, 4, 8)  # by how many waiting operations ports must differ to be told apart
@@ -48,7 +48,7 @@ CORES: Mapping[str, Core] = {"zen4": Core(320, {"I": 96, "F": 64})}
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _MicroOperation:
     """An instruction of the round as the core sees it; `behind` is the shortest way from an operand to the result."""
 
     behind: float
@@ -76,47 +76,51 @@ def simulate(stream: Sequence[Decoded], processor: Processor) -> float:
     if processor.name not in CORES:
         raise ValueError(f"how {processor.title} queues operations is not known: use one of {', '.join(CORES)}")
     rows = rows_of(stream, processor)
-    flow = Flow(processor)
+    dataflow = Dataflow(processor)
     for _ in range(_ROUNDS):
-        flow.run(stream, rows)
-    kinds = _kinds(stream, rows, processor)
+        dataflow.run(stream, rows)
+    operations = _micro_operations(stream, rows, processor)
     core = CORES[processor.name]
-    ends = [_Run(kinds, flow.steps, processor.width, core, step).ends() for step in _STEPS]
-    least = min(one[-1] - one[0] for one in ends) / (_ROUNDS - 1)
+    ends = [_Execution(operations, dataflow.steps, processor.width, core, step).ends() for step in _STEPS]
+    least = min(retired[-1] - retired[0] for retired in ends) / (_ROUNDS - 1)
     return max(least, round_cost(stream, processor).bound)
 
 
-def _kinds(stream: Sequence[Decoded], rows: Sequence[Row], processor: Processor) -> list[_Kind]:
+def _micro_operations(
+    stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor
+) -> list[_MicroOperation]:
     joins = [processor.fuses(one, following) for one, following in pairwise(stream)] + [False]
-    kinds = []
-    for one, row, joined, fetch in zip(stream, rows, joins, fetches(stream, processor), strict=True):
-        size = size_of(one)
-        kinds.append(
-            _Kind(
+    operations = []
+    for instruction, row, joined, fetch in zip(stream, rows, joins, fetches(stream, processor), strict=True):
+        size = size_of(instruction)
+        operations.append(
+            _MicroOperation(
                 min(row.latency.values()) if isinstance(row.latency, Mapping) else row.latency,
                 () if joined else row.uops,
-                processor.loads[size].uops if one.loads else (),
-                processor.loads[size].latency if one.loads else 0,
-                processor.stores[size].uops if one.stores else (),
-                0.0 if joined else processor.slots(one, row),
+                processor.loads[size].uops if instruction.loads else (),
+                processor.loads[size].latency if instruction.loads else 0,
+                processor.stores[size].uops if instruction.stores else (),
+                0.0 if joined else processor.slots(instruction, row),
                 fetch,
             )
         )
-    return kinds
+    return operations
 
 
-class _Run:
+class _Execution:
     """The state of the core while it executes."""
 
-    def __init__(self, kinds: Sequence[_Kind], steps: Sequence[Step], width: int, core: Core, step: int) -> None:
-        self.kinds, self.steps, self.width, self.core, self.step = kinds, steps, width, core, step
+    def __init__(
+        self, operations: Sequence[_MicroOperation], steps: Sequence[Readiness], width: int, core: Core, step: int
+    ) -> None:
+        self.operations, self.steps, self.width, self.core, self.step = operations, steps, width, core, step
         number = len(steps)
         self.ready: list[float | None] = [None] * number
         self.operands = [0.0] * number  # when the last operand is there, less what is counted behind it
         self.missing = [0] * number
         self.left = [0] * number
         self.waiters: list[list[tuple[int, float]]] = [[] for _ in range(number)]
-        self.given: list[tuple[tuple[str, int], ...]] = [()] * number
+        self.assigned: list[tuple[tuple[str, int], ...]] = [()] * number
         self.storing: list[tuple[str, ...]] = [()] * number
         self.ports: dict[str, _Port] = {}
         self.queued = dict.fromkeys(core.queues, 0)
@@ -129,19 +133,22 @@ class _Run:
         fetched: list[float] = []
         total = 0.0
         for at in range(len(self.steps)):
-            total += self.kinds[at % len(self.kinds)].fetch
+            total += self._operation(at).fetch
             fetched.append(total)
         dispatched = retired = 0
-        found = []
+        ends = []
         while retired < len(self.steps):
             dispatched = self._dispatch(dispatched, retired, fetched)
             self._issue()
             while retired < dispatched and self._is_done(retired):
                 retired += 1
-                if retired % len(self.kinds) == 0:
-                    found.append(self.now)
+                if retired % len(self.operations) == 0:
+                    ends.append(self.now)
             self.now += 1
-        return found
+        return ends
+
+    def _operation(self, at: int) -> _MicroOperation:
+        return self.operations[at % len(self.operations)]
 
     def _is_done(self, at: int) -> bool:
         ready = self.ready[at]
@@ -151,59 +158,59 @@ class _Run:
         used = 0.0
         self.waited = {name: port.waiting // self.step for name, port in self.ports.items()}
         while at < len(self.steps) and at - retired < self.core.reorder and fetched[at] <= self.now:
-            kind = self.kinds[at % len(self.kinds)]
-            if used + kind.slots > self.width + 1e-9:
+            operation = self._operation(at)
+            if used + operation.slots > self.width + 1e-9:
                 break
             if any(self.queued[queue] > places for queue, places in self.core.queues.items()):
                 break
-            used += kind.slots
-            self._enter(at, kind)
+            used += operation.slots
+            self._enter(at, operation)
             at += 1
         return at
 
-    def _enter(self, at: int, kind: _Kind) -> None:
-        self.given[at] = tuple((self._choose(ports, int(count)), int(count)) for ports, count in kind.own)
-        self.storing[at] = tuple(self._fewest(ports) for ports, count in kind.store for _ in range(int(count)))
-        for name, _ in self.given[at]:
+    def _enter(self, at: int, operation: _MicroOperation) -> None:
+        self.assigned[at] = tuple((self._choose(ports, int(count)), int(count)) for ports, count in operation.own)
+        self.storing[at] = tuple(self._fewest(ports) for ports, count in operation.store for _ in range(int(count)))
+        for name, _ in self.assigned[at]:
             self.ports[name].waiting += 1
             if name[0] in self.queued:
                 self.queued[name[0]] += 1
-        self.left[at] = len(self.given[at])
+        self.left[at] = len(self.assigned[at])
         soon: float = self.now + 1
-        for ports, times in kind.load:
+        for ports, times in operation.load:
             for _ in range(int(times)):
                 name = self._fewest(ports)
                 heapq.heappush(self.ports[name].coming, (soon, at, 1, False))
-        if kind.load:
-            soon += kind.loading
+        if operation.load:
+            soon += operation.loading
         self.operands[at] = max(self.operands[at], soon)
-        for given in self.steps[at].inputs:
-            if given.producer == BEFORE:
+        for wait in self.steps[at].inputs:
+            if wait.producer == BEFORE:
                 continue
-            known = self.ready[given.producer]
+            known = self.ready[wait.producer]
             if known is None:
-                self.waiters[given.producer].append((at, given.latency - kind.behind))
+                self.waiters[wait.producer].append((at, wait.latency - operation.behind))
                 self.missing[at] += 1
             else:
-                self.operands[at] = max(self.operands[at], known + given.latency - kind.behind)
+                self.operands[at] = max(self.operands[at], known + wait.latency - operation.behind)
         if not self.missing[at]:
             self._start([at])
 
     def _choose(self, ports: frozenset[str], count: int) -> str:
         """The port whose turn it is among those where the fewest waited when the cycle began."""
-        kind = min(ports)[0]
-        turn = self.turns.get(kind, 0)
-        name = min(sorted(ports), key=lambda one: (self.waited.get(one, 0), (int(one[1:]) - turn) % _TURNS))
+        letter = min(ports)[0]
+        turn = self.turns.get(letter, 0)
+        name = min(sorted(ports), key=lambda port: (self.waited.get(port, 0), (int(port[1:]) - turn) % _TURNS))
         self.ports.setdefault(name, _Port())
         self.waited[name] = self.waited.get(name, 0) + 1
-        self.turns[kind] = int(name[1:]) + count
+        self.turns[letter] = int(name[1:]) + count
         return name
 
     def _fewest(self, ports: frozenset[str]) -> str:
         """For loads and stores, which every cycle brings few of."""
         for name in ports:
             self.ports.setdefault(name, _Port())
-        name = min(sorted(ports), key=lambda one: self.ports[one].waiting)
+        name = min(sorted(ports), key=lambda port: self.ports[port].waiting)
         self.ports[name].waiting += 1
         return name
 
@@ -212,23 +219,23 @@ class _Run:
         while waiting:
             at = waiting.pop()
             time = self.operands[at]
-            for name, count in self.given[at]:
+            for name, count in self.assigned[at]:
                 heapq.heappush(self.ports[name].coming, (time, at, count, True))
             for name in self.storing[at]:
                 heapq.heappush(self.ports[name].coming, (time, at, 1, False))
-            if not self.given[at]:
-                waiting += self._finish(at, time + self.kinds[at % len(self.kinds)].behind)
+            if not self.assigned[at]:
+                waiting += self._finish(at, time + self._operation(at).behind)
 
     def _finish(self, at: int, time: float) -> list[int]:
         """The result is there at that time: who now has all operands."""
         self.ready[at] = time
-        found = []
+        startable = []
         for waiter, further in self.waiters[at]:
             self.operands[waiter] = max(self.operands[waiter], time + further)
             self.missing[waiter] -= 1
             if not self.missing[waiter]:
-                found.append(waiter)
-        return found
+                startable.append(waiter)
+        return startable
 
     def _issue(self) -> None:
         for name, port in self.ports.items():
@@ -247,8 +254,8 @@ class _Run:
                 self.queued[name[0]] -= 1
             self.left[at] -= 1
             if not self.left[at]:
-                kind = self.kinds[at % len(self.kinds)]
-                self._start(self._finish(at, self.now + kind.behind))
+                operation = self._operation(at)
+                self._start(self._finish(at, self.now + operation.behind))
 
     def _next(self, name: str, port: _Port) -> tuple[int, int, bool] | None:
         """The oldest operation that is ready and whose result does not leave when another one does."""
@@ -256,7 +263,7 @@ class _Run:
             return heapq.heappop(port.ready) if port.ready else None
         for chosen in sorted(port.ready):
             at, count, _ = chosen
-            first = self.now + self.kinds[at % len(self.kinds)].behind
+            first = self.now + self._operation(at).behind
             leaving = {first + cycle for cycle in range(count)}
             if not leaving & port.leaving:
                 port.leaving |= leaving

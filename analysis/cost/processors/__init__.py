@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from setwise.analysis.cost.processors.ice_lake import ICE_LAKE
 from setwise.analysis.cost.processors.skylake_server import SKYLAKE_SERVER
-from setwise.analysis.cost.processors.table import Processor, Row, UnknownCost
+from setwise.analysis.cost.processors.table import CostRow, Processor, UnknownCost
 from setwise.analysis.cost.processors.zen3 import ZEN3
 from setwise.analysis.cost.processors.zen4 import ZEN4
 
-__all__ = ["PROCESSORS", "Processor", "Row", "UnknownCost", "processor"]
+__all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
 PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, ZEN3, ZEN4)
 

@@ -7,7 +7,7 @@ registers are eliminated still. A second unit on p1 shuffles within 128 bits, bu
 from __future__ import annotations
 
 from setwise.analysis.cost.processors.intel import FUSED, RECALLED, SHARED, VECTOR_LOADS
-from setwise.analysis.cost.processors.table import Access, Processor, Row
+from setwise.analysis.cost.processors.table import Access, CostRow, Processor
 
 _SCHEDULE = "LLVM 19, X86SchedIceLake.td"
 _TIMED = f"{_SCHEDULE}; timed, InstLatx64, GenuineIntel00706E5_IceLakeY"
@@ -16,18 +16,18 @@ _ADDRESS = "timed, InstLatx64, GenuineIntel00706E5_IceLakeY: four a cycle"
 _JUMPS = "Fog, Microarchitecture, as copied in MzaxnaV/handmadehero_zig, misc/llvm_mca_outputs.md: jumps on p0 and p6"
 
 _OWN = (
-    Row("mov", "r", "p0156", 1, _MICROCODE),
-    Row("movzx", "rb", "p0156", 1, _MICROCODE),
-    Row("lea", "r[b] r[bd] r[bi] r[i] r[id] r[d] r[p] r[bid]", "p0156", 1, _ADDRESS),
-    Row("lea", "r[bs] r[s] r[sd] r[bsd]", "p15", 1, _TIMED),
-    Row("j\\w+", "taken r", "p06", 1, _JUMPS),
-    Row("call", "none taken", "p06", 1, f"{_JUMPS}; {RECALLED}", issue=2),
-    Row("ret", "none taken", "p06", 1, f"{_JUMPS}; {RECALLED}"),
-    Row("v?ps[lr]l[wdq]|v?psra[wdq]", "x", "p01 + p15", 1, f"{_TIMED}; from the count 2 cycles, left out", issue=2),
-    Row("v?pblendw", "xi yi", "p15", 1, _TIMED),
-    Row("v?pmov[sz]x\\w+", "x xm", "p15", 1, _TIMED),
-    Row("v?pshuf(d|lw|hw)|v?ps[lr]ldq|v?shufp[sd]", "xi yi", "p15", 1, _TIMED),
-    Row("v?pshufb|v?punpck[lh]\\w+", "x y", "p15", 1, _TIMED),
+    CostRow("mov", "r", "p0156", 1, _MICROCODE),
+    CostRow("movzx", "rb", "p0156", 1, _MICROCODE),
+    CostRow("lea", "r[b] r[bd] r[bi] r[i] r[id] r[d] r[p] r[bid]", "p0156", 1, _ADDRESS),
+    CostRow("lea", "r[bs] r[s] r[sd] r[bsd]", "p15", 1, _TIMED),
+    CostRow("j\\w+", "taken r", "p06", 1, _JUMPS),
+    CostRow("call", "none taken", "p06", 1, f"{_JUMPS}; {RECALLED}", issue=2),
+    CostRow("ret", "none taken", "p06", 1, f"{_JUMPS}; {RECALLED}"),
+    CostRow("v?ps[lr]l[wdq]|v?psra[wdq]", "x", "p01 + p15", 1, f"{_TIMED}; from the count 2 cycles, left out", issue=2),
+    CostRow("v?pblendw", "xi yi", "p15", 1, _TIMED),
+    CostRow("v?pmov[sz]x\\w+", "x xm", "p15", 1, _TIMED),
+    CostRow("v?pshuf(d|lw|hw)|v?ps[lr]ldq|v?shufp[sd]", "xi yi", "p15", 1, _TIMED),
+    CostRow("v?pshufb|v?punpck[lh]\\w+", "x y", "p15", 1, _TIMED),
 )
 
 ICE_LAKE = Processor(

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from setwise.analysis.cost.processors.intel import FUSED, RECALLED, SHARED, VECTOR_LOADS
-from setwise.analysis.cost.processors.table import Access, Processor, Row
+from setwise.analysis.cost.processors.table import Access, CostRow, Processor
 
 _SCHEDULE = "LLVM 19, X86SchedSkylakeServer.td"
 _TIMED = f"{_SCHEDULE}; timed, InstLatx64, GenuineIntel0050654_SkylakeX"
 _ELIMINATED = "uiCA, microArchConfigs.py, SKL: moves of general registers eliminated"
 
 _OWN = (
-    Row("mov", "r", "", 0, _ELIMINATED),
-    Row("movzx", "rb", "", 0, _ELIMINATED),
-    Row("lea", "r[b] r[bd] r[bi] r[bs] r[s] r[sd] r[i] r[id] r[d] r[p]", "p15", 1, _TIMED),
-    Row("lea", "r[bid] r[bsd]", "p1", 3, "timed, InstLatx64, GenuineIntel0050654_SkylakeX: three components"),
-    Row("j\\w+", "taken r", "p6", 1, _SCHEDULE),
-    Row("call", "none taken", "p6", 1, RECALLED, issue=2),
-    Row("ret", "none taken", "p6", 1, RECALLED),
-    Row("v?ps[lr]l[wdq]|v?psra[wdq]", "x", "p01 + p5", 1, f"{_TIMED}; from the count 2 cycles, left out", issue=2),
-    Row("v?pblendw", "xi yi", "p5", 1, _SCHEDULE),
-    Row("v?pmov[sz]x\\w+", "x", "p5", 1, _TIMED),
+    CostRow("mov", "r", "", 0, _ELIMINATED),
+    CostRow("movzx", "rb", "", 0, _ELIMINATED),
+    CostRow("lea", "r[b] r[bd] r[bi] r[bs] r[s] r[sd] r[i] r[id] r[d] r[p]", "p15", 1, _TIMED),
+    CostRow("lea", "r[bid] r[bsd]", "p1", 3, "timed, InstLatx64, GenuineIntel0050654_SkylakeX: three components"),
+    CostRow("j\\w+", "taken r", "p6", 1, _SCHEDULE),
+    CostRow("call", "none taken", "p6", 1, RECALLED, issue=2),
+    CostRow("ret", "none taken", "p6", 1, RECALLED),
+    CostRow("v?ps[lr]l[wdq]|v?psra[wdq]", "x", "p01 + p5", 1, f"{_TIMED}; from the count 2 cycles, left out", issue=2),
+    CostRow("v?pblendw", "xi yi", "p5", 1, _SCHEDULE),
+    CostRow("v?pmov[sz]x\\w+", "x", "p5", 1, _TIMED),
 )
 
 SKYLAKE_SERVER = Processor(

@@ -33,7 +33,7 @@ class UnknownCost(ValueError):
 
 
 @dataclass(frozen=True)
-class Row:
+class CostRow:
     """What instructions cost on one processor.
 
     `mnemonics` is a regular expression, `forms` a list of forms. `ports` spells execution units: "p015 + 2*p5" is an
@@ -69,7 +69,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Access:
-    """Loads, or stores, of one size: the ports as in `Row`, and cycles from the address to the value loaded."""
+    """Loads, or stores, of one size: the ports as in `CostRow`, and cycles from the address to the value loaded."""
 
     ports: str
     latency: float
@@ -104,7 +104,7 @@ class Processor:
     forwards: Mapping[str, float]
     taken: Mapping[str, float]
     fused: str
-    rows: tuple[Row, ...]
+    rows: tuple[CostRow, ...]
     sources: tuple[str, ...]
     closed: frozenset[str] = frozenset()
     splits: bool = False
@@ -112,17 +112,17 @@ class Processor:
     line: int = 0
 
     @cached_property
-    def by_form(self) -> Mapping[str, tuple[Row, ...]]:
+    def by_form(self) -> Mapping[str, tuple[CostRow, ...]]:
         """The rows of each form, v spelt out."""
-        found: dict[str, tuple[Row, ...]] = {}
+        by_form: dict[str, tuple[CostRow, ...]] = {}
         for row in self.rows:
             for form in row.forms.split():
                 for letter in "xyz" if "v" in form else "v":
                     spelt = form.replace("v", letter)
-                    found[spelt] = (*found.get(spelt, ()), row)
-        return found
+                    by_form[spelt] = (*by_form.get(spelt, ()), row)
+        return by_form
 
-    def row(self, instruction: Decoded, taken: bool = False) -> Row:
+    def row(self, instruction: Decoded, taken: bool = False) -> CostRow:
         """The row of this instruction; UnknownCost if there is none. `taken` says that it is a branch that is taken.
 
         >>> from setwise.analysis.code.decode import decode
@@ -154,7 +154,7 @@ class Processor:
             and not (instruction.loads and any(isinstance(operand, Imm) for operand in instruction.operands))
         )
 
-    def slots(self, instruction: Decoded, row: Row) -> float:
+    def slots(self, instruction: Decoded, row: CostRow) -> float:
         """How many issue slots it takes on its own.
 
         Intel's operations stay one with their load, but not where the address is relative to rip and an immediate comes
@@ -171,11 +171,11 @@ class Processor:
         return row.issue
 
 
-_ACCESS_ALONE = Row("", "", "", 0, "the table's loads and stores")
+_ACCESS_ALONE = CostRow("", "", "", 0, "the table's loads and stores")
 
 
 def parse_ports(text: str) -> Uops:
-    """Ports as `Row` spells them.
+    """Ports as `CostRow` spells them.
 
     >>> [(sorted(ports), count) for ports, count in parse_ports("p01 + 2*I0B0")]
     [(['p0', 'p1'], 1.0), (['B0', 'I0'], 2.0)]

@@ -6,35 +6,35 @@ V0 and V1 loads into vector registers, F0 to F3 the vector units, F4 and F5 vect
 
 from __future__ import annotations
 
-from setwise.analysis.cost.processors.table import Row
+from setwise.analysis.cost.processors.table import CostRow
 
 FUSED = "test|and|or|xor|cmp|add|sub|inc|dec"
 """What a branch behind it joins."""
 
 
-def integer(source: str) -> tuple[Row, ...]:
+def integer(source: str) -> tuple[CostRow, ...]:
     """Rows that cost the same on all of them; `source` says who found it for this one."""
     return (
-        Row("mov", "ri rI bi wi b w", "I0123", 1, source),
-        Row("movzx|movsxd?", "r rb rw", "I0123", 1, source),
-        Row("and|or|xor|add|sub|cmp|test", "r ri b bi w wi", "I0123", 1, source),
-        Row("not|neg|inc|dec", "r b w", "I0123", 1, source),
-        Row("cdqe|cwde|cqo|cdq", "none", "I0123", 1, source),
-        Row("adc|sbb", "r ri", "I0123", 1, source),
-        Row("shl|shr|sar|rol|ror", "ri rb", "I12", 1, source),
-        Row("shld|shrd", "ri", "3*I12", 2, source, issue=4),
-        Row("shlx|shrx|sarx", "r", "I12", 1, source),
-        Row("rorx", "ri", "I12", 1, source),
-        Row("andn|popcnt|lzcnt|bswap", "r", "I0123", 1, source),
-        Row("bzhi|bextr", "r", "I12", 1, source),
-        Row("pext|pdep", "r", "I1", 3, source),
-        Row("imul", "r ri", "I1", 3, source),
-        Row("mul", "r", "I1", 3, source, issue=2),
-        Row("mulx", "r", "I1", 4, source, issue=2),
-        Row("bt", "r ri", "I12", 1, source),
-        Row("bts|btr|btc", "r ri", "2*I12", 2, source, issue=2),
-        Row("cmov\\w+", "r", "I03", 1, source),
-        Row("set\\w+", "b", "I03", 1, source),
-        Row("lea", "r[b] r[bd] r[bi] r[bs] r[s] r[sd] r[i] r[id] r[d] r[p]", "I0123", 1, source),
-        Row("lea", "r[bid] r[bsd]", "I0123", 2, f"{source}: two a cycle, on units not known"),
+        CostRow("mov", "ri rI bi wi b w", "I0123", 1, source),
+        CostRow("movzx|movsxd?", "r rb rw", "I0123", 1, source),
+        CostRow("and|or|xor|add|sub|cmp|test", "r ri b bi w wi", "I0123", 1, source),
+        CostRow("not|neg|inc|dec", "r b w", "I0123", 1, source),
+        CostRow("cdqe|cwde|cqo|cdq", "none", "I0123", 1, source),
+        CostRow("adc|sbb", "r ri", "I0123", 1, source),
+        CostRow("shl|shr|sar|rol|ror", "ri rb", "I12", 1, source),
+        CostRow("shld|shrd", "ri", "3*I12", 2, source, issue=4),
+        CostRow("shlx|shrx|sarx", "r", "I12", 1, source),
+        CostRow("rorx", "ri", "I12", 1, source),
+        CostRow("andn|popcnt|lzcnt|bswap", "r", "I0123", 1, source),
+        CostRow("bzhi|bextr", "r", "I12", 1, source),
+        CostRow("pext|pdep", "r", "I1", 3, source),
+        CostRow("imul", "r ri", "I1", 3, source),
+        CostRow("mul", "r", "I1", 3, source, issue=2),
+        CostRow("mulx", "r", "I1", 4, source, issue=2),
+        CostRow("bt", "r ri", "I12", 1, source),
+        CostRow("bts|btr|btc", "r ri", "2*I12", 2, source, issue=2),
+        CostRow("cmov\\w+", "r", "I03", 1, source),
+        CostRow("set\\w+", "b", "I03", 1, source),
+        CostRow("lea", "r[b] r[bd] r[bi] r[bs] r[s] r[sd] r[i] r[id] r[d] r[p]", "I0123", 1, source),
+        CostRow("lea", "r[bid] r[bsd]", "I0123", 2, f"{source}: two a cycle, on units not known"),
     )

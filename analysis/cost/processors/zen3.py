@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setwise.analysis.cost.processors.table import Access, Processor, Row
+from setwise.analysis.cost.processors.table import Access, CostRow, Processor
 from setwise.analysis.cost.processors.zen import FUSED, integer
 
 _SCHEDULE = "LLVM 19, X86ScheduleZnver3.td"
@@ -16,23 +16,23 @@ _PARTED = f"timed, {_FILE}: 6 cycles there and back, one a cycle each way; parte
 _THROUGH_LANES = f"timed, {_FILE}: 8 cycles there and back, with a shuffle each way"
 
 _GENERAL = (
-    Row("mov", "r", "", 0, _RENAMED),
-    Row("xchg", "r", "", 0, _RENAMED, issue=2),
-    Row("xor|sub", "r=", "", 0, _TIMED, breaks=True),
+    CostRow("mov", "r", "", 0, _RENAMED),
+    CostRow("xchg", "r", "", 0, _RENAMED, issue=2),
+    CostRow("xor|sub", "r=", "", 0, _TIMED, breaks=True),
     *integer(_TIMED),
-    Row("blsi|blsr|blsmsk", "r", "2*I0123", 2, _TIMED, issue=2),
-    Row("tzcnt", "r", "I12", 2, _TIMED, issue=2),
-    Row("bsf", "r", "3*I1", 3, _TIMED, issue=6),
-    Row("bsr", "r", "4*I1", 4, _TIMED, issue=6),
+    CostRow("blsi|blsr|blsmsk", "r", "2*I0123", 2, _TIMED, issue=2),
+    CostRow("tzcnt", "r", "I12", 2, _TIMED, issue=2),
+    CostRow("bsf", "r", "3*I1", 3, _TIMED, issue=6),
+    CostRow("bsr", "r", "4*I1", 4, _TIMED, issue=6),
 )
 
 _CONTROL = (
-    Row("j\\w+", "taken r none", "I0B0", 1, f"{_SCHEDULE}; {_GUIDE}, 2.10.2: two branch units"),
-    Row("call", "none taken", "I0B0", 1, _RECALLED, issue=2),
-    Row("ret", "none taken", "I0B0", 1, _RECALLED),
-    Row("push|pop", "r i", "", 0, f"the load or store alone, the stack engine keeps rsp: {_RECALLED}"),
-    Row("nop|endbr64", "none r w m", "", 0, "pairs of nops as on Zen 4, not looked up", issue=0.5),
-    Row("vzeroupper", "none", "", 0, f"{_SCHEDULE}, without its operation: as on Zen 4"),
+    CostRow("j\\w+", "taken r none", "I0B0", 1, f"{_SCHEDULE}; {_GUIDE}, 2.10.2: two branch units"),
+    CostRow("call", "none taken", "I0B0", 1, _RECALLED, issue=2),
+    CostRow("ret", "none taken", "I0B0", 1, _RECALLED),
+    CostRow("push|pop", "r i", "", 0, f"the load or store alone, the stack engine keeps rsp: {_RECALLED}"),
+    CostRow("nop|endbr64", "none r w m", "", 0, "pairs of nops as on Zen 4, not looked up", issue=0.5),
+    CostRow("vzeroupper", "none", "", 0, f"{_SCHEDULE}, without its operation: as on Zen 4"),
 )
 
 _MOVES = "v?mov(dq[au]|[au]p[sd])"
@@ -40,43 +40,45 @@ _LOGIC = "v?p(and|andn|or|xor)|v?(and|andn|or|xor)p[sd]"
 _SHIFT = "v?ps[lr]l[wdq]|v?psra[wd]"
 
 _VECTOR = (
-    Row(_MOVES, "x y", "", 0, _RENAMED),
-    Row("v?pxor|v?xorp[sd]|v?psub[bwdq]|v?pcmpgt[bwdq]", "x= y=", "", 0, _TIMED, breaks=True),
-    Row("v?pcmpeqq", "x= y=", "F01", 1, _TIMED, breaks=True),
-    Row("v?pcmpeq[bwd]", "x= y=", "F0123", 1, _TIMED, breaks=True),
-    Row(_LOGIC, "x y", "F0123", 1, _TIMED),
-    Row("v?p(add|sub)[bwdq]", "x y", "F0123", 1, _TIMED),
-    Row(_SHIFT, "xi yi x yx", "F12", 1, _TIMED),
-    Row("vps[lr]lv[dq]|vpsravd", "x y", "F12", 1, _TIMED),
-    Row("v?pcmpeqq", "x y", "F01", 1, _TIMED),
-    Row("v?pcmp(eq|gt)[bwdq]|v?p(min|max)[su][bwd]", "x y", "F0123", 1, _TIMED),
-    Row("v?pabs[bwd]", "x y", "F01", 1, _TIMED),
-    Row("vpblendd|v?pblendw", "xi yi", "F0123", 1, _TIMED),
-    Row("vpblendvb", "x y", "F03", 1, _TIMED),
-    Row("v?pmuludq|v?pmullw", "x y", "F03", 3, _TIMED),
+    CostRow(_MOVES, "x y", "", 0, _RENAMED),
+    CostRow("v?pxor|v?xorp[sd]|v?psub[bwdq]|v?pcmpgt[bwdq]", "x= y=", "", 0, _TIMED, breaks=True),
+    CostRow("v?pcmpeqq", "x= y=", "F01", 1, _TIMED, breaks=True),
+    CostRow("v?pcmpeq[bwd]", "x= y=", "F0123", 1, _TIMED, breaks=True),
+    CostRow(_LOGIC, "x y", "F0123", 1, _TIMED),
+    CostRow("v?p(add|sub)[bwdq]", "x y", "F0123", 1, _TIMED),
+    CostRow(_SHIFT, "xi yi x yx", "F12", 1, _TIMED),
+    CostRow("vps[lr]lv[dq]|vpsravd", "x y", "F12", 1, _TIMED),
+    CostRow("v?pcmpeqq", "x y", "F01", 1, _TIMED),
+    CostRow("v?pcmp(eq|gt)[bwdq]|v?p(min|max)[su][bwd]", "x y", "F0123", 1, _TIMED),
+    CostRow("v?pabs[bwd]", "x y", "F01", 1, _TIMED),
+    CostRow("vpblendd|v?pblendw", "xi yi", "F0123", 1, _TIMED),
+    CostRow("vpblendvb", "x y", "F03", 1, _TIMED),
+    CostRow("v?pmuludq|v?pmullw", "x y", "F03", 3, _TIMED),
 )
 
 _LANES = (
-    Row("v?pshuf(d|lw|hw)|v?shufp[sd]|vpermilp[sd]|v?palignr|v?ps[lr]ldq", "xi yi", "F12", 1, _TIMED),
-    Row("v?pshufb|v?p?unpck[lh]\\w+|vpermilp[sd]|v?movhlps|v?movlhps|v?movddup", "x y", "F12", 1, _TIMED),
-    Row("v?mov[hl]p[sd]|v?pinsr[bwdq]", "xm xmi", "F12", 1, f"a shuffle behind the load: {_RECALLED}"),
-    Row("v?movq", "x", "F0123", 1, _SCHEDULE),
-    Row("vpermq|vpermpd", "yi", "F1", 6, f"{_TIMED}: 6.5 cycles", issue=2),
-    Row("vpermd|vpermps", "y", "F12", 5, f"{_SCHEDULE}; timed, {_FILE}: 8.5 cycles, more than one a cycle", issue=2),
-    Row("vperm2i128|vperm2f128", "yi", "F1", 3, f"{_TIMED}: 3.2 cycles"),
-    Row("vextract[if]128", "xyi", "F0", 3, f"{_TIMED}: 3.4 cycles"),
-    Row("vinsert[if]128", "yxi", "F1", 1, f"{_TIMED}: 1.8 cycles"),
-    Row("vp?broadcast\\w+", "x", "F12", 1, _TIMED),
-    Row("vp?broadcast\\w+", "yx", "F1", 1, f"{_TIMED}: 1.8 cycles"),
-    Row("vp?broadcast\\w+", "xm ym", "", 0, f"the load alone: {_RECALLED}"),
-    Row("v?pmov[sz]x\\w+", "x xm", "F12", 1, _SCHEDULE),
-    Row("v?pmov[sz]x\\w+", "yx ym", "2*F12", 4, f"{_TIMED}: 4.3 cycles", issue=2),
-    Row("v?mov[dq]", "rx", "F5", 2, _PARTED),
-    Row("v?mov[dq]", "xr", "I0123 + F3", 4, _PARTED),
-    Row("v?pinsr[bwdq]", "xri", "I0123 + F3 + F12", {"x": 1, "r": 5}, _THROUGH_LANES, issue=2),
-    Row("v?pextr[bwdq]", "rxi", "F5 + F12", 3, _THROUGH_LANES, issue=2),
-    Row("v?pmovmskb|v?movmskp[sd]", "rx ry", "F5", 3, f"{_ONE}; 3 cycles {_RECALLED}"),
-    Row("v?ptest", "x y", "F12 + F5", 3, f"{_SCHEDULE}: one a cycle; 3 cycles {_RECALLED}", issue=2),
+    CostRow("v?pshuf(d|lw|hw)|v?shufp[sd]|vpermilp[sd]|v?palignr|v?ps[lr]ldq", "xi yi", "F12", 1, _TIMED),
+    CostRow("v?pshufb|v?p?unpck[lh]\\w+|vpermilp[sd]|v?movhlps|v?movlhps|v?movddup", "x y", "F12", 1, _TIMED),
+    CostRow("v?mov[hl]p[sd]|v?pinsr[bwdq]", "xm xmi", "F12", 1, f"a shuffle behind the load: {_RECALLED}"),
+    CostRow("v?movq", "x", "F0123", 1, _SCHEDULE),
+    CostRow("vpermq|vpermpd", "yi", "F1", 6, f"{_TIMED}: 6.5 cycles", issue=2),
+    CostRow(
+        "vpermd|vpermps", "y", "F12", 5, f"{_SCHEDULE}; timed, {_FILE}: 8.5 cycles, more than one a cycle", issue=2
+    ),
+    CostRow("vperm2i128|vperm2f128", "yi", "F1", 3, f"{_TIMED}: 3.2 cycles"),
+    CostRow("vextract[if]128", "xyi", "F0", 3, f"{_TIMED}: 3.4 cycles"),
+    CostRow("vinsert[if]128", "yxi", "F1", 1, f"{_TIMED}: 1.8 cycles"),
+    CostRow("vp?broadcast\\w+", "x", "F12", 1, _TIMED),
+    CostRow("vp?broadcast\\w+", "yx", "F1", 1, f"{_TIMED}: 1.8 cycles"),
+    CostRow("vp?broadcast\\w+", "xm ym", "", 0, f"the load alone: {_RECALLED}"),
+    CostRow("v?pmov[sz]x\\w+", "x xm", "F12", 1, _SCHEDULE),
+    CostRow("v?pmov[sz]x\\w+", "yx ym", "2*F12", 4, f"{_TIMED}: 4.3 cycles", issue=2),
+    CostRow("v?mov[dq]", "rx", "F5", 2, _PARTED),
+    CostRow("v?mov[dq]", "xr", "I0123 + F3", 4, _PARTED),
+    CostRow("v?pinsr[bwdq]", "xri", "I0123 + F3 + F12", {"x": 1, "r": 5}, _THROUGH_LANES, issue=2),
+    CostRow("v?pextr[bwdq]", "rxi", "F5 + F12", 3, _THROUGH_LANES, issue=2),
+    CostRow("v?pmovmskb|v?movmskp[sd]", "rx ry", "F5", 3, f"{_ONE}; 3 cycles {_RECALLED}"),
+    CostRow("v?ptest", "x y", "F12 + F5", 3, f"{_SCHEDULE}: one a cycle; 3 cycles {_RECALLED}", issue=2),
 )
 
 _STORE = "A012 + 2*S01 + F45"

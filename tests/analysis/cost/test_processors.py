@@ -12,7 +12,7 @@ import pytest
 
 from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.cost.processors import PROCESSORS, Processor, Row, UnknownCost, processor
+from setwise.analysis.cost.processors import PROCESSORS, CostRow, Processor, UnknownCost, processor
 from setwise.analysis.cost.processors.table import Uops
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
@@ -207,7 +207,7 @@ def test_loads_take_as_long_as_llvm_and_the_makers_say(name: str, beyond: Mappin
     }
 
 
-def described(on: Processor) -> Iterator[tuple[str, Decoded, Row]]:
+def described(on: Processor) -> Iterator[tuple[str, Decoded, CostRow]]:
     """Instructions on registers, and loads with rows of their own, as LLVM reads them, with their rows."""
     together = [
         form.replace("(", "{").replace(")", "}") for line in re.split("[;\n]", FORMS) for form in expanded(line)
@@ -222,7 +222,7 @@ def described(on: Processor) -> Iterator[tuple[str, Decoded, Row]]:
             yield line, one, row
 
 
-def ours(on: Processor, one: Decoded, row: Row) -> Cost:
+def ours(on: Processor, one: Decoded, row: CostRow) -> Cost:
     """The row as LLVM would have it: the longest way to the result; operations spread over the ports they may go to."""
     behind = max(row.latency.values()) if isinstance(row.latency, Mapping) else row.latency
     before = on.loads["s" if one.memory.bits <= 64 else "x"].latency if one.memory and one.loads else 0
