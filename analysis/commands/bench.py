@@ -151,7 +151,7 @@ def _with_compiled(
     unknown = [name for name in names if name not in _COMPILERS]
     if unknown:
         raise ValueError(f"no compiler is called '{unknown[0]}': give some of {','.join(_COMPILERS)}")
-    here = compilers.found()
+    here = compilers.installed()
     using = [compiler for compiler in here if compiler.name.partition("-")[0] in names]
     absent = [name for name in names if not any(compiler.name.partition("-")[0] == name for compiler in using)]
     if absent:
@@ -201,7 +201,7 @@ def _complain(timings: Sequence[Timing | Refusal]) -> int:
     """One line on what has no figure; the exit status."""
     refused = [one for one in timings if isinstance(one, Refusal)]
     if refused:
-        first = f"{refused[0].what.title}: {refused[0].reason}"
+        first = f"{refused[0].measurand.title}: {refused[0].reason}"
         some = f"no figure for {len(refused)} of {len(timings)}, first {first}"
         remedy = "end other programs, or wait longer with --patience SECONDS"
         print(f"setwise bench: {some}: {remedy}", file=sys.stderr)

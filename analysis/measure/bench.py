@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from setwise.analysis.measure import trials
-from setwise.analysis.measure.subjects import Subject, given, loop
-from setwise.analysis.measure.trials import Block, Refusal, Sections, Timing, cycles, summary
+from setwise.analysis.measure.subjects import Subject, arguments_for, timing_loop
+from setwise.analysis.measure.trials import Refusal, Sections, Timing, TrialBlock, cycles, summary
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.run.call import host
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
@@ -24,15 +24,12 @@ _PROBES = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BenchJob:
     """A subject in one mode, ready to be sent to another process; the sections are those of one round."""
 
     image: bytes
-    given: ArgumentSets
+    arguments: ArgumentSets
     sections: Sections
-
-
-Report = Callable[[str], None]
 
 
 def bench(
@@ -40,7 +37,7 @@ def bench(
     modes: Sequence[Mode] = MODES,
     patience: float = PATIENCE,
     processes: int = trials.PROCESSES,
-    report: Report | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> list[Timing | Refusal]:
     """The timings of all subjects in those of these modes that they have, in their order.
 
@@ -48,23 +45,26 @@ def bench(
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     jobs = [
-        Job(loop(subject, mode, host()).image, given(subject, mode), subject.sections(1)) for subject, mode in chosen
+        BenchJob(timing_loop(subject, mode, host()).image, arguments_for(subject, mode), subject.sections(1))
+        for subject, mode in chosen
     ]
-    kept: list[list[list[Block]]] = []
+    kept: list[list[list[TrialBlock]]] = []
     for number in range(processes):
         if report:
             report(f"process {number + 1} of {processes}: {len(jobs)} timings")
         kept.append(_in_process(jobs, patience))
-    return [summary(subject.what(mode), [one[at] for one in kept]) for at, (subject, mode) in enumerate(chosen)]
+    return [
+        summary(subject.measurand(mode), [process[at] for process in kept]) for at, (subject, mode) in enumerate(chosen)
+    ]
 
 
-def _in_process(jobs: Sequence[Job], patience: float) -> list[list[Block]]:
+def _in_process(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBlock]]:
     """A process of its own: other pages of memory, another core perhaps, another time."""
     with Workers(1) as worker:
-        return worker.submit(run, jobs, patience).result()
+        return worker.submit(run_by_turns, jobs, patience).result()
 
 
-def run(jobs: Sequence[Job], patience: float) -> list[list[Block]]:
+def run_by_turns(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBlock]]:
     """The blocks of each job, run by turns, so that a disturbance meets all alike, until enough are kept."""
     clocks = [_Clock(job) for job in jobs]
     try:
@@ -74,7 +74,7 @@ def run(jobs: Sequence[Job], patience: float) -> list[list[Block]]:
             for clock in waiting:
                 clock.block()
             waiting = [
-                clock for clock in waiting if sum(one.cycles is not None for one in clock.blocks) < trials.WANTED
+                clock for clock in waiting if sum(block.cycles is not None for block in clock.blocks) < trials.WANTED
             ]
         return [clock.blocks for clock in clocks]
     finally:
@@ -82,7 +82,7 @@ def run(jobs: Sequence[Job], patience: float) -> list[list[Block]]:
             clock.close()
 
 
-def _usual(jobs: Sequence[Job]) -> float:
+def _usual(jobs: Sequence[BenchJob]) -> float:
     """Seconds that the jobs take where nothing disturbs."""
     return 0.02 * len(jobs)
 
@@ -90,9 +90,9 @@ def _usual(jobs: Sequence[Job]) -> float:
 class _Clock:
     """A job at work."""
 
-    def __init__(self, job: Job) -> None:
-        self._stopwatch = Stopwatch(job.image, job.given)
-        self.blocks: list[Block] = []
+    def __init__(self, job: BenchJob) -> None:
+        self._stopwatch = Stopwatch(job.image, job.arguments)
+        self.blocks: list[TrialBlock] = []
         one_round = job.sections
         self._stopwatch.run(1, _PROBES)
         probes = [cycles(record, one_round) * one_round.units for record in self._stopwatch.run(1, _PROBES)]
@@ -102,7 +102,7 @@ class _Clock:
     def block(self) -> None:
         """Run one block."""
         records = self._stopwatch.run(self._rounds, _WARMING + _BLOCK)[_WARMING:]
-        self.blocks.append(trials.block(records, self._sections))
+        self.blocks.append(trials.block_of(records, self._sections))
 
     def close(self) -> None:
         self._stopwatch.close()

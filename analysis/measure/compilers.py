@@ -84,7 +84,7 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _CFile:
     """A C file, the routines that it has functions for, and what it is compiled with besides the flags for all."""
 
     kind: str
@@ -97,7 +97,7 @@ class _Source:
         return any(re.fullmatch(self.routines, name) for name in wanted)
 
 
-def found() -> tuple[Compiler, ...]:
+def installed() -> tuple[Compiler, ...]:
     """The gcc and clang of this machine, and where no clang goes by that name alone its latest version."""
     names = ["gcc", "clang" if shutil.which("clang") else _latest("clang")]
     return tuple(Compiler(name, _version(name)) for name in names if name and shutil.which(name))
@@ -111,8 +111,8 @@ def _latest(name: str) -> str:
 
 
 def _version(name: str) -> str:
-    said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True, env=_environment())
-    return said.stdout.partition("\n")[0].strip()
+    answer = subprocess.run([name, "--version"], capture_output=True, text=True, check=True, env=_environment())
+    return answer.stdout.partition("\n")[0].strip()
 
 
 def _environment() -> dict[str, str]:
@@ -120,10 +120,10 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C"}
 
 
-def symbol(routine: str) -> str:
+def c_name(routine: str) -> str:
     """The name of a routine's C function.
 
-    >>> symbol("kogge-stone.attacks.sout")
+    >>> c_name("kogge-stone.attacks.sout")
     'kogge_stone_attacks_sout'
     """
     return re.sub(r"\W", "_", routine)
@@ -131,18 +131,18 @@ def symbol(routine: str) -> str:
 
 _SETS = r".*\.(vertical|eastward|westward|rook|bishop|queen)"
 _WHOLE_SIDE = r"sliders\.[^.]*"
-_FILLS = _Source("plain", "fills.c", r".*\.(noEa|east|soEa|sout|soWe|west|noWe|nort)")
-_BOARD = _Source("plain", "board.c", rf"{_SETS}|bytewise.*|.*(until-dry|\.any).*")
-_SLIDERS = _Source("plain", "sliders.c", _WHOLE_SIDE)
-_EXPLODING = _Source("plain", "exploding.c", r"exploding\..*")
-_LOOK_UP = _Source(FOR_SCALE, "lookup.c", _WHOLE_SIDE)
-_APART = _Source("rays", "avx2.c", rf"{_SETS}|{_WHOLE_SIDE}")
+_FILLS = _CFile("plain", "fills.c", r".*\.(noEa|east|soEa|sout|soWe|west|noWe|nort)")
+_BOARD = _CFile("plain", "board.c", rf"{_SETS}|bytewise.*|.*(until-dry|\.any).*")
+_SLIDERS = _CFile("plain", "sliders.c", _WHOLE_SIDE)
+_EXPLODING = _CFile("plain", "exploding.c", r"exploding\..*")
+_LOOK_UP = _CFile(FOR_SCALE, "lookup.c", _WHOLE_SIDE)
+_APART = _CFile("rays", "avx2.c", rf"{_SETS}|{_WHOLE_SIDE}")
 _TOGETHER = replace(_APART, file="avx512.c")
-_ARRAYS = _Source("arrays", "arrays.c", r".*\.batch")
+_ARRAYS = _CFile("arrays", "arrays.c", r".*\.batch")
 _WIDE = ("-mprefer-vector-width=512",)
 
 
-def sources(isa: str, lanes: int) -> tuple[_Source, ...]:
+def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
     """The files that have something for an instruction set, and their flags."""
     arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
     if isa in _SCALAR:
@@ -152,7 +152,7 @@ def sources(isa: str, lanes: int) -> tuple[_Source, ...]:
         return (boards, *arrays)
     if isa == "avx2":
         return (boards, _BOARD, _SLIDERS, _APART, *arrays)
-    wide = [replace(one, flags=(*_WIDE, *one.flags)) for one in arrays]
+    wide = [replace(loop, flags=(*_WIDE, *loop.flags)) for loop in arrays]
     return (boards, _BOARD, _SLIDERS, _TOGETHER, replace(_APART, kind="rays apart"), *arrays, *wide)
 
 
@@ -171,28 +171,28 @@ def compile_all(
     Bytes that another flag gave already are left out. No compiler, nothing. Raises CompilerError.
     """
     lanes = lanes or USUAL_LANES.get(isa, 1)
-    wanted = {symbol(name): name for name in routines}
-    made: list[Compiled] = []
+    wanted = {c_name(name): name for name in routines}
+    functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
-        for compiler in tuple(using) or found():
+        for compiler in tuple(using) or installed():
             build = _Build(compiler, isa, Path(folder), texts)
-            given = tuple(source for source in sources(isa, lanes) if source.has_some(routines))
+            texts_of = tuple(source for source in c_files(isa, lanes) if source.has_some(routines))
             for kind, text in (("exported", exported), ("exported plain", plain)):
                 if text:
                     (Path(folder) / f"{kind}.c").write_text(text)
-                    given = (*given, _Source(kind, f"{kind}.c"))
+                    texts_of = (*texts_of, _CFile(kind, f"{kind}.c"))
             if plain and isa == "avx512":
-                given = (*given, replace(given[-1], flags=_WIDE))
+                texts_of = (*texts_of, replace(texts_of[-1], flags=_WIDE))
             seen: set[tuple[str, str, Binary]] = set()
-            for source in given:
+            for source in texts_of:
                 for name, binary, reason in build.functions(source, wanted):
                     key = (name, source.kind, binary) if binary else None
                     if key is None or key not in seen:
                         flags = (*_ARCHITECTURE[isa], *(flag for flag in source.flags if flag[:2] != "-D"))
-                        made.append(Compiled(name, isa, lanes, source.kind, compiler, flags, binary, reason))
+                        functions.append(Compiled(name, isa, lanes, source.kind, compiler, flags, binary, reason))
                     if key is not None:
                         seen.add(key)
-    return made
+    return functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +204,16 @@ class _Build:
     folder: Path
     texts: Path
 
-    def functions(self, source: _Source, wanted: dict[str, str]) -> Iterator[tuple[str, Binary | None, str]]:
+    def functions(self, source: _CFile, wanted: dict[str, str]) -> Iterator[tuple[str, Binary | None, str]]:
         """The wanted functions of a file: the routine, and its bytes or why there are none."""
         if not (self.folder / "tables.h").exists():
             self._make_tables()
         text = (self.folder if source.kind.startswith("exported") else self.texts) / source.file
-        made = self.folder / "made.o"
+        compiled = self.folder / "made.o"
         special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
         flags = (*_COMMON, *special, *_ARCHITECTURE[self.isa], *source.flags, f"-I{self.folder}")
-        self._run(self.compiler.name, *flags, str(text), "-o", str(made))
-        for name, binary in load_all(made, wanted).items():
+        self._run(self.compiler.name, *flags, str(text), "-o", str(compiled))
+        for name, binary in load_all(compiled, wanted).items():
             if isinstance(binary, Binary):
                 yield wanted[name], binary, ""
             else:
@@ -228,5 +228,5 @@ class _Build:
         """In the folder, where the assembler looks for what a text includes."""
         ended = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=_environment())
         if ended.returncode:
-            said = next((line for line in ended.stderr.splitlines() if "error" in line), ended.stderr.strip())
-            raise CompilerError(f"{Path(command[0]).name} fails ({ended.returncode}): {said or 'it says nothing'}")
+            complaint = next((line for line in ended.stderr.splitlines() if "error" in line), ended.stderr.strip())
+            raise CompilerError(f"{Path(command[0]).name} fails ({ended.returncode}): {complaint or 'it says nothing'}")

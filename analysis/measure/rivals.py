@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from setwise.analysis.measure.compilers import Compiled, Compiler, compile_all, symbol
+from setwise.analysis.measure.compilers import Compiled, Compiler, c_name, compile_all
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.check import check
 from setwise.analysis.run.contracts import task_of
@@ -23,7 +23,7 @@ _UNROLLED = "occluded-rolled"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """How the bytes of a compiler's function were judged against the routine's contract.
 
     proved    for all inputs
@@ -37,7 +37,7 @@ class Verdict:
     reason: str = ""
 
 
-def beside(kernels: Sequence[Kernel], using: Iterable[Compiler] = ()) -> list[tuple[Compiled, ...]]:
+def rivals_of(kernels: Sequence[Kernel], using: Iterable[Compiler] = ()) -> list[tuple[Compiled, ...]]:
     """For each kernel what the compilers make of each C for its routine, instruction set and lanes; System V only.
 
     Without `using` every compiler that is found. Raises ValueError for other conventions, CompilerError.
@@ -48,42 +48,43 @@ def beside(kernels: Sequence[Kernel], using: Iterable[Compiler] = ()) -> list[tu
             raise ValueError(f"{kernel.name}: compilers' code is called as System V says, not {kernel.convention.name}")
         groups.setdefault((kernel.target.name, kernel.layout.lanes), []).append(kernel)
     using = tuple(using)
-    made: dict[tuple[str, str, int], list[Compiled]] = {}
+    compiled: dict[tuple[str, str, int], list[Compiled]] = {}
     for (isa, lanes), group in groups.items():
         names = [kernel.name for kernel in group]
-        for one in compile_all(names, isa, lanes, exported(group), using, plain(group)):
-            made.setdefault((one.routine, isa, lanes), []).append(one)
+        for function in compile_all(names, isa, lanes, exported(group), using, plain_c(group)):
+            compiled.setdefault((function.routine, isa, lanes), []).append(function)
     keys = ((kernel.name, kernel.target.name, kernel.layout.lanes) for kernel in kernels)
-    return [tuple(made.get(key, ())) for key in keys]
+    return [tuple(compiled.get(key, ())) for key in keys]
 
 
 def exported(kernels: Collection[Kernel]) -> str:
     """setwise's own C of these kernels, each function named as the routine; of loops that are to stay none."""
-    return unit({symbol(kernel.name): kernel for kernel in kernels if kernel.routine.form != _UNROLLED})
+    return unit({c_name(kernel.name): kernel for kernel in kernels if kernel.routine.form != _UNROLLED})
 
 
-def plain(kernels: Iterable[Kernel]) -> str:
+def plain_c(kernels: Iterable[Kernel]) -> str:
     """setwise's own C for x86-64 of those kernels of a vector instruction set that are called alike there; else none.
 
     Where lanes are boards, what compilers may make of plain C is seen on the routines on arrays.
     """
-    alike = [one for one in kernels if one.target.vectors and (not one.routine.boards or is_batch(one.routine))]
+    vectors = (kernel for kernel in kernels if kernel.target.vectors)
+    alike = [kernel for kernel in vectors if not kernel.routine.boards or is_batch(kernel.routine)]
     return exported([lower(kernel.routine, "x86-64") for kernel in alike]) if alike else ""
 
 
-def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = TIME_LIMIT) -> Verdict:
+def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = TIME_LIMIT) -> Judgement:
     """Prove a compiler's function against the contract of the kernel that it stands beside, or else run it."""
     if compiled.binary is None:
-        return Verdict("not run", reason=compiled.reason)
-    made = prover.prove(compiled.binary, task_of(kernel), time_limit)
-    if made.status == "proved":
-        return Verdict("proved")
-    if made.status == "refuted":
-        return Verdict("failed", reason=made.counterexample.what if made.counterexample else made.reason)
-    return _run(compiled, kernel, made.reason)
+        return Judgement("not run", reason=compiled.reason)
+    proof = prover.prove(compiled.binary, task_of(kernel), time_limit)
+    if proof.status == "proved":
+        return Judgement("proved")
+    if proof.status == "refuted":
+        return Judgement("failed", reason=proof.counterexample.what if proof.counterexample else proof.reason)
+    return _run(compiled, kernel, proof.reason)
 
 
-def _run(compiled: Compiled, kernel: Kernel, why: str) -> Verdict:
+def _run(compiled: Compiled, kernel: Kernel, why: str) -> Judgement:
     """On this processor, against the ray-walk."""
     from setwise.analysis.run.cases import make_cases
 
@@ -92,8 +93,8 @@ def _run(compiled: Compiled, kernel: Kernel, why: str) -> Verdict:
     try:
         running = runner(kernel, compiled.binary.image)
     except NotRunnable as error:
-        return Verdict("not run", reason=f"{why}; {error}")
+        return Judgement("not run", reason=f"{why}; {error}")
     contract = kernel.routine.contract
     with running:
         outcome = check(running.run, make_cases(contract, quick=True), arrays=bool(contract.elements))
-    return Verdict(outcome.status, outcome.cases, outcome.reason or why)
+    return Judgement(outcome.status, outcome.cases, outcome.reason or why)

@@ -13,7 +13,7 @@ from itertools import islice
 
 from setwise.analysis.code.decode import Binary, Decoded, Mem, decode
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.measure.trials import EMPTY, OURS, Sections, What
+from setwise.analysis.measure.trials import EMPTY, OURS, Measurand, Sections
 from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.spec import raywalk
 from setwise.codegen.describe.routine import Contract, Parameter
@@ -76,7 +76,7 @@ class Subject:
         if self.boards:
             return False
         selects = any(parameter.kind in _SELECTING for parameter in self.contract.parameters)
-        return selects or any(one.flow in ("branch", "indirect") for one in decode(self.binary.text))
+        return selects or any(instruction.flow in ("branch", "indirect") for instruction in decode(self.binary.text))
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -85,10 +85,10 @@ class Subject:
             return ("independent",)
         return MODES if self.varies else ("chained", "independent")
 
-    def what(self, mode: Mode) -> What:
+    def measurand(self, mode: Mode) -> Measurand:
         """What is measured, for a report."""
         unit, abi = "board" if self.boards else "call", self.signature.convention.name
-        return What(self.name, self.isa, self.lanes, abi, self.maker, mode, unit, self.boards)
+        return Measurand(self.name, self.isa, self.lanes, abi, self.maker, mode, unit, self.boards)
 
     def sections(self, rounds: int) -> Sections:
         """The work in the sections of a trial of so many rounds."""
@@ -132,22 +132,22 @@ def empty_routine(like: Subject) -> Subject:
 
 def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
     """A routine that does nothing for each way that these are called."""
-    return list({one.signature: empty_routine(one) for one in reversed(subjects)}.values())
+    return list({like.signature: empty_routine(like) for like in reversed(subjects)}.values())
 
 
-def loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
+def timing_loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
     """The loop that times it, emitted for a machine whose C has the convention `host`."""
     calls = Calls(mode, subject.chained or 0, subject.varies, subject.calls)
     return timer(subject.binary.image, subject.signature, calls, host)
 
 
-def given(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:
+def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:
     """Its arguments: one case within the contract, or for mixed calls so many."""
     draw = random.Random(_SEED)
     if subject.boards:
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
-    vectors = [one.words for one in subject.signature.arguments if one.file == "vector"]
+    vectors = [passed.words for passed in subject.signature.arguments if passed.file == "vector"]
     lanes, room = max(vectors, default=1), []
     for _ in range(sets if mode == "mixed" else 1):
         cases = [_case(subject.contract, subject.contract.parameters, draw) for _ in range(lanes)]
@@ -201,29 +201,29 @@ def round_stream(subject: Subject, mode: Mode) -> tuple[Decoded, ...]:
 
     Offsets count from the loop's beginning; the routine lies behind it. Divide by `subject.calls` for one call.
     """
-    made = loop(subject, mode)
-    text = made.image[: made.routine + len(subject.binary.text)]
+    emitted = timing_loop(subject, mode)
+    text = emitted.image[: emitted.routine + len(subject.binary.text)]
     data = subject.binary.data
-    binary = Binary(text, data, made.routine + subject.binary.data_offset if data else 0)
+    binary = Binary(text, data, emitted.routine + subject.binary.data_offset if data else 0)
     code = [
-        *(_moved(one, made.calls) for one in decode(text[made.calls : made.round_end])),
-        *(_moved(one, made.routine) for one in decode(subject.binary.text)),
+        *(_moved(instruction, emitted.calls) for instruction in decode(text[emitted.calls : emitted.round_end])),
+        *(_moved(instruction, emitted.routine) for instruction in decode(subject.binary.text)),
     ]
-    loaded = given(subject, mode)
+    loaded = arguments_for(subject, mode)
     arrays = (*loaded.arrays, (0,) * subject.boards) if subject.boards else ()
     words = loaded.words or (0,) * (len(arrays) + 1)
     memory = {"arguments": _bytes(words), "context": bytes(8 * CONTEXT_WORDS)}
     memory |= {f"array {at}": _bytes(array) for at, array in enumerate(arrays)}
     registers: dict[str, Start] = {"r12": "arguments", "r13": 0, "r15": "context", "rbp": (1 << 64) - 1}
-    machine = Machine(binary, registers, memory, code, made.calls)
+    machine = Machine(binary, registers, memory, code, emitted.calls)
     machine.buffers["context"].content[8 * ROUNDS : 8 * ROUNDS + 8] = _bytes([1])
     if arrays:
         addresses = [machine.buffers[f"array {at}"].start for at in range(len(arrays))]
         machine.buffers["arguments"].content[:] = _bytes([*addresses, subject.boards])
-    while machine.offset != made.round:
+    while machine.offset != emitted.round:
         machine.step()
     executed = []
-    while machine.offset != made.round_end:
+    while machine.offset != emitted.round_end:
         executed.append(machine.step().instruction)
     return tuple(executed)
 
@@ -235,8 +235,10 @@ def _bytes(words: Sequence[int]) -> bytes:
 def _moved(instruction: Decoded, by: int) -> Decoded:
     """The instruction so many bytes further on."""
     operands = tuple(
-        replace(one, target=one.target + by) if isinstance(one, Mem) and one.target is not None else one
-        for one in instruction.operands
+        replace(operand, target=operand.target + by)
+        if isinstance(operand, Mem) and operand.target is not None
+        else operand
+        for operand in instruction.operands
     )
     target = None if instruction.target is None else instruction.target + by
     return replace(instruction, offset=instruction.offset + by, operands=operands, target=target)

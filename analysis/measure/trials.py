@@ -21,7 +21,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 from statistics import fmean, median
-from typing import Any, Protocol
+from typing import Any
+
+from setwise.codegen.run.stopwatch import Record
 
 CHAINS_AGREE = 0.01
 WIDE_SLOWDOWN = 1.03
@@ -45,34 +47,6 @@ EMPTY = "-"
 """The maker of a routine that does nothing, which is timed for what the call itself takes."""
 
 
-class Record(Protocol):
-    """A trial's sections in ticks, as setwise.codegen.run.stopwatch gives them."""
-
-    @property
-    def chain_before(self) -> int:
-        """The chain of additions before the calls."""
-
-    @property
-    def wide_before(self) -> int:
-        """The rows of four additions before the calls."""
-
-    @property
-    def calls(self) -> int:
-        """The calls."""
-
-    @property
-    def wide_behind(self) -> int:
-        """The rows behind the calls."""
-
-    @property
-    def chain_behind(self) -> int:
-        """The chain behind the calls."""
-
-    @property
-    def nothing(self) -> int:
-        """An empty section: what a stamp costs."""
-
-
 @dataclass(frozen=True, slots=True)
 class Sections:
     """How much work the sections of a trial hold: additions of a chain, rows of four additions, units of the calls.
@@ -86,7 +60,7 @@ class Sections:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TrialBlock:
     """Trials that were run in one go: how many there were and were clean, and the cycles of a unit if any are kept."""
 
     trials: int
@@ -95,7 +69,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class What:
+class Measurand:
     """What is measured: whose routine, for which instruction set, how it is called, and the unit that is counted.
 
     `mode` is chained, independent or mixed, `unit` call or board; `boards` is the length of the arrays (0: no arrays).
@@ -124,7 +98,7 @@ class Timing:
     `spread` is how far the processes' medians lie apart, as a part of the median; `clean` of `trials` were clean.
     """
 
-    what: What
+    measurand: Measurand
     median: float
     p10: float
     spread: float
@@ -139,24 +113,24 @@ class Timing:
         return self.clean / self.trials
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: `what` and the figures side by side."""
+        """For JSON: the measurand's fields and the figures side by side."""
         figures = asdict(self)
-        return {**figures.pop("what"), **figures, "acceptance": self.acceptance}
+        return {**figures.pop("measurand"), **figures, "acceptance": self.acceptance}
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why there is no figure."""
 
-    what: What
+    measurand: Measurand
     reason: str
     clean: int
     trials: int
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: `what`, and the reason in place of figures."""
+        """For JSON: the measurand's fields, and the reason in place of figures."""
         figures = asdict(self)
-        return {**figures.pop("what"), **figures}
+        return {**figures.pop("measurand"), **figures}
 
 
 def is_clean(record: Record, sections: Sections) -> bool:
@@ -177,11 +151,11 @@ def _ticks_a_cycle(record: Record, sections: Sections) -> float:
     return (record.chain_before + record.chain_behind - 2 * record.nothing) / 2 / sections.adds
 
 
-def block(records: Sequence[Record], sections: Sections) -> Block:
+def block_of(records: Sequence[Record], sections: Sections) -> TrialBlock:
     """What becomes of trials that were run in one go."""
     clean = sorted(cycles(record, sections) for record in records if is_clean(record, sections))
     calm = bool(clean) and len(clean) >= CALM * len(records)
-    return Block(len(records), len(clean), middle_mean(clean) if calm else None)
+    return TrialBlock(len(records), len(clean), middle_mean(clean) if calm else None)
 
 
 def middle_mean(ordered: Sequence[float]) -> float:
@@ -203,18 +177,18 @@ def percentile(values: Sequence[float], part: float) -> float:
     return sorted(values)[max(0, ceil(part * len(values)) - 1)]
 
 
-def summary(what: What, processes: Sequence[Sequence[Block]]) -> Timing | Refusal:
+def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | Refusal:
     """What the blocks of some processes say together, or why they say nothing."""
     blocks = [block for process in processes for block in process]
     clean, trials = sum(block.clean for block in blocks), sum(block.trials for block in blocks)
     kept = [[block.cycles for block in process if block.cycles is not None] for process in processes]
     speaking = [figures for figures in kept if len(figures) >= LEAST]
     if 2 * len(speaking) <= len(processes):
-        return Refusal(what, f"too few of {trials} trials were undisturbed", clean, trials)
+        return Refusal(measurand, f"too few of {trials} trials were undisturbed", clean, trials)
     pooled = [figure for figures in speaking for figure in figures]
     medians = [median(figures) for figures in speaking]
     spread = (max(medians) - min(medians)) / median(pooled)
     if spread > PROCESSES_AGREE:
         apart = f"{min(medians):.2f} to {max(medians):.2f}"
-        return Refusal(what, f"the processes disagree, {apart} cycles", clean, trials)
-    return Timing(what, median(pooled), percentile(pooled, 0.1), spread, len(pooled), len(speaking), clean, trials)
+        return Refusal(measurand, f"the processes disagree, {apart} cycles", clean, trials)
+    return Timing(measurand, median(pooled), percentile(pooled, 0.1), spread, len(pooled), len(speaking), clean, trials)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from setwise.analysis.measure.compilers import Compiler, found
+from setwise.analysis.measure.compilers import Compiler, installed
 from setwise.analysis.report import compilers
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.comparison import classic_listings
@@ -44,7 +44,7 @@ def gather(folder: Path, checking: bool = False, progress: Progress = lambda _: 
     processes do the work. Raises ValueError where what is recorded is damaged, CompilerError where a compiler fails.
     """
     before = compilers.recorded(folder)
-    using = compilers.to_run(found(), before, checking)
+    using = compilers.to_run(installed(), before, checking)
     wanted = keys()
     names = {isa: [name for name, routine in catalogue().items() if isa in routine.isas] for isa in ISAS}
     with Workers() as pool:

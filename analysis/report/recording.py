@@ -13,7 +13,7 @@ from setwise.analysis.cost.processors import Processor, processor
 from setwise.analysis.cost.simulate import CORES, simulate
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import Compiled
-from setwise.analysis.measure.rivals import Verdict, beside, judge
+from setwise.analysis.measure.rivals import Judgement, judge, rivals_of
 from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
@@ -45,25 +45,26 @@ def measure(progress: Progress, patience: float) -> Measured:
     progress("kernels")
     kernels = list(_kernels())
     judged = list(_judged(kernels, progress))
-    verdicts = {
-        ((kernel.name, kernel.target.name, kernel.layout.lanes), one.label): verdict for kernel, one, verdict in judged
+    judgements = {
+        ((kernel.name, kernel.target.name, kernel.layout.lanes), one.label): judgement
+        for kernel, one, judgement in judged
     }
     ours = [subject(kernel) for kernel in kernels]
     theirs = [
         subject(kernel, one.binary, one.label)
-        for kernel, one, verdict in judged
-        if one.binary is not None and verdict.status in ("proved", "passed")
+        for kernel, one, judgement in judged
+        if one.binary is not None and judgement.status in ("proved", "passed")
     ]
     empty = empty_routines([one for one in ours if not one.boards])
     timings = bench([*ours, *theirs, *empty], patience=patience, report=progress)
     progress("a second run")
     second = bench(ours, patience=patience, report=progress)
-    again = {one.what: one.median for one in second if isinstance(one, Timing)}
+    again = {one.measurand: one.median for one in second if isinstance(one, Timing)}
     here = processor_here()
     modelled = figures(ours, here, progress) if here else {}
     rows = [row_from(kernel)[0] for kernel in kernels]
     fingerprints = {row.key: row.fingerprint for row in rows}
-    nothing = [one.median for one in timings if isinstance(one, Timing) and one.what.maker == EMPTY]
+    nothing = [one.median for one in timings if isinstance(one, Timing) and one.measurand.maker == EMPTY]
     return Measured(
         machine=machine(),
         processor=here.name if here else "",
@@ -71,12 +72,14 @@ def measure(progress: Progress, patience: float) -> Measured:
         method=METHOD,
         empty=min(nothing, default=None),
         timed=tuple(
-            replace(_timed(one, modelled, verdicts, fingerprints), again=again.get(one.what))
+            replace(_timed(one, modelled, judgements, fingerprints), again=again.get(one.measurand))
             for one in timings
-            if one.what.maker != EMPTY
+            if one.measurand.maker != EMPTY
         ),
         wrong=tuple(
-            f"{one.label}, {one.routine}: {verdict.reason}" for _, one, verdict in judged if verdict.status == "failed"
+            f"{one.label}, {one.routine}: {judgement.reason}"
+            for _, one, judgement in judged
+            if judgement.status == "failed"
         ),
     )
 
@@ -123,10 +126,10 @@ def _kernels() -> Iterator[Kernel]:
                     yield lower(routine, isa, "sysv", lanes)
 
 
-def _judged(kernels: Sequence[Kernel], progress: Progress) -> Iterator[tuple[Kernel, Compiled, Verdict]]:
+def _judged(kernels: Sequence[Kernel], progress: Progress) -> Iterator[tuple[Kernel, Compiled, Judgement]]:
     """What compilers make for these kernels, and whether it is right."""
     prover = Prover()
-    for kernel, made in zip(kernels, beside(kernels), strict=True):
+    for kernel, made in zip(kernels, rivals_of(kernels), strict=True):
         progress(f"proofs of what compilers make of {kernel.name} for {kernel.target.name}")
         for one in made:
             yield kernel, one, judge(one, kernel, prover, _PROOF)
@@ -155,16 +158,16 @@ def figures(subjects: Sequence[Subject], here: Processor, progress: Progress) ->
 def _timed(
     one: Timing | Refusal,
     modelled: Figures,
-    verdicts: Mapping[tuple[Key, str], Verdict],
+    judgements: Mapping[tuple[Key, str], Judgement],
     fingerprints: Mapping[Key, str],
 ) -> Timed:
-    what = one.what
-    key = what.name, what.isa, what.lanes
-    verdict = verdicts.get((key, what.maker))
-    fingerprint = fingerprints[key] if what.maker == OURS else ""
-    right = verdict.status if verdict else ""
-    made = partial(Timed, *key, what.maker, what.mode, what.unit, right=right, fingerprint=fingerprint)
+    measurand = one.measurand
+    key = measurand.name, measurand.isa, measurand.lanes
+    judgement = judgements.get((key, measurand.maker))
+    fingerprint = fingerprints[key] if measurand.maker == OURS else ""
+    right = judgement.status if judgement else ""
+    made = partial(Timed, *key, measurand.maker, measurand.mode, measurand.unit, right=right, fingerprint=fingerprint)
     if isinstance(one, Refusal):
         return made(None, None, one.clean / max(1, one.trials), reason=one.reason)
-    bound, forecast = modelled.get((key, what.mode), (None, None)) if what.maker == OURS else (None, None)
+    bound, forecast = modelled.get((key, measurand.mode), (None, None)) if measurand.maker == OURS else (None, None)
     return made(one.median, one.p10, one.acceptance, bound=bound, model=forecast)

@@ -15,10 +15,10 @@ from setwise.analysis.commands import bench as commands_bench
 from setwise.analysis.commands import main
 from setwise.analysis.measure import bench as benches
 from setwise.analysis.measure import trials as measure
-from setwise.analysis.measure.bench import Job, bench, run
+from setwise.analysis.measure.bench import BenchJob, bench, run_by_turns
 from setwise.analysis.measure.compilers import Compiled, Compiler
-from setwise.analysis.measure.subjects import Subject, given, loop, subject
-from setwise.analysis.measure.trials import Block, Refusal, Timing, What
+from setwise.analysis.measure.subjects import Subject, arguments_for, subject, timing_loop
+from setwise.analysis.measure.trials import Measurand, Refusal, Timing, TrialBlock
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import TARGETS, lower
 from setwise.codegen.run.call import host, missing
@@ -32,9 +32,9 @@ SOUTH = "kogge-stone.attacks.sout"
 Capture = pytest.CaptureFixture[str]
 
 
-def job(name: str = SOUTH, mode: Mode = "independent") -> Job:
+def job(name: str = SOUTH, mode: Mode = "independent") -> BenchJob:
     one = subject(lower(find(name), "x86-64"))
-    return Job(loop(one, mode, host()).image, given(one, mode), one.sections(1))
+    return BenchJob(timing_loop(one, mode, host()).image, arguments_for(one, mode), one.sections(1))
 
 
 class Core:
@@ -66,8 +66,8 @@ def core(monkeypatch: pytest.MonkeyPatch) -> type[Core]:
 
 
 def test_blocks_are_run_until_enough_are_kept(core: type[Core]) -> None:
-    (blocks,) = run([job()], patience=60)
-    assert blocks == [Block(32, 32, 10.0)] * measure.WANTED
+    (blocks,) = run_by_turns([job()], patience=60)
+    assert blocks == [TrialBlock(32, 32, 10.0)] * measure.WANTED
     assert core.made[0].closed
     # A trial is as long as it should be, whatever a call takes: shorter than what comes between two ticks of a clock.
     rounds = {rounds for rounds, _ in core.made[0].asked[2:]}
@@ -77,7 +77,7 @@ def test_blocks_are_run_until_enough_are_kept(core: type[Core]) -> None:
 
 def test_disturbed_blocks_are_run_again(core: type[Core]) -> None:
     core.busy = iter([False, False] + [True, False] * 1000)  # two probes, then every other block
-    (blocks,) = run([job()], patience=60)
+    (blocks,) = run_by_turns([job()], patience=60)
     kept = [block.cycles for block in blocks if block.cycles is not None]
     assert kept == [10.0] * measure.WANTED
     assert len(blocks) == 2 * measure.WANTED
@@ -86,7 +86,7 @@ def test_disturbed_blocks_are_run_again(core: type[Core]) -> None:
 
 def test_patience_has_an_end(core: type[Core]) -> None:
     core.busy = iter([True] * 10_000_000)
-    (blocks,) = run([job()], patience=0)
+    (blocks,) = run_by_turns([job()], patience=0)
     assert blocks
     assert all(block.cycles is None for block in blocks)
     assert core.made[0].closed
@@ -95,7 +95,7 @@ def test_patience_has_an_end(core: type[Core]) -> None:
 def test_jobs_take_turns(core: type[Core]) -> None:
     """So that a disturbance meets all of them, and not all of one."""
     core.busy = iter([False] * 4 + [True, False] * 1000)  # the first job alone is disturbed: it goes on alone
-    first, second = run([job(), job()], patience=60)
+    first, second = run_by_turns([job(), job()], patience=60)
     assert len(second) == measure.WANTED
     assert len(first) > len(second)
 
@@ -106,7 +106,7 @@ def test_timings_are_of_what_was_asked_for() -> None:
     one = subject(lower(find(SOUTH), "x86-64"))
     told: list[str] = []
     made = bench([one], ["independent"], patience=0, processes=1, report=told.append)
-    assert [timing.what for timing in made] == [one.what("independent")]
+    assert [timing.measurand for timing in made] == [one.measurand("independent")]
     assert made[0].trials > 0
     assert told == ["process 1 of 1: 1 timings"]
 
@@ -123,12 +123,12 @@ def fake(monkeypatch: pytest.MonkeyPatch, figures: dict[tuple[str, str], float |
     ) -> list[Timing | Refusal]:
         asked.extend(subjects)
         made: list[Timing | Refusal] = []
-        for what in (one.what(mode) for one in subjects for mode in one.modes if mode in modes):
-            figure = (figures or {}).get((what.maker, what.mode), 14.0)
+        for measurand in (one.measurand(mode) for one in subjects for mode in one.modes if mode in modes):
+            figure = (figures or {}).get((measurand.maker, measurand.mode), 14.0)
             if figure is None:
-                made.append(Refusal(what, "too few of 960 trials were undisturbed", 17, 960))
+                made.append(Refusal(measurand, "too few of 960 trials were undisturbed", 17, 960))
             else:
-                made.append(Timing(what, figure, figure - 0.125, 0.004, 120, 5, 900, 1000))
+                made.append(Timing(measurand, figure, figure - 0.125, 0.004, 120, 5, 900, 1000))
         return made
 
     monkeypatch.setattr(commands_bench, "bench", bench)
@@ -158,7 +158,7 @@ def test_rows_for_programs(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> 
     first, second, *empty = made["timings"]
     assert first == {
         **Timing(
-            What(SOUTH, "x86-64", 1, "sysv", "setwise", "chained"), 14.0, 13.875, 0.004, 120, 5, 900, 1000
+            Measurand(SOUTH, "x86-64", 1, "sysv", "setwise", "chained"), 14.0, 13.875, 0.004, 120, 5, 900, 1000
         ).as_dict(),
         "speed": None,
     }
@@ -198,7 +198,7 @@ def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyP
         assert (list(names), isa, lanes, list(using)) == ([SOUTH], "x86-64", 1, [gcc, clang])
         return [compiled(gcc, "plain"), compiled(clang, "plain"), compiled(gcc, "look-up"), compiled(clang, "no", None)]
 
-    monkeypatch.setattr("setwise.analysis.measure.compilers.found", lambda: (gcc, clang))
+    monkeypatch.setattr("setwise.analysis.measure.compilers.installed", lambda: (gcc, clang))
     monkeypatch.setattr("setwise.analysis.measure.compilers.compile_all", compile_all)
     makers = [
         f"{name} -march=x86-64 ({kind})" for name, kind in (("gcc", "plain"), ("clang-19", "plain"), ("gcc", "look-up"))
@@ -255,11 +255,11 @@ def test_bad_usage(arguments: list[str], says: str, capsys: Capture) -> None:
 
 
 def test_a_compiler_that_is_not_here(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr("setwise.analysis.measure.compilers.found", lambda: (Compiler("gcc", "gcc 12"),))
+    monkeypatch.setattr("setwise.analysis.measure.compilers.installed", lambda: (Compiler("gcc", "gcc 12"),))
     assert main.main(["bench", SOUTH, "--isa", "x86-64", "--beside", "gcc,clang"]) == 2
     assert capsys.readouterr().err == "setwise bench: clang is not installed; on Debian: apt install clang\n"
 
 
 def test_blocks_travel_between_processes() -> None:
-    sent = pickle.loads(pickle.dumps((job(), [Block(32, 30, 10.0)])))
-    assert sent == (job(), [Block(32, 30, 10.0)])
+    sent = pickle.loads(pickle.dumps((job(), [TrialBlock(32, 30, 10.0)])))
+    assert sent == (job(), [TrialBlock(32, 30, 10.0)])

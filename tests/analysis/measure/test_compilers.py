@@ -10,8 +10,16 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.decode import Reg, decode
-from setwise.analysis.measure.compilers import Compiled, Compiler, CompilerError, compile_all, found, sources, symbol
-from setwise.analysis.measure.rivals import beside, exported, judge
+from setwise.analysis.measure.compilers import (
+    Compiled,
+    Compiler,
+    CompilerError,
+    c_files,
+    c_name,
+    compile_all,
+    installed,
+)
+from setwise.analysis.measure.rivals import exported, judge, rivals_of
 from setwise.analysis.proof.prover import Prover
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import TARGETS, Kernel, lower
@@ -29,9 +37,9 @@ MOSTLY_GCC = ("gcc", pytest.param("clang", marks=SLOW))
 
 
 def compiler(family: str) -> Compiler:
-    """The compiler of that family that is found here."""
+    """The compiler of that family that is installed here."""
     require_tool({"gcc": "gcc", "clang": "clang-19"}[family])
-    return next(one for one in found() if one.name.startswith(family))
+    return next(one for one in installed() if one.name.startswith(family))
 
 
 @cache
@@ -56,15 +64,15 @@ def program(folder: Path, name: str, says: str) -> None:
 
 def test_the_latest_clang_and_what_compilers_say_of_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert found() == ()
+    assert installed() == ()
     assert compile_all([EAST], "x86-64") == []
     program(tmp_path, "gcc", "gcc (Here) 12.2")
     for version in ("9", "19", "8"):
         program(tmp_path, f"clang-{version}", f"clang version {version}.1")
     program(tmp_path, "clang-tidy-20", "not a compiler")
-    assert found() == (Compiler("gcc", "gcc (Here) 12.2"), Compiler("clang-19", "clang version 19.1"))
+    assert installed() == (Compiler("gcc", "gcc (Here) 12.2"), Compiler("clang-19", "clang version 19.1"))
     program(tmp_path, "clang", "clang version 17.0")
-    assert found()[1:] == (Compiler("clang", "clang version 17.0"),)
+    assert installed()[1:] == (Compiler("clang", "clang version 17.0"),)
 
 
 @pytest.mark.parametrize("family", MOSTLY_GCC)
@@ -99,7 +107,7 @@ def test_vectors_are_as_wide_as_they_are_asked_for(isa: str, lanes: int, letter:
 def test_equal_bytes_of_other_flags_are_left_out() -> None:
     name = f"{EAST}.batch"
     here = [one for one in compile_all([name], "x86-64", using=[compiler("clang")]) if one.kind == "arrays"]
-    assert len({one.binary for one in here}) == len(here) < len([s for s in sources("x86-64", 1) if s.kind == "arrays"])
+    assert len({one.binary for one in here}) == len(here) < len([s for s in c_files("x86-64", 1) if s.kind == "arrays"])
 
 
 def test_a_text_that_is_no_c_is_refused_in_one_line() -> None:
@@ -164,7 +172,7 @@ def test_the_look_up_tables_attack_what_the_ray_walk_attacks(family: str) -> Non
 def test_beside_each_kernel_stands_what_is_made_of_its_own_export() -> None:
     queen = "push.attacks.queen"
     kernels = [kernel(queen, "avx512", 4), kernel(EAST, "x86-64"), kernel(queen, "avx512", 8)]
-    here = beside(kernels, [compiler("gcc")])
+    here = rivals_of(kernels, [compiler("gcc")])
     for one, compiled in zip(kernels, here, strict=True):
         keys = {(each.routine, each.isa, each.lanes) for each in compiled}
         assert keys == {(one.name, one.target.name, one.layout.lanes)}
@@ -173,19 +181,19 @@ def test_beside_each_kernel_stands_what_is_made_of_its_own_export() -> None:
     assert len(four) == len(eight) == 1
     assert four != eight
     with pytest.raises(ValueError, match="as System V says, not win64"):
-        beside([lower(find(EAST), "x86-64", "win64")], [compiler("gcc")])
+        rivals_of([lower(find(EAST), "x86-64", "win64")], [compiler("gcc")])
 
 
 def test_a_loop_that_compilers_would_unroll_is_not_exported() -> None:
     text = exported([kernel("dumb7.occluded-rolled.sout", "x86-64"), kernel(EAST, "x86-64")])
-    assert symbol(EAST) in text
+    assert c_name(EAST) in text
     assert "rolled" not in text
 
 
 def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
     """Labels of what is not proved, of these routines."""
     prover = Prover()
-    here = beside([kernel(name, isa) for name in names], [compiler(family)])
+    here = rivals_of([kernel(name, isa) for name in names], [compiler(family)])
     return [
         f"{one.routine} {one.label}: {verdict}"
         for name, compiled in zip(names, here, strict=True)

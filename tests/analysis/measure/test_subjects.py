@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.measure.subjects import Subject, empty_routine, given, round_stream, signature_of, subject
+from setwise.analysis.measure.subjects import Subject, arguments_for, empty_routine, round_stream, signature_of, subject
 from setwise.analysis.measure.trials import Sections
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
@@ -36,7 +36,7 @@ def shell(routine: Routine, boards: int = 0) -> Subject:
 def cases(routine: Routine) -> Iterator[dict[str, int]]:
     """The words that each parameter is given, a case each."""
     arrays = bool(routine.contract.elements)
-    made = given(shell(routine, 64 if arrays else 0), "independent" if arrays else "mixed", 1000)
+    made = arguments_for(shell(routine, 64 if arrays else 0), "independent" if arrays else "mixed", 1000)
     parameters = [p.name for p in routine.contract.elements or routine.contract.parameters if p.kind != "results"]
     rows = zip(*made.arrays, strict=True) if arrays else zip(*[iter(made.words)] * len(parameters), strict=True)
     for row in rows:
@@ -73,17 +73,17 @@ def test_arguments_are_within_the_contract(routine: Routine) -> None:
 
 def test_fixed_arguments_are_one_set_and_mixed_ones_are_many() -> None:
     union = shell(find("sliders.union"))
-    assert len(given(union, "independent").words) == 3
-    assert len(given(union, "chained").words) == 3
-    words = len(given(union, "mixed").words)
+    assert len(arguments_for(union, "independent").words) == 3
+    assert len(arguments_for(union, "chained").words) == 3
+    words = len(arguments_for(union, "mixed").words)
     assert words > 3 * 10_000
     assert words % (3 * CALLS) == 0
-    assert given(union, "mixed", 64) == given(union, "mixed", 64)
+    assert arguments_for(union, "mixed", 64) == arguments_for(union, "mixed", 64)
 
 
 def test_a_vector_holds_a_case_a_lane() -> None:
     one = of("kogge-stone.attacks.sout", "avx2", 4)
-    words = given(one, "independent").words
+    words = arguments_for(one, "independent").words
     assert one.signature.offsets == (0, 32)
     assert len(words) == 8
     assert all(sliders & empty == 0 for sliders, empty in zip(words[:4], words[4:], strict=True))
@@ -125,7 +125,7 @@ def test_others_bytes_are_called_as_ours_are() -> None:
     kernel = lower(find("push.attacks.sout"), "x86-64")
     ours, theirs = subject(kernel), subject(kernel, Binary(b"\x48\x89\xf8\xc3"), "gcc")
     assert theirs.signature == ours.signature
-    assert (theirs.maker, theirs.what("chained").maker, theirs.name) == ("gcc", "gcc", ours.name)
+    assert (theirs.maker, theirs.measurand("chained").maker, theirs.name) == ("gcc", "gcc", ours.name)
     assert [one.mnemonic for one in round_stream(theirs, "independent")][:6] == [
         "mov",
         "mov",
@@ -140,8 +140,8 @@ def test_the_unit_is_a_call_or_a_board() -> None:
     union, batch = of("push.attacks.sout"), replace(of("kogge-stone.attacks.nort.batch"), boards=100)
     assert union.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * CALLS)
     assert batch.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * 100)
-    assert (union.what("chained").unit, batch.what("independent").unit) == ("call", "board")
-    assert batch.what("independent").boards == 100
+    assert (union.measurand("chained").unit, batch.measurand("independent").unit) == ("call", "board")
+    assert batch.measurand("independent").boards == 100
 
 
 @pytest.mark.parametrize("mode", ["chained", "independent", "mixed"])

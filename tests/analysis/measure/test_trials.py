@@ -11,12 +11,12 @@ import pytest
 
 from setwise.analysis.measure import trials
 from setwise.analysis.measure.trials import (
-    Block,
+    Measurand,
     Refusal,
     Sections,
     Timing,
-    What,
-    block,
+    TrialBlock,
+    block_of,
     cycles,
     is_clean,
     percentile,
@@ -25,7 +25,7 @@ from setwise.analysis.measure.trials import (
 from setwise.codegen.run.stopwatch import Record
 
 SECTIONS = Sections(adds=16000, rows=4000, units=100)
-WHAT = What("dumb7.attacks.sout", "x86-64", 1, "sysv", "setwise", "chained")
+MEASURAND = Measurand("dumb7.attacks.sout", "x86-64", 1, "sysv", "setwise", "chained")
 TICKS = 0.7  # a cycle
 STAMP = 50
 
@@ -44,8 +44,8 @@ def record(
     )
 
 
-def blocks(*figures: float | None) -> list[Block]:
-    return [Block(32, 30 if figure is not None else 5, figure) for figure in figures]
+def blocks(*figures: float | None) -> list[TrialBlock]:
+    return [TrialBlock(32, 30 if figure is not None else 5, figure) for figure in figures]
 
 
 # trials
@@ -88,22 +88,22 @@ def test_a_counter_that_stands_still_is_not_clean() -> None:
 
 def test_a_block_gives_the_mean_of_its_middle() -> None:
     """Two rhythms, half of the trials each, and one trial that an interrupt hit."""
-    made = block([record(26.0)] * 16 + [record(28.0)] * 15 + [record(9000.0)], SECTIONS)
+    made = block_of([record(26.0)] * 16 + [record(28.0)] * 15 + [record(9000.0)], SECTIONS)
     assert (made.trials, made.clean) == (32, 32)
     assert made.cycles == pytest.approx(27.0, rel=1e-3)
 
 
 def test_of_a_block_the_disturbed_trials_do_not_count() -> None:
-    made = block([record(14.0)] * 26 + [record(20.0, wide=(1.2, 1.2))] * 6, SECTIONS)
+    made = block_of([record(14.0)] * 26 + [record(20.0, wide=(1.2, 1.2))] * 6, SECTIONS)
     assert (made.trials, made.clean) == (32, 26)
     assert made.cycles == pytest.approx(14.0, rel=1e-3)
 
 
 def test_of_a_block_that_is_not_calm_nothing_is_kept() -> None:
     """Its clean trials are not to be trusted: what disturbs checks also disturbs calls between two checks."""
-    assert block([record(14.0)] * 23 + [record(after=1.2)] * 9, SECTIONS) == Block(32, 23, None)
-    assert block([record(14.0)] * 24 + [record(after=1.2)] * 8, SECTIONS).cycles is not None
-    assert block([], SECTIONS) == Block(0, 0, None)
+    assert block_of([record(14.0)] * 23 + [record(after=1.2)] * 9, SECTIONS) == TrialBlock(32, 23, None)
+    assert block_of([record(14.0)] * 24 + [record(after=1.2)] * 8, SECTIONS).cycles is not None
+    assert block_of([], SECTIONS) == TrialBlock(0, 0, None)
 
 
 # processes
@@ -111,7 +111,7 @@ def test_of_a_block_that_is_not_calm_nothing_is_kept() -> None:
 
 def test_the_median_and_the_tenth_percentile_of_all_blocks() -> None:
     processes = [blocks(*(10 + at / 100 for at in range(start, start + 20))) for start in (0, 5, 10)]
-    said = summary(WHAT, processes)
+    said = summary(MEASURAND, processes)
     assert isinstance(said, Timing)
     pooled = [figure.cycles for process in processes for figure in process if figure.cycles is not None]
     assert said.median == median(pooled)
@@ -123,12 +123,12 @@ def test_the_median_and_the_tenth_percentile_of_all_blocks() -> None:
 
 def test_the_order_of_processes_and_blocks_does_not_matter() -> None:
     processes = [blocks(10.0, 10.1, 10.2), blocks(10.2, 10.3, 10.1), blocks(10.0, 10.4, 10.3)]
-    assert summary(WHAT, processes) == summary(WHAT, [process[::-1] for process in processes[::-1]])
+    assert summary(MEASURAND, processes) == summary(MEASURAND, [process[::-1] for process in processes[::-1]])
 
 
 def test_processes_with_too_few_blocks_are_left_out() -> None:
     full, thin = blocks(*[10.0] * 9), blocks(19.0, None, None)
-    said = summary(WHAT, [full, full, full, thin, thin])
+    said = summary(MEASURAND, [full, full, full, thin, thin])
     assert isinstance(said, Timing)
     assert (said.median, said.processes, said.blocks) == (10.0, 3, 27)
 
@@ -136,16 +136,16 @@ def test_processes_with_too_few_blocks_are_left_out() -> None:
 @pytest.mark.parametrize("quiet", [0, 1, 2])
 def test_too_few_processes_and_nothing_is_said(quiet: int) -> None:
     full, none = blocks(*[10.0] * 9), blocks(*[None] * 9)
-    said = summary(WHAT, [full] * quiet + [none] * (5 - quiet))
-    assert said == Refusal(WHAT, "too few of 1440 trials were undisturbed", quiet * 270 + (5 - quiet) * 45, 1440)
+    said = summary(MEASURAND, [full] * quiet + [none] * (5 - quiet))
+    assert said == Refusal(MEASURAND, "too few of 1440 trials were undisturbed", quiet * 270 + (5 - quiet) * 45, 1440)
 
 
 def test_processes_that_disagree_say_nothing() -> None:
     apart = trials.PROCESSES_AGREE
     near, far = 10 * (1 + 0.9 * apart), 10 * (1 + 1.2 * apart)
     rest = [blocks(*[10.0] * 9)] * 4
-    assert isinstance(summary(WHAT, [*rest, blocks(*[near] * 9)]), Timing)
-    said = summary(WHAT, [*rest, blocks(*[far] * 9)])
+    assert isinstance(summary(MEASURAND, [*rest, blocks(*[near] * 9)]), Timing)
+    said = summary(MEASURAND, [*rest, blocks(*[far] * 9)])
     assert isinstance(said, Refusal)
     assert said.reason == f"the processes disagree, 10.00 to {far:.2f} cycles"
 
@@ -154,7 +154,7 @@ def test_two_runs_in_bad_weather_agree_or_one_says_nothing() -> None:
     """A run of which a part is slowed without being noticed: what it says is right within the limit, or not said."""
     for slowed in range(6):
         calm, hit = blocks(*[10.0] * 9), blocks(*[11.0] * 9)
-        said = summary(WHAT, [hit] * slowed + [calm] * (5 - slowed))
+        said = summary(MEASURAND, [hit] * slowed + [calm] * (5 - slowed))
         assert isinstance(said, Refusal) or said.median in (10.0, 11.0)
         assert isinstance(said, Refusal) == (0 < slowed < 5)
 
@@ -166,7 +166,7 @@ def test_percentile(part: float, is_: float) -> None:
 
 
 def test_rows_for_programs() -> None:
-    timing = Timing(WHAT, 14.0, 13.9, 0.01, 30, 5, 900, 1000)
+    timing = Timing(MEASURAND, 14.0, 13.9, 0.01, 30, 5, 900, 1000)
     assert json.loads(json.dumps(timing.as_dict())) == {
         "name": "dumb7.attacks.sout",
         "isa": "x86-64",
@@ -185,6 +185,6 @@ def test_rows_for_programs() -> None:
         "trials": 1000,
         "acceptance": 0.9,
     }
-    refusal = Refusal(WHAT, "too few", 3, 1000).as_dict()
+    refusal = Refusal(MEASURAND, "too few", 3, 1000).as_dict()
     assert refusal["reason"] == "too few"
     assert "median" not in refusal
