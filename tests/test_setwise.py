@@ -40,7 +40,7 @@ def test_several_results_are_a_tuple() -> None:
     board = rooks | bishops | 0xFF00_0000_0000_00FF
     if given == "empty":
         board = raywalk.ALL ^ board
-    expected = raywalk.specification("pair", given=given)(rooks, bishops, board)  # type: ignore[arg-type]
+    expected = raywalk.specification("pair", board=given)(rooks, bishops, board)  # type: ignore[arg-type]
     assert setwise.kernel("sliders.pair")(rooks, bishops, board) == expected
 
 
@@ -95,7 +95,7 @@ def test_threads_may_call_one_function() -> None:
         for _ in range(50):
             rooks, bishops, others = (boards.getrandbits(64) & boards.getrandbits(64) for _ in range(3))
             occupied = rooks | bishops | others
-            if pair(rooks, bishops, occupied) != raywalk.specification("pair", given="occupied")(
+            if pair(rooks, bishops, occupied) != raywalk.specification("pair", board="occupied")(
                 rooks, bishops, occupied
             ):
                 return False

@@ -13,7 +13,7 @@ from typing import Literal
 
 import iced_x86 as iced
 
-File = Literal["general", "vector", "mask", "other"]
+RegisterFile = Literal["general", "vector", "mask", "other"]
 Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrupt", "transaction", "exception"]
 
 
@@ -65,7 +65,7 @@ class Reg:
 
     name: str
     bits: int
-    file: File
+    file: RegisterFile
     full: str
     low: int = 0
 
@@ -192,7 +192,7 @@ def distances(text: bytes) -> tuple[int, ...]:
     return tuple(
         instruction.ip + decoder.get_constant_offsets(instruction).displacement_offset
         for instruction in decoder
-        if instruction.is_ip_rel_memory_operand and not 0 <= _signed(instruction.ip_rel_memory_address) < len(text)
+        if instruction.is_ip_rel_memory_operand and not 0 <= signed(instruction.ip_rel_memory_address) < len(text)
     )
 
 
@@ -303,8 +303,13 @@ def _is_small(operand: Operand) -> bool:
     return not isinstance(operand, Imm) or operand.value < 100
 
 
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
+def signed(value: int, width: int = 64) -> int:
+    """The number that these bits are as two's complement.
+
+    >>> signed(0xFF, 8), signed(0x7F, 8)
+    (-1, 127)
+    """
+    return value - (1 << width) if value >> (width - 1) & 1 else value
 
 
 def _memory(instruction: iced.Instruction) -> Mem:
@@ -316,8 +321,8 @@ def _memory(instruction: iced.Instruction) -> Mem:
         base=None if relative or base == iced.Register.NONE else _register(base),
         index=None if index == iced.Register.NONE else _register(index),
         scale=instruction.memory_index_scale,
-        displacement=0 if relative else _signed(instruction.memory_displacement),
-        target=_signed(instruction.ip_rel_memory_address) if relative else None,
+        displacement=0 if relative else signed(instruction.memory_displacement),
+        target=signed(instruction.ip_rel_memory_address) if relative else None,
         broadcast=instruction.is_broadcast,
         segment=prefix if prefix in ("fs", "gs") else None,
     )
@@ -386,5 +391,5 @@ def _decoded(instruction: iced.Instruction, factory: iced.InstructionInfoFactory
         stores=any(access in _WRITING for access in memory),
         features=frozenset(_feature(feature) for feature in instruction.cpuid_features()),
         flow=_FLOWS[instruction.flow_control],
-        target=_signed(instruction.near_branch_target) if direct else None,
+        target=signed(instruction.near_branch_target) if direct else None,
     )

@@ -33,7 +33,7 @@ class ObjectError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Symbol:
     """A function's place: its section, where in that it begins, and its size (0: the file does not say).
 
     A label is a name that only an assembler's source knows, perhaps of a place within a function.
@@ -111,10 +111,10 @@ def _opened(path: str | Path) -> Iterator[Any]:
         raise ObjectError(f"{path}: not an ELF file: give an object, program or shared library of Linux") from None
 
 
-def _functions(elf: Any) -> list[Function]:
+def _functions(elf: Any) -> list[Symbol]:
     """All functions, global ones first where a name comes twice."""
     linked = elf["e_type"] != "ET_REL"
-    found: list[tuple[bool, int, Function]] = []
+    found: list[tuple[bool, int, Symbol]] = []
     for table in elf.iter_sections():
         if not isinstance(table, SymbolTableSection):
             continue
@@ -127,7 +127,7 @@ def _functions(elf: Any) -> list[Function]:
                 continue
             offset = symbol["st_value"] - (section["sh_addr"] if linked else 0)
             local, untyped = symbol["st_info"]["bind"] == "STB_LOCAL", symbol["st_info"]["type"] == "STT_NOTYPE"
-            one = Function(symbol.name, number, offset, symbol["st_size"], label=local and untyped)
+            one = Symbol(symbol.name, number, offset, symbol["st_size"], label=local and untyped)
             found.append((local, symbol["st_value"], one))
     return [one for _, _, one in sorted(found, key=lambda entry: entry[:2])]
 
@@ -144,8 +144,8 @@ class _Extraction:
     """One function on its way out of its file; what it points into is appended to `data`, a section at a time."""
 
     elf: Any
-    function: Function
-    known: Sequence[Function]
+    function: Symbol
+    known: Sequence[Symbol]
     text: bytearray = field(default_factory=bytearray)
     data: bytearray = field(default_factory=bytearray)
     places: dict[int, int] = field(default_factory=dict)  # a section's number to its offset in `data`

@@ -248,10 +248,10 @@ def _refutation(one: Proof) -> str:
     if made is None or made.counterexample is None or said is None:
         return ""
     found = made.counterexample
-    lines = [f"refuted: {found.what}; {said.what}"]
+    lines = [f"refuted: {found.complaint}; {said.description}"]
     kinds = {argument.name: argument for argument in made.task.words}
     number = len(found.inputs[0][1])
-    if made.task.each:
+    if made.task.elements:
         where = f", the result in the place of {found.inputs[found.alias][0]}" if found.alias is not None else ""
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
     elif number > 1:

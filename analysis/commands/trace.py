@@ -10,9 +10,9 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.drawing import Frame, Panel, as_svg, as_text
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, Fill, conclusion, fill, frames
-from setwise.analysis.run.steps import Step, Written
+from setwise.analysis.run.drawing import Panel, Strip, as_svg, as_text
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, strips
+from setwise.analysis.run.steps import RegisterWrite, Step
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
@@ -29,11 +29,11 @@ def run_trace(arguments: Namespace) -> int:
         shown, ending = registers(kernel, words), ""
     else:
         slow = fill_of(routine, words)
-        title, shown, ending = f"{routine.name} in slow motion", frames(slow), conclusion(slow)
+        title, shown, ending = f"{routine.name} in slow motion", strips(slow), conclusion(slow)
     if arguments.svg:
         try:
             Path(arguments.svg).write_text(
-                as_svg([*shown, Frame(ending)] if ending else shown, title), encoding="utf-8"
+                as_svg([*shown, Strip(ending)] if ending else shown, title), encoding="utf-8"
             )
         except OSError as error:
             raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
@@ -61,7 +61,7 @@ def _words(routine: Routine, arguments: Namespace) -> list[int]:
     return [classic[parameter.kind] for parameter in parameters]
 
 
-def fill_of(routine: Routine, words: Sequence[int]) -> Fill:
+def fill_of(routine: Routine, words: Sequence[int]) -> TracedFill:
     """The cycles of one of the literature's fills; ValueError for other routines."""
     contract = routine.contract
     direction = board.DIR8[words[-1]].name if contract.direction == "any" else contract.direction
@@ -82,8 +82,8 @@ def fill_of(routine: Routine, words: Sequence[int]) -> Fill:
     )
 
 
-def registers(kernel: Kernel, words: Sequence[int]) -> list[Frame]:
-    """A frame for each instruction that a call executes, with the registers that it wrote."""
+def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
+    """A strip for each instruction that a call executes, with the registers that it wrote."""
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
     inputs = [argument for argument in task.arguments if argument.kind != "results"]
@@ -93,17 +93,17 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Frame]:
     ]
     last = len(trace.steps) - 1
     return [
-        Frame("at entry", tuple(given)),
-        *(_frame(number, step) for number, step in enumerate(trace.steps[:last], 1)),
+        Strip("at entry", tuple(given)),
+        *(_strip(number, step) for number, step in enumerate(trace.steps[:last], 1)),
     ]
 
 
-def _frame(number: int, step: Step) -> Frame:
+def _strip(number: int, step: Step) -> Strip:
     written = [one for one in step.written if one.name != "rsp"]
-    return Frame(f"{number}. {step.instruction.text()}", tuple(panel for one in written for panel in _panels(one)))
+    return Strip(f"{number}. {step.instruction.text()}", tuple(panel for one in written for panel in _panels(one)))
 
 
-def _panels(written: Written) -> list[Panel]:
+def _panels(written: RegisterWrite) -> list[Panel]:
     if len(written.lanes) == 1:
         return [Panel(written.name, written.lanes[0])]
     return [Panel(f"{written.name}[{lane}]", word) for lane, word in enumerate(written.lanes)]

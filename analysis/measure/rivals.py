@@ -80,7 +80,7 @@ def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float 
     if proof.status == "proved":
         return Judgement("proved")
     if proof.status == "refuted":
-        return Judgement("failed", reason=proof.counterexample.what if proof.counterexample else proof.reason)
+        return Judgement("failed", reason=proof.counterexample.complaint if proof.counterexample else proof.reason)
     return _run(compiled, kernel, proof.reason)
 
 

@@ -17,7 +17,7 @@ from setwise.analysis.pictures.svg import (
     rectangle,
     text,
 )
-from setwise.analysis.run.slow_motion import Cycle, Fill, conclusion
+from setwise.analysis.run.slow_motion import Cycle, TracedFill, conclusion
 
 CELL = 13
 BOARD = 8 * CELL
@@ -26,7 +26,7 @@ _LIGHT, _DARK, _RUN, _OLD = "#f6f7f9", "#e9ecf0", "#f2d9a0", "#9dc3e6"
 _LABEL = 104
 
 
-def slow_motion(dumb7: Fill, doubling: Fill) -> str:
+def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
     """The same fill by single steps and by doubled ones, cycle by cycle."""
     marks: list[str] = []
     y = 0.0
@@ -63,13 +63,13 @@ def slow_motion(dumb7: Fill, doubling: Fill) -> str:
     )
 
 
-def _start(shown: Fill) -> list[str]:
+def _start(shown: TracedFill) -> list[str]:
     marks = _squares(shown, 0)
     marks += [_disc(square, INK, None) for square in _ones(shown.sliders)]
     return [*marks, text(BOARD / 2, BOARD + 18, "sliders", anchor="middle", colour=MUTED)]
 
 
-def _cycle(shown: Fill, cycle: Cycle) -> list[str]:
+def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
     before = shown.sliders if cycle.number == 1 else shown.cycles[cycle.number - 2].flood
     new = cycle.flood & ~before
     marks = _squares(shown, cycle.propagator if cycle.steps > 1 else 0)
@@ -84,7 +84,7 @@ def _cycle(shown: Fill, cycle: Cycle) -> list[str]:
     return marks
 
 
-def _ending(shown: Fill, y: float) -> str:
+def _ending(shown: TracedFill, y: float) -> str:
     """Where the flood stopped, below the cycles that show it."""
     cycles = len(shown.cycles)
     if shown.dry is None or shown.family != "dumb7":
@@ -112,7 +112,7 @@ def _explained(y: float, cycles: int) -> str:
     return "\n".join(text(x, y + 30 + 18 * at, words, colour=MUTED) for at, words in enumerate(lines))
 
 
-def _squares(shown: Fill, run: int) -> list[str]:
+def _squares(shown: TracedFill, run: int) -> list[str]:
     """The board, its pieces that are no sliders, and the squares of a run."""
     marks = []
     for square in range(64):

@@ -9,7 +9,7 @@ from typing import Literal
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode
 from setwise.analysis.run.task import Task
 
-Status = Literal["proved", "refuted", "not proved"]
+ProofStatus = Literal["proved", "refuted", "not proved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,11 @@ class Counterexample:
     """Inputs within the contract on which the routine breaks it.
 
     `inputs` holds the arguments' words in each lane, `lane` is the one that goes wrong. `expected` and `got` are the
-    results of that lane; `got` is empty where no result comes to be: then `what` alone says what happens. `registers`
-    is the whole state at the entry, for a run that repeats it: rsp and addresses are not among them.
+    results of that lane; `got` is empty where no result comes to be: then `complaint` alone says what happens.
+    `registers` is the whole state at the entry, for a run that repeats it: rsp and addresses are not among them.
     """
 
-    what: str
+    complaint: str
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     lane: int
     expected: tuple[int, ...]
@@ -50,7 +50,7 @@ class Confirmation:
     """
 
     status: Literal["confirmed", "not confirmed", "disagrees"]
-    what: str
+    description: str
     got: tuple[int, ...] = ()
 
 
@@ -63,7 +63,7 @@ class Certificate:
     without unrolling; `solver` is its name and version; `questions` were put to it; a processor took so many `seconds`.
     """
 
-    status: Status
+    status: ProofStatus
     binary: Binary
     task: Task
     reason: str = ""

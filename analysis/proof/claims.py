@@ -9,7 +9,7 @@ from typing import cast
 from setwise.analysis.proof.memory import Arrays, Cells, Space
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.run.task import Place, Task
-from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import State
 
 GENERAL = (
@@ -31,10 +31,10 @@ class Case:
     that the result overwrites, if it does.
     """
 
-    words: tuple[tuple[Value, ...], ...]
+    words: tuple[tuple[Bits, ...], ...]
     alignment: int = 16
     offset: int = 8
-    count: Value = None
+    count: Bits = None
     alias: int | None = None
 
     @property
@@ -47,27 +47,27 @@ class Case:
         """What the stack's addresses are counted from."""
         return Base("stack", self.alignment)
 
-    def lane(self, lane: int) -> list[Value]:
+    def lane(self, lane: int) -> list[Bits]:
         """The words of one lane, none where there is none; what there is one of goes for all."""
         return [lanes[min(lane, len(lanes) - 1)] for lanes in self.words if lanes]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryUnknowns:
     """What all routines find that nothing is known of: the registers, by their names, and the return address."""
 
-    registers: Mapping[str, Value]
-    vectors: Mapping[str, tuple[Value, ...]]
-    back: Value
+    registers: Mapping[str, Bits]
+    vectors: Mapping[str, tuple[Bits, ...]]
+    back: Bits
 
     @staticmethod
-    def of(domain: Addresses) -> Entry:
+    def of(domain: Addresses) -> EntryUnknowns:
         """New unknowns."""
         registers = {name: domain.variable(f"{name} at entry", 64) for name in (*GENERAL, *MASKS)}
         vectors = {name: tuple(domain.variable(f"{name}.{lane} at entry", 64) for lane in range(8)) for name in VECTORS}
-        return Entry(registers, vectors, domain.variable("return address", 64))
+        return EntryUnknowns(registers, vectors, domain.variable("return address", 64))
 
-    def words(self) -> Iterator[tuple[str, Value]]:
+    def words(self) -> Iterator[tuple[str, Bits]]:
         """All of the registers in words of 64 bits, those of vectors by their names with the lane behind a point."""
         yield from self.registers.items()
         for name, lanes in self.vectors.items():
@@ -75,12 +75,12 @@ class Entry:
 
 
 def entry_state(
-    domain: Addresses, entry: Entry, image: bytes, task: Task, case: Case, unknown: Callable[[str, int], Value]
+    domain: Addresses, entry: EntryUnknowns, image: bytes, task: Task, case: Case, unknown: Callable[[str, int], Bits]
 ) -> State:
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
     cells = {case.stack: Cells("the stack", case.offset - task.red_zone, case.offset + task.stack)}
     arrays = None
-    if task.each:
+    if task.elements:
         bases = [Base(name, 1) for name in task.arrays]
         if isinstance(case.count, int):
             for base, given in zip(bases, (*case.words, ()), strict=True):
@@ -90,7 +90,7 @@ def entry_state(
             names = {base: base.name for base in bases}
             arrays = Arrays(names, bases[-1], case.count, lambda name: unknown(name, 64))
     written = [one.place.offset + 8 * one.place.lanes for one in task.results if one.place.file == "memory"]
-    if written and not task.each:
+    if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
     space = Space(domain, image, CODE, case.stack, cells, arrays)
     rsp = Pointer(case.stack, case.offset)
@@ -99,7 +99,7 @@ def entry_state(
     state.registers["rsp"] = rsp
     words = iter(case.words)
     for one in task.arguments:
-        lanes: tuple[Value, ...]
+        lanes: tuple[Bits, ...]
         if one.kind == "boards":
             at = task.arrays.index(one.name)
             whose = task.arrays[case.alias] if case.alias is not None and at == len(task.arrays) - 1 else one.name
@@ -121,20 +121,20 @@ def entry_state(
 class Claim:
     """At the end of a path `differs`, one bit, must be 0; `lane` is that of a result, None for all else."""
 
-    what: str
-    differs: Value
+    complaint: str
+    differs: Bits
     lane: int | None = None
 
 
-def results(task: Task, case: Case, state: State, lane: int) -> list[Value]:
+def results(task: Task, case: Case, state: State, lane: int) -> list[Bits]:
     """The results of one lane."""
-    if task.each:
+    if task.elements:
         name = task.arrays[-1 if case.alias is None else case.alias]
         return [state.memory.load(Pointer(Base(name, 1), 8 * lane), 64)]
     return [_at(one.place, case, state, lane) for one in task.results]
 
 
-def _at(place: Place, case: Case, state: State, lane: int) -> Value:
+def _at(place: Place, case: Case, state: State, lane: int) -> Bits:
     if place.file == "general":
         return state.registers[place.register]
     if place.file == "vector":
@@ -145,7 +145,12 @@ def _at(place: Place, case: Case, state: State, lane: int) -> Value:
 
 
 def claims(
-    domain: Addresses, entry: Entry, task: Task, case: Case, state: State, expected: Sequence[Sequence[Value] | None]
+    domain: Addresses,
+    entry: EntryUnknowns,
+    task: Task,
+    case: Case,
+    state: State,
+    expected: Sequence[Sequence[Bits] | None],
 ) -> Iterator[Claim]:
     """What must be true when the routine is back; `expected` holds the results of each lane, None for those known."""
     arrays = cast(Space, state.memory).arrays
@@ -158,12 +163,12 @@ def claims(
         for one, want, got in zip(task.results, wanted, results(task, case, state, lane), strict=True):
             what = f"{one.name} is wrong" + (f" for board {lane}" if case.lanes > 1 else "")
             yield Claim(what, domain.not_(domain.eq(got, want, 64), 1), lane)
-    if task.each and arrays is None:
+    if task.elements and arrays is None:
         for at, (name, given) in enumerate(zip(task.arrays, case.words, strict=False)):
             for board, word in enumerate(given if at != case.alias else ()):
                 left = state.memory.load(Pointer(Base(name, 1), 8 * board), 64)
                 yield Claim(f"{name} is changed", domain.not_(domain.eq(left, word, 64), 1))
-    rsp = cast(Value, state.registers["rsp"])
+    rsp = cast(Bits, state.registers["rsp"])
     there = domain.eq(rsp, Pointer(case.stack, case.offset + 8), 64)
     yield Claim("rsp is not restored", domain.not_(there, 1))
     for name in task.saved:

@@ -1,6 +1,6 @@
 """Counterexamples of our own kernels put to the test: they run, in a process of their own, on this processor.
 
-A refutation that the processor does not share is an error in the prover, or in what it trusts. Code of others never
+A refutation that the processor does not share is an error in the prover, or in what it trusts. Program of others never
 runs: it is stepped (`replay`).
 """
 
@@ -36,7 +36,7 @@ def confirm(kernel: Kernel, certificate: Certificate) -> Confirmation:
     if found is None or not found.runs or not runnable() or lacking:
         return confirm_by_stepping(certificate)
     try:
-        got, broken = apart(lambda: _run(kernel, certificate.binary.image, found))
+        got, broken = in_own_process(lambda: _run(kernel, certificate.binary.image, found))
     except Crash as error:
         return Confirmation("confirmed", f"confirmed by running it: {error}")
     if broken:
@@ -69,7 +69,7 @@ class Crash(Exception):
     """What became of a process that did not come to its end."""
 
 
-def apart(function: Callable[[], T]) -> T:
+def in_own_process(function: Callable[[], T]) -> T:
     """The function's result, from a process of its own where the system can fork; Crash if that does not end well."""
     if not hasattr(os, "fork"):
         return function()

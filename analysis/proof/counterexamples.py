@@ -8,13 +8,13 @@ from itertools import product
 from typing import cast
 
 from setwise.analysis.proof.certificate import Counterexample
-from setwise.analysis.proof.claims import Case, Entry, results
+from setwise.analysis.proof.claims import Case, EntryUnknowns, results
 from setwise.analysis.proof.memory import Space
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.proof.symbolic import Explorer, Path
 from setwise.analysis.run.task import Task
-from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import SemanticsError, State
 
 _ALL = (1 << 64) - 1
@@ -39,7 +39,7 @@ def samples(number: int) -> Iterator[tuple[int, ...]]:
         yield tuple(one | two | three for one, two, three in each)
 
 
-def plain(solver: Solver, task: Task, words: Sequence[Value], conditions: Sequence[Value]) -> Model:
+def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model:
     """A choice of the unknowns under these conditions, which can hold, that is easy to read.
 
     As few pieces stand on the board as may be, and on the lowest squares: so it is the same whatever solver finds it.
@@ -50,11 +50,11 @@ def plain(solver: Solver, task: Task, words: Sequence[Value], conditions: Sequen
     return found
 
 
-def _wishes(domain: Addresses, task: Task, words: Sequence[Value]) -> Iterator[Value]:
+def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
     """What makes a counterexample easy to read, the most welcome first."""
     unknown = [(one, word) for one, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
-    sliders: Value = 0
-    boards: list[Value] = []
+    sliders: Bits = 0
+    boards: list[Bits] = []
     for one, word in unknown:
         if one.kind == "board":
             sliders = domain.or_(sliders, word, 64)
@@ -78,12 +78,12 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Value]) -> Iterator[V
 
 def counterexample(
     domain: Addresses,
-    entry: Entry,
+    entry: EntryUnknowns,
     task: Task,
     case: Case,
     lane: int,
     model: Model,
-    expected: Sequence[Value],
+    expected: Sequence[Bits],
     what: str,
     state: State | None,
 ) -> Counterexample:
@@ -105,7 +105,7 @@ def counterexample(
     return Counterexample(what, inputs, lane, wanted, got, registers, alias=case.alias, runs=state is not None)
 
 
-def _number(model: Model, value: Value) -> int:
+def _number(model: Model, value: Bits) -> int:
     return 0 if isinstance(value, Pointer) else model(value, 64)
 
 
@@ -120,7 +120,7 @@ def never_returns(explorer: Explorer, start: State, model: Model) -> bool:
     The explorer's limit is more than any routine on a few boards needs.
     """
 
-    def known(value: Value, width: int = 64) -> Value:
+    def known(value: Bits, width: int = 64) -> Bits:
         return value if isinstance(value, Pointer) else model(value, width)
 
     space = cast(Space, start.memory)

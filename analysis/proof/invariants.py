@@ -11,30 +11,31 @@ from functools import partial
 from itertools import permutations
 from typing import Protocol, cast
 
+from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.memory import Space
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.symbolic import Path
-from setwise.analysis.semantics.domains import Value, signed
+from setwise.analysis.semantics.domains import Bits
 
-Place = str | tuple[int, int]  # a register, or a word of the stack: its offset and its width
-Words = tuple[Value, ...]
+Variable = str | tuple[int, int]  # a register, or a word of the stack: its offset and its width
+Words = tuple[Bits, ...]
 
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class LoopHead:
     """What holds before some round.
 
-    Places have `values`, `conditions` hold, and `frontier` boards are done (None: there are no arrays). `rises` is a
+    Variables have `values`, `conditions` hold, and `frontier` boards are done (None: there are no arrays). `rises` is a
     number that is greater the next time, `zero` one of which the zero flag may tell whether it is 0.
     """
 
-    values: Mapping[Place, Value]
-    conditions: Sequence[Value]
-    rises: Value
-    zero: Value
-    frontier: Value = None
+    values: Mapping[Variable, Bits]
+    conditions: Sequence[Bits]
+    rises: Bits
+    zero: Bits
+    frontier: Bits = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,40 +48,40 @@ class Invariant:
 
     first: Words
     next: Callable[[Path, Words], Words]
-    at: Callable[[Words], Head]
+    at: Callable[[Words], LoopHead]
 
 
-class Guesses(Protocol):
-    """Where guesses come from; `what` says in words what they say."""
+class InvariantSource(Protocol):
+    """Where guesses come from; `statement` is what they say, in words."""
 
-    what: str
+    statement: str
 
-    def invariants(self, path: Path, backs: Sequence[Path], places: Sequence[Place]) -> list[Invariant]:
-        """Guesses for the head that `path` has come to, where a round leads to `backs` and writes at most `places`."""
+    def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
+        """Guesses for the head that `path` comes to, where a round leads to `backs` and writes at most `variables`."""
 
 
 @dataclass(frozen=True)
 class Carries:
-    """The `total` of `bits` bits, added up by its carries: two places hold a sum and the carries to be added to it."""
+    """The `total` of `bits` bits, added up by its carries: two variables hold a sum and what is to be carried."""
 
     domain: Addresses
-    total: Value
+    total: Bits
     bits: int
-    what = "a + 2 b is the sum, and the lowest bit of b rises"
+    statement = "a + 2 b is the sum, and the lowest bit of b rises"
 
-    def invariants(self, path: Path, backs: Sequence[Path], places: Sequence[Place]) -> list[Invariant]:
-        """One for any two places."""
+    def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
+        """One for any two variables."""
         return [
             Invariant(_words_behind(pair, path, ()), partial(_words_behind, pair), partial(self._head, pair))
-            for pair in permutations([place for place in places if is_word(place)], 2)
+            for pair in permutations([variable for variable in variables if is_word(variable)], 2)
         ]
 
-    def _head(self, pair: Sequence[Place], words: Words) -> Head:
+    def _head(self, pair: Sequence[Variable], words: Words) -> LoopHead:
         (a, b), domain = words, self.domain
         whole = domain.and_(domain.add(a, domain.shl(b, 1, 64), 64), (1 << self.bits) - 1, 64)
         small = [domain.eq(domain.shr(one, self.bits, 64), 0, 64) for one in words if self.bits < 64]
         lowest = domain.and_(b, domain.sub(0, b, 64), 64)
-        return Head(dict(zip(pair, words, strict=True)), [domain.eq(whole, self.total, 64), *small], lowest, b)
+        return LoopHead(dict(zip(pair, words, strict=True)), [domain.eq(whole, self.total, 64), *small], lowest, b)
 
 
 @dataclass(frozen=True)
@@ -88,21 +89,21 @@ class Counters:
     """Arrays of `count` boards: in each round as many are done, and what counts them or points to them moves along."""
 
     domain: Addresses
-    count: Value
-    what = "a boards are done and right, and a rises to n"
+    count: Bits
+    statement = "a boards are done and right, and a rises to n"
 
-    def invariants(self, path: Path, backs: Sequence[Path], places: Sequence[Place]) -> list[Invariant]:
+    def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
         """What one round does, said of all; and where that can be, that as many boards are left before each."""
         (each, *others) = {_written(back) - _written(path) for back in backs}
         if others or each < 1:
             return []
         moving, arrays = {}, cast(Space, path.state.memory).arrays
-        for place in filter(is_word, places):
-            before = word_of(path, place)
-            moves = {self.domain.distance(word_of(back, place), before) for back in backs}
+        for variable in filter(is_word, variables):
+            before = word_of(path, variable)
+            moves = {self.domain.distance(word_of(back, variable), before) for back in backs}
             step = moves.pop()
             if not moves and step is not None and signed(step, 64) % each == 0:
-                moving[place] = before, signed(step, 64) // each
+                moving[variable] = before, signed(step, 64) // each
         assert arrays is not None
         start = self.domain.add(arrays.frontier, _written(path), 64)
         make = partial(self._head, moving, start, each)
@@ -112,8 +113,8 @@ class Counters:
         return (self.domain.add(words[0], each, 64),)
 
     def _head(
-        self, moving: Mapping[Place, tuple[Value, int]], start: Value, each: int, least: int, words: Words
-    ) -> Head:
+        self, moving: Mapping[Variable, tuple[Bits, int]], start: Bits, each: int, least: int, words: Words
+    ) -> LoopHead:
         domain, (done,) = self.domain, words
         all_left = domain.sub(self.count, start, 64)
         left = domain.sub(all_left, done, 64)
@@ -123,10 +124,12 @@ class Counters:
         ]
         if each & (each - 1) == 0:
             conditions.append(domain.eq(domain.and_(done, each - 1, 64), 0, 64))
-        values = {place: domain.add(before, self._times(done, rate), 64) for place, (before, rate) in moving.items()}
-        return Head(values, conditions, done, left, domain.add(start, done, 64))
+        values = {
+            variable: domain.add(before, self._times(done, rate), 64) for variable, (before, rate) in moving.items()
+        }
+        return LoopHead(values, conditions, done, left, domain.add(start, done, 64))
 
-    def _times(self, number: Value, rate: int) -> Value:
+    def _times(self, number: Bits, rate: int) -> Bits:
         if rate < 0:
             return self.domain.sub(0, self._times(number, -rate), 64)
         if rate & (rate - 1) == 0:
@@ -134,21 +137,21 @@ class Counters:
         return self.domain.mul(number, rate, 64)
 
 
-def is_word(place: Place) -> bool:
+def is_word(variable: Variable) -> bool:
     """Whether it is a general register or a whole word of the stack."""
-    return place[1] == 64 if isinstance(place, tuple) else not place.startswith(("zmm", "k"))
+    return variable[1] == 64 if isinstance(variable, tuple) else not variable.startswith(("zmm", "k"))
 
 
-def word_of(path: Path, place: Place) -> Value:
+def word_of(path: Path, variable: Variable) -> Bits:
     """What a general register or a word of the stack holds."""
-    if not isinstance(place, tuple):
-        return path.state.registers[place]
+    if not isinstance(variable, tuple):
+        return path.state.registers[variable]
     space = cast(Space, path.state.memory)
-    return space.load(Pointer(space.stack, place[0] % (1 << 64)), place[1])
+    return space.load(Pointer(space.stack, variable[0] % (1 << 64)), variable[1])
 
 
-def _words_behind(places: Sequence[Place], path: Path, _: Words) -> Words:
-    return tuple(word_of(path, place) for place in places)
+def _words_behind(variables: Sequence[Variable], path: Path, _: Words) -> Words:
+    return tuple(word_of(path, variable) for variable in variables)
 
 
 def _written(path: Path) -> int:

@@ -13,20 +13,20 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from setwise.analysis.code.decode import Decoded, Mem
-from setwise.analysis.proof.invariants import Guesses, Head, Invariant, Place, word_of
+from setwise.analysis.code.decode import Decoded, Mem, signed
+from setwise.analysis.proof.invariants import Invariant, InvariantSource, LoopHead, Variable, word_of
 from setwise.analysis.proof.memory import GapError, Space
 from setwise.analysis.proof.pointers import Pointer
 from setwise.analysis.proof.solver import Model
-from setwise.analysis.proof.symbolic import Code, Exit, Explorer, Path, Stop
-from setwise.analysis.semantics.domains import Value
+from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
+from setwise.analysis.semantics.domains import Bits
 
 
 class Loops:
     """Takes paths through loops by the step; `settle` closes a round over arrays, or raises GapError."""
 
-    def __init__(self, explorer: Explorer, guesses: Guesses, settle: Callable[[Path], None]) -> None:
-        self.explorer, self.guesses, self.settle = explorer, guesses, settle
+    def __init__(self, explorer: Explorer, source: InvariantSource, settle: Callable[[Path], None]) -> None:
+        self.explorer, self.source, self.settle = explorer, source, settle
         self.domain = explorer.domain
         self.used = ""
 
@@ -40,8 +40,8 @@ class Loops:
         backs, rest = self._round(once)
         if not backs:
             return rest  # what looks like a loop is none where no path comes back
-        places = [*_places(_body(self.explorer.code, head), path)]
-        guesses = self.guesses.invariants(path, backs, places)
+        variables = [*_variables(_body(self.explorer.code, head), path)]
+        invariants = self.source.invariants(path, backs, variables)
         try:
             self.settle(path)
         except GapError as error:
@@ -50,44 +50,44 @@ class Loops:
         if model is None:
             return []
         why = f"no invariant is found for the loop at {head:#x}"
-        for guess in guesses:
-            found = self._try(path, places, guess, model)
+        for invariant in invariants:
+            found = self._try(path, variables, invariant, model)
             if not isinstance(found, str):
-                self.used = self.guesses.what
+                self.used = self.source.statement
                 return found
             why = f"the loop at {head:#x}: {found}" if found else why
         return [Stop(why, head, path)]
 
     def _try(
-        self, path: Path, places: Sequence[Place], guess: Invariant, model: Model
+        self, path: Path, variables: Sequence[Variable], invariant: Invariant, model: Model
     ) -> list[Exit | Stop | Path] | str:
         """The ways on if this is an invariant, else what is wrong with it; nothing to say where it is wrong at once."""
-        first = self._claims(path, guess.at(guess.first))
+        first = self._claims(path, invariant.at(invariant.first))
         if not all(model(one, 1) for one in first) or not self._sure(path, first):
             return ""
         why = ""
-        telling = self._sure(path, [self._tells(path, guess.at(guess.first))])
+        telling = self._sure(path, [self._tells(path, invariant.at(invariant.first))])
         for tells in (True, False) if telling else (False,):
-            found = self._keeps(path, places, guess, tells)
+            found = self._keeps(path, variables, invariant, tells)
             if not isinstance(found, str):
                 return found
             why = found
         return why
 
     def _keeps(
-        self, path: Path, places: Sequence[Place], guess: Invariant, tells: bool
+        self, path: Path, variables: Sequence[Variable], invariant: Invariant, tells: bool
     ) -> list[Exit | Stop | Path] | str:
         """As `_try`, of what holds at first; with `tells` the zero flag is part of it."""
         number = len(path.inside)
-        words = tuple(self.explorer.unknown(f"word {at} of loop {number}", 64) for at in range(len(guess.first)))
-        before = guess.at(words)
-        start = self._anew(path, places, before)
+        words = tuple(self.explorer.unknown(f"word {at} of loop {number}", 64) for at in range(len(invariant.first)))
+        before = invariant.at(words)
+        start = self._anew(path, variables, before)
         if tells:
             start.conditions = (*start.conditions, self._tells(start, before))
         backs, rest = self._round(start.fork(start.offset, 1))
         stop = next((one for one in rest if isinstance(one, Stop)), None)
         if stop is not None:
-            return stop.what
+            return stop.complaint
         for back in backs:
             try:
                 self.settle(back)
@@ -95,9 +95,9 @@ class Loops:
                 return str(error)
             if any(flag and not back.state.flags[name] for name, flag in start.state.flags.items()):
                 return "a round leaves a flag undefined"
-            if not self._unchanged(start, back, places):
+            if not self._unchanged(start, back, variables):
                 return "a round changes what no instruction in it seems to change"
-            after = guess.at(guess.next(back, words))
+            after = invariant.at(invariant.next(back, words))
             if not self._sure(back, [self.domain.ult(before.rises, after.rises, 64)]):
                 return "it is not shown to end"
             kept = self._claims(back, after)
@@ -105,21 +105,21 @@ class Loops:
                 return "a round does not keep the invariant"
         return rest
 
-    def _claims(self, path: Path, head: Head) -> list[Value]:
+    def _claims(self, path: Path, head: LoopHead) -> list[Bits]:
         """What has to hold on this path if that is how it comes to the head."""
         claims = [*head.conditions]
-        pairs = [(word_of(path, place), value) for place, value in head.values.items()]
+        pairs = [(word_of(path, variable), value) for variable, value in head.values.items()]
         arrays = self.explorer.space(path).arrays
         if arrays is not None and head.frontier is not None:
             pairs.append((arrays.frontier, head.frontier))
         # What adding up shows needs no solver.
         return [*claims, *(self.domain.eq(*pair, 64) for pair in pairs if self.domain.distance(*pair) != 0)]
 
-    def _sure(self, path: Path, conditions: Sequence[Value]) -> bool:
+    def _sure(self, path: Path, conditions: Sequence[Bits]) -> bool:
         """Whether all conditions hold on this path; asked one by one, for together sums are hard."""
         return all(self.explorer.sure(path, one) for one in conditions)
 
-    def _tells(self, path: Path, head: Head) -> Value:
+    def _tells(self, path: Path, head: LoopHead) -> Bits:
         """Whether the zero flag tells of what it may tell, as where a loop is entered before its test."""
         flag = path.state.flags.get("zf")
         return 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.zero, 0, 64), 1)
@@ -150,22 +150,22 @@ class Loops:
         rest.append(found)
         return []
 
-    def _anew(self, path: Path, places: Sequence[Place], head: Head) -> Path:
+    def _anew(self, path: Path, variables: Sequence[Variable], head: LoopHead) -> Path:
         """The head before any round: what the loop changes is unknown, but for the invariant."""
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
         state, space, unknown = start.state, self.explorer.space(start), self.explorer.unknown
-        for place in places:
+        for variable in variables:
             # Not by the loop's offset, so that loops that are alike have their questions in common.
-            name = f"{place} of loop {len(path.inside)}"
-            if not isinstance(place, tuple) and place in state.vectors:
-                state.vectors[place] = tuple(unknown(f"{name}.{lane}", 64) for lane in range(8))
+            name = f"{variable} of loop {len(path.inside)}"
+            if not isinstance(variable, tuple) and variable in state.vectors:
+                state.vectors[variable] = tuple(unknown(f"{name}.{lane}", 64) for lane in range(8))
                 continue
-            value = head.values[place] if place in head.values else unknown(name, _width(place))
-            if isinstance(place, tuple):
-                space.store(Pointer(space.stack, place[0] % (1 << 64)), place[1], value)
+            value = head.values[variable] if variable in head.values else unknown(name, _width(variable))
+            if isinstance(variable, tuple):
+                space.store(Pointer(space.stack, variable[0] % (1 << 64)), variable[1], value)
             else:
-                state.registers[place] = value
+                state.registers[variable] = value
         lost = frozenset().union(*(one.flags_undefined for one in _body(self.explorer.code, path.offset)))
         for name, flag in state.flags.items():
             known = flag is not None and name not in lost
@@ -174,13 +174,13 @@ class Loops:
             space.arrays = replace(space.arrays, frontier=head.frontier)
         return start
 
-    def _unchanged(self, start: Path, back: Path, places: Sequence[Place]) -> bool:
-        """Whether all but these places is the same at the end of a round."""
+    def _unchanged(self, start: Path, back: Path, variables: Sequence[Variable]) -> bool:
+        """Whether all but these variables is the same at the end of a round."""
         registers = all(back.state.registers[name] is value for name, value in start.state.registers.items()
-                        if name not in places)  # fmt: skip
+                        if name not in variables)  # fmt: skip
         vectors = all(back.state.vectors[name] is value for name, value in start.state.vectors.items()
-                      if name not in places)  # fmt: skip
-        words = [place for place in places if isinstance(place, tuple)]
+                      if name not in variables)  # fmt: skip
+        words = [variable for variable in variables if isinstance(variable, tuple)]
         known = {offset + at for offset, width in words for at in range(width // 8)}
         one, other = self.explorer.space(start), self.explorer.space(back)
         for base, cells in other.cells.items():
@@ -191,17 +191,17 @@ class Loops:
         return registers and vectors
 
 
-def _width(place: Place) -> int:
-    return place[1] if isinstance(place, tuple) else 64
+def _width(variable: Variable) -> int:
+    return variable[1] if isinstance(variable, tuple) else 64
 
 
-def _body(code: Code, head: int) -> list[Decoded]:
+def _body(code: Program, head: int) -> list[Decoded]:
     """The instructions from the head to the last branch back to it."""
     last = max(one.offset for one in code.instructions if one.target == head)
     return [one for one in code.instructions if head <= one.offset <= last]
 
 
-def _places(body: Sequence[Decoded], path: Path) -> Iterator[Place]:
+def _variables(body: Sequence[Decoded], path: Path) -> Iterator[Variable]:
     """What these instructions write: registers, and words of the stack."""
     written = sorted(set().union(*(one.writes for one in body)))
     yield from (name for name in written if name in path.state.registers or name in path.state.vectors)
@@ -211,8 +211,7 @@ def _places(body: Sequence[Decoded], path: Path) -> Iterator[Place]:
         if isinstance(target, Mem) and target.base is not None and target.index is None:
             address = path.state.registers.get(target.base.full)
             if isinstance(address, Pointer) and address.base == cast(Space, path.state.memory).stack:
-                offset = (address.offset + target.displacement) % (1 << 64)
-                offset -= (1 << 64) if offset >> 63 else 0
+                offset = signed((address.offset + target.displacement) % (1 << 64), 64)
                 each = min(64, target.bits)
                 found |= {(offset + low // 8, each) for low in range(0, target.bits, each)}
     yield from sorted(found)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
-from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, SemanticsError
 
-Byte = tuple[Value, int, int]  # a value, its width, and which of its bytes this is
+Byte = tuple[Bits, int, int]  # a value, its width, and which of its bytes this is
 
 _WIDEST_INDEX = 4096  # places that a table lookup may be spread over
 
@@ -20,7 +20,7 @@ _WIDEST_INDEX = 4096  # places that a table lookup may be spread over
 class GapError(SemanticsError):
     """What the prover cannot follow, so that nothing is proved; a breach where `allowed`, one bit, can be 0."""
 
-    def __init__(self, message: str, allowed: Value = 1) -> None:
+    def __init__(self, message: str, allowed: Bits = 1) -> None:
         super().__init__(message)
         self.allowed = allowed
 
@@ -28,7 +28,7 @@ class GapError(SemanticsError):
 class DistanceError(GapError):
     """It is not seen at once whether `index`, in bytes, is at the same distance from `origin` whatever the unknowns."""
 
-    def __init__(self, message: str, index: Value, origin: Value) -> None:
+    def __init__(self, message: str, index: Bits, origin: Bits) -> None:
         super().__init__(message)
         self.index, self.origin = index, origin
 
@@ -39,7 +39,7 @@ class ChoiceError(SemanticsError):
     `allowed`, one bit, says whether the place is within the code and its data.
     """
 
-    def __init__(self, message: str, index: Value, allowed: Value) -> None:
+    def __init__(self, message: str, index: Bits, allowed: Bits) -> None:
         super().__init__(message)
         self.index, self.allowed = index, allowed
 
@@ -62,8 +62,8 @@ class Round:
     """
 
     number: int = 0
-    read: dict[tuple[str, int], Value] = field(default_factory=dict)
-    written: dict[int, Value] = field(default_factory=dict)
+    read: dict[tuple[str, int], Bits] = field(default_factory=dict)
+    written: dict[int, Bits] = field(default_factory=dict)
 
     def copy(self) -> Round:
         """A round that may go on differently."""
@@ -85,12 +85,12 @@ class Arrays:
 
     names: Mapping[Base, str]
     result: Base
-    count: Value
-    unknown: Callable[[str], Value]
-    frontier: Value = 0
+    count: Bits
+    unknown: Callable[[str], Bits]
+    frontier: Bits = 0
     round: Round = field(default_factory=Round)
 
-    def board(self, name: str, place: int) -> Value:
+    def board(self, name: str, place: int) -> Bits:
         """What an input holds at that place from the frontier on."""
         if (name, place) not in self.round.read:
             self.round.read[name, place] = self.unknown(f"{name}[{self.round.number}+{place}]")
@@ -110,11 +110,11 @@ class Space:
     stack: Base
     cells: Mapping[Base, Cells]
     arrays: Arrays | None = None
-    known: Mapping[Value, int] = field(default_factory=dict)
+    known: Mapping[Bits, int] = field(default_factory=dict)
     """Indices that this path has been split by."""
-    distances: Mapping[tuple[Value, Value], int] = field(default_factory=dict)
+    distances: Mapping[tuple[Bits, Bits], int] = field(default_factory=dict)
     """What the solver has shown of indices and their origins on this path, as DistanceError asks."""
-    must: list[tuple[Value, str]] = field(default_factory=list)
+    must: list[tuple[Bits, str]] = field(default_factory=list)
     """Conditions of one bit that have to hold so far, each with what the routine does where it does not."""
 
     def copy(self) -> Space:
@@ -123,7 +123,7 @@ class Space:
         arrays = self.arrays and replace(self.arrays, round=self.arrays.round.copy())
         return replace(self, cells=kept, arrays=arrays, must=[*self.must])
 
-    def load(self, address: Value, bits: int) -> Value:
+    def load(self, address: Bits, bits: int) -> Bits:
         """What lies there; BreachError outside, GapError where the prover cannot tell."""
         pointer, size = self._pointer(address, bits // 8, "reads"), bits // 8
         if pointer.base == self.code:
@@ -136,7 +136,7 @@ class Space:
             value = first[0]
             if all(self._is_byte(cells.content.get(start + at), value, bits, at) for at in range(size)):
                 return value
-        found: Value = 0
+        found: Bits = 0
         for at in range(size):
             byte = cells.content.get(start + at)
             if byte is None:  # never written: whatever lies there, the same at every reading
@@ -146,7 +146,7 @@ class Space:
             found = self.domain.concat(one, found, 8, 8 * at)
         return found
 
-    def store(self, address: Value, bits: int, value: Value) -> None:
+    def store(self, address: Bits, bits: int, value: Bits) -> None:
         """Writes; errors as `load` has them, and BreachError for what is read-only."""
         pointer, size = self._pointer(address, bits // 8, "writes"), bits // 8
         if pointer.base == self.code:
@@ -167,7 +167,7 @@ class Space:
         for place in [place for place in cells.content if place < limit]:
             del cells.content[place]
 
-    def _read_board(self, arrays: Arrays, pointer: Pointer, bits: int) -> Value:
+    def _read_board(self, arrays: Arrays, pointer: Pointer, bits: int) -> Bits:
         name, place = arrays.names[pointer.base], self._board(arrays, pointer, bits)
         if place in arrays.round.written:
             raise GapError(f"reads board {place} of {name} after it may have been overwritten")
@@ -177,7 +177,7 @@ class Space:
         """Which board from the frontier on this is."""
         if bits != 64:
             raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
-        index: Value = 0 if pointer.index is None else pointer.index
+        index: Bits = 0 if pointer.index is None else pointer.index
         origin = self.domain.shl(arrays.frontier, 3, 64)
         distance = self.domain.distance(index, origin)
         if distance is None:
@@ -194,16 +194,16 @@ class Space:
         """The stack may be written that much deeper."""
         self.cells[self.stack].low -= size
 
-    def _is_byte(self, byte: Byte | None, value: Value, bits: int, at: int) -> bool:
+    def _is_byte(self, byte: Byte | None, value: Bits, bits: int, at: int) -> bool:
         return byte is not None and byte[0] is value and byte[1:] == (bits, at)
 
-    def _pointer(self, address: Value, size: int, does: str) -> Pointer:
+    def _pointer(self, address: Bits, size: int, does: str) -> Pointer:
         if isinstance(address, Pointer):
             return address
         if isinstance(address, int):
             raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
         # Not made of one address alone: allowed only if it always hits what is the routine's own.
-        allowed: Value = 0
+        allowed: Bits = 0
         for base, low, high in self._regions():
             distance = self.domain.sub(address, Pointer(base, low % (1 << 64)), 64)
             inside = self.domain.ult(distance, max(0, high - low - size + 1), 64)
@@ -225,7 +225,7 @@ class Space:
             raise BreachError(f"{does} {size} bytes at byte {start} of '{cells.name}', of which {around}")
         return cells, start
 
-    def _constant(self, pointer: Pointer, size: int) -> Value:
+    def _constant(self, pointer: Pointer, size: int) -> Bits:
         """Of the read-only bytes; a lookup at a place that depends on the arguments becomes a choice."""
         if pointer.index in self.known:
             pointer = Pointer(pointer.base, (pointer.offset + self.known[pointer.index]) % (1 << 64))
@@ -244,7 +244,7 @@ class Space:
                 self.must.append((inside, outside))
         return self._choice(pointer.index, mask, offset, size)
 
-    def _choice(self, index: Value, mask: int, offset: int, size: int) -> Value:
+    def _choice(self, index: Bits, mask: int, offset: int, size: int) -> Bits:
         if not mask:
             if not 0 <= offset <= len(self.image) - size:
                 return 0  # never read, as `must` has it

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from setwise.analysis.semantics.domains import BitVectors, Value
+from setwise.analysis.semantics.domains import Bits, BitVectors
 
 _WORD = (1 << 64) - 1
 _DEEPEST = 12  # sums of sums of sums: each may go two ways
 
 
 class AlignmentUnknownError(ValueError):
-    """Code that rounds an address further than its alignment is known."""
+    """Program that rounds an address further than its alignment is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Pointer:
 
     base: Base
     offset: int
-    index: Value | None = None
+    index: Bits | None = None
 
 
 class Addresses(BitVectors):
@@ -44,11 +44,11 @@ class Addresses(BitVectors):
         super().__init__()
         self._bases: dict[Base, Any] = {}
 
-    def term(self, a: Value, width: int) -> Any:
+    def term(self, a: Bits, width: int) -> Any:
         """The value as a term, also where it is known or an address."""
         return super().term(self._flat(a) if isinstance(a, Pointer) else a, width)
 
-    def add(self, a: Value, b: Value, width: int) -> Value:
+    def add(self, a: Bits, b: Bits, width: int) -> Bits:
         """Sum modulo 2 to the width."""
         if isinstance(b, Pointer) and not isinstance(a, Pointer):
             a, b = b, a
@@ -60,7 +60,7 @@ class Addresses(BitVectors):
             return Pointer(a.base, (a.offset + b) & _WORD, a.index)
         return Pointer(a.base, a.offset, b if a.index is None else super().add(a.index, b, 64))
 
-    def sub(self, a: Value, b: Value, width: int) -> Value:
+    def sub(self, a: Bits, b: Bits, width: int) -> Bits:
         """Difference modulo 2 to the width."""
         if isinstance(a, Pointer) and isinstance(b, Pointer) and a.base == b.base:
             indices = super().sub(0 if a.index is None else a.index, 0 if b.index is None else b.index, 64)
@@ -69,7 +69,7 @@ class Addresses(BitVectors):
             return self.add(a, super().sub(0, b, 64), 64)
         return super().sub(self._flat(a), self._flat(b), width)
 
-    def and_(self, a: Value, b: Value, width: int) -> Value:
+    def and_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise and."""
         if isinstance(a, int) and isinstance(b, Pointer):
             a, b = b, a
@@ -81,7 +81,7 @@ class Addresses(BitVectors):
                 return Pointer(a.base, a.offset & b)
         return super().and_(self._flat(a), self._flat(b), width)
 
-    def extract(self, a: Value, low: int, width: int, of: int) -> Value:
+    def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
         """The `width` bits from bit `low` upwards."""
         if not isinstance(a, Pointer):
             return super().extract(a, low, width, of)
@@ -91,53 +91,53 @@ class Addresses(BitVectors):
             return a.offset >> low & ((1 << width) - 1)
         return super().extract(self._flat(a), low, width, of)
 
-    def shl(self, a: Value, count: Value, width: int) -> Value:
+    def shl(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the left."""
         return a if isinstance(count, int) and count == 0 else super().shl(self._flat(a), self._flat(count), width)
 
-    def shr(self, a: Value, count: Value, width: int) -> Value:
+    def shr(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the right, zeros coming in."""
         return a if isinstance(count, int) and count == 0 else super().shr(self._flat(a), self._flat(count), width)
 
-    def or_(self, a: Value, b: Value, width: int) -> Value:
+    def or_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise or."""
         return super().or_(self._flat(a), self._flat(b), width)
 
-    def xor(self, a: Value, b: Value, width: int) -> Value:
+    def xor(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise exclusive or."""
         return super().xor(self._flat(a), self._flat(b), width)
 
-    def not_(self, a: Value, width: int) -> Value:
+    def not_(self, a: Bits, width: int) -> Bits:
         """Bitwise complement."""
         return super().not_(self._flat(a), width)
 
-    def eq(self, a: Value, b: Value, width: int) -> Value:
+    def eq(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where both are equal."""
         if isinstance(a, Pointer) and isinstance(b, Pointer) and a.base == b.base and a.index is b.index is None:
             return int(a.offset == b.offset)
         return super().eq(self._flat(a), self._flat(b), width)
 
-    def ult(self, a: Value, b: Value, width: int) -> Value:
+    def ult(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where `a` is below `b`, unsigned."""
         return super().ult(self._flat(a), self._flat(b), width)
 
-    def ite(self, condition: Value, a: Value, b: Value, width: int) -> Value:
+    def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
         """`a` where the condition is 1, else `b`."""
         if isinstance(condition, int) or a is b:
             return a if condition or a is b else b
         return super().ite(condition, self._flat(a), self._flat(b), width)
 
-    def concat(self, high: Value, low: Value, high_width: int, low_width: int) -> Value:
+    def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
         """`high` and `low` as one value."""
         if high_width == 0 or low_width == 0:
             return high if low_width == 0 else low
         return super().concat(self._flat(high), self._flat(low), high_width, low_width)
 
-    def renamed(self, a: Value, names: Mapping[Value, Value], width: int) -> Value:
+    def renamed(self, a: Bits, names: Mapping[Bits, Bits], width: int) -> Bits:
         """The value with each unknown that is a key here replaced by what stands behind it, all at once."""
         return a if isinstance(a, int) or not names else self.terms.substitute_term(self.term(a, width), dict(names))
 
-    def distance(self, a: Value, b: Value) -> int | None:
+    def distance(self, a: Bits, b: Bits) -> int | None:
         """a - b, of 64 bits, where adding up shows that it is the same for all choices of the unknowns; else None."""
         parts: dict[Any, int] = {}
         self._add_up(self.term(a, 64), 1, parts, _DEEPEST)
@@ -173,7 +173,7 @@ class Addresses(BitVectors):
         whole = high.children()[0].sort().bv_size() == 64
         return shift if whole and high.indices() == [63 - shift, 0] else None
 
-    def possible(self, a: Value, width: int) -> int:
+    def possible(self, a: Bits, width: int) -> int:
         """A mask of the bits that may be 1; all others are surely 0."""
         if isinstance(a, int):
             return a
@@ -188,31 +188,31 @@ class Addresses(BitVectors):
     def _possible_of(self, term: Any, width: int, seen: dict[int, int]) -> int:
         kind, kinds, children = term.kind(), self._kind, term.children()
 
-        def each(one: Any) -> int:
-            return self._possible(one, one.sort().bv_size(), seen)
+        def possible(child: Any) -> int:
+            return self._possible(child, child.sort().bv_size(), seen)
 
         if term.is_value():
             return int(term.value(10))
         if kind == kinds.BV_AND:
-            return each(children[0]) & each(children[1])
+            return possible(children[0]) & possible(children[1])
         if kind in (kinds.BV_OR, kinds.BV_XOR):
-            return each(children[0]) | each(children[1])
+            return possible(children[0]) | possible(children[1])
         if kind == kinds.BV_ADD:
-            one, other = each(children[0]), each(children[1])
+            a, b = possible(children[0]), possible(children[1])
             # Without a bit in common nothing is carried.
-            whole = one | other if one & other == 0 else (1 << (one + other).bit_length()) - 1
+            whole = a | b if a & b == 0 else (1 << (a + b).bit_length()) - 1
             return whole & ((1 << width) - 1)
         if kind == kinds.ITE:
-            return each(children[1]) | each(children[2])
+            return possible(children[1]) | possible(children[2])
         if kind == kinds.BV_CONCAT:
             below: int = children[1].sort().bv_size()
-            return each(children[0]) << below | each(children[1])
+            return possible(children[0]) << below | possible(children[1])
         if kind == kinds.BV_EXTRACT:
             indices: list[int] = term.indices()
-            return each(children[0]) >> indices[1] & ((1 << indices[0] - indices[1] + 1) - 1)
+            return possible(children[0]) >> indices[1] & ((1 << indices[0] - indices[1] + 1) - 1)
         return (1 << width) - 1
 
-    def _flat(self, a: Value) -> Value:
+    def _flat(self, a: Bits) -> Bits:
         if not isinstance(a, Pointer):
             return a
         total = super().add(self._of(a.base), a.offset, 64)
@@ -225,7 +225,3 @@ class Addresses(BitVectors):
             high = self.variable(base.name, 64 - low)
             self._bases[base] = super().concat(high, 0, 64 - low, low)
         return self._bases[base]
-
-    def base_value(self, base: Base) -> Any:
-        """The base's term, if an address over it has become an ordinary term."""
-        return self._bases.get(base)

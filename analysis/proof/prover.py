@@ -16,16 +16,16 @@ from itertools import product
 
 from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.claims import Case, Claim, Entry, claims, entry_state, results
-from setwise.analysis.proof.counterexamples import afresh, counterexample, never_returns, plain, samples
-from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, Guesses
+from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
+from setwise.analysis.proof.counterexamples import afresh, counterexample, never_returns, readable_model, samples
+from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, InvariantSource
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import GapError, Round
 from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError
 from setwise.analysis.proof.solver import Model, Solver, TimeOutError
-from setwise.analysis.proof.symbolic import Code, Exit, Explorer, Path, Stop
+from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
 from setwise.analysis.run.task import Argument, Task, TaskError, assumptions, specified
-from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.domains import Bits
 
 TIME_LIMIT = 60.0
 
@@ -40,7 +40,7 @@ class _Wrong:
 
     path: Path
     claim: Claim
-    conditions: tuple[Value, ...]
+    conditions: tuple[Bits, ...]
 
 
 class Prover:
@@ -52,9 +52,9 @@ class Prover:
     def __init__(self) -> None:
         self.domain = Addresses()
         self.solver = Solver(self.domain)
-        self._entry = Entry.of(self.domain)
-        self._words: dict[tuple[str, int], Value] = {}
-        self._specified: dict[tuple[object, ...], list[Value]] = {}
+        self._entry = EntryUnknowns.of(self.domain)
+        self._words: dict[tuple[str, int], Bits] = {}
+        self._specified: dict[tuple[object, ...], list[Bits]] = {}
         self._done: dict[tuple[Binary, Task], Certificate] = {}
 
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
@@ -68,7 +68,7 @@ class Prover:
         start, asked = time.process_time(), self.solver.asked
         self.solver.until = time.monotonic() + time_limit
         try:
-            made = self._certificate(Code(binary), task)
+            made = self._certificate(Program(binary), task)
         except DecodeError as error:
             made = Certificate("not proved", binary, task, str(error))
         spent, questions = time.process_time() - start, self.solver.asked - asked
@@ -77,13 +77,13 @@ class Prover:
             self._done[binary, task] = made
         return made
 
-    def _certificate(self, code: Code, task: Task) -> Certificate:
+    def _certificate(self, code: Program, task: Task) -> Certificate:
         made = Certificate("proved", code.binary, task)
         try:
             found = self._all_cases(code, task, self._cases(task), made, by_step=True)
             if found.status == "not proved":
                 # An invariant may be missing where few boards, or some numbers, still show an error.
-                cases = self._few(task) if task.each else self._numbers(task)
+                cases = self._few(task) if task.elements else self._numbers(task)
                 found = self._refutation(code, task, cases, made) or found
             if found.status == "not proved" and _carry_bits(task):
                 found = self._all_cases(code, task, self._cases(task), made, by_step=False)
@@ -94,7 +94,7 @@ class Prover:
         return found
 
     def _all_cases(
-        self, code: Code, task: Task, cases: Iterable[Case], made: Certificate, by_step: bool
+        self, code: Program, task: Task, cases: Iterable[Case], made: Certificate, by_step: bool
     ) -> Certificate:
         waiting = [*cases][::-1]
         while waiting and made.status == "proved":
@@ -107,7 +107,7 @@ class Prover:
                 waiting += [replace(case, alignment=64, offset=offset) for offset in (8, 24, 40, 56)]
         return made
 
-    def _refutation(self, code: Code, task: Task, cases: Iterable[Case], made: Certificate) -> Certificate | None:
+    def _refutation(self, code: Program, task: Task, cases: Iterable[Case], made: Certificate) -> Certificate | None:
         """The first refutation among these cases, each taken without an invariant."""
         for case in cases:
             try:
@@ -120,10 +120,10 @@ class Prover:
 
     def _cases(self, task: Task) -> Iterator[Case]:
         """One for each value of the arguments that select something, the others unknown."""
-        if task.each:
+        if task.elements:
             yield Case((), count=self._unknown("number of boards", 64))
             return
-        choices: list[list[tuple[Value, ...]]] = []
+        choices: list[list[tuple[Bits, ...]]] = []
         for one in task.words:
             if one.kind in _SPLIT and 0 < one.below <= 64:
                 choices.append([(value,) for value in range(one.below)])
@@ -137,8 +137,8 @@ class Prover:
     def _few(self, task: Task) -> Iterator[Case]:
         """Arrays of a few boards, the result apart or in the place of an input."""
         for count in _FEW:
-            words = tuple(tuple(self._word(one, lane) for lane in range(count)) for one in task.each)
-            for alias in (None, *range(len(task.each))):
+            words = tuple(tuple(self._word(one, lane) for lane in range(count)) for one in task.elements)
+            for alias in (None, *range(len(task.elements))):
                 yield Case(words, count=count, alias=alias)
 
     def _numbers(self, task: Task) -> Iterator[Case]:
@@ -147,30 +147,30 @@ class Prover:
             for words in samples(len(task.words)):
                 yield Case(tuple((word % (one.below or 1 << 64),) for one, word in zip(task.words, words, strict=True)))
 
-    def _word(self, argument: Argument, lane: int) -> Value:
+    def _word(self, argument: Argument, lane: int) -> Bits:
         return self._unknown(argument.name if lane == 0 else f"{argument.name}.{lane}", 64)
 
-    def _unknown(self, name: str, width: int) -> Value:
+    def _unknown(self, name: str, width: int) -> Bits:
         """The variable of that name, the same in all proofs, so that equal questions are seen to be equal."""
         if (name, width) not in self._words:
             self._words[name, width] = self.domain.variable(name, width)
         return self._words[name, width]
 
-    def _expected(self, task: Task, words: Sequence[Value]) -> list[Value]:
+    def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
         """The specification's results for these words, made once."""
         kinds = tuple(one.kind for one in task.words)
-        key = (task.specification, task.direction, task.given, kinds, *words)
+        key = (task.specification, task.direction, task.board_kind, kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
         return self._specified[key]
 
-    def _prove_case(self, code: Code, task: Task, case: Case, so_far: Certificate, by_step: bool) -> Certificate:
+    def _prove_case(self, code: Program, task: Task, case: Case, so_far: Certificate, by_step: bool) -> Certificate:
         assumed = [assumptions(task, self.domain, case.lane(lane)) for lane in range(case.lanes)]
         together = [one for lane in assumed for one in lane]
         for one, words in zip(task.words, case.words, strict=False):
             if one.kind == "direction9" and not isinstance(words[0], int):
                 together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are cases of their own
-        if task.each and not isinstance(case.count, int):
+        if task.elements and not isinstance(case.count, int):
             together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
         explorer = Explorer(self.solver, code, together, self._entry.back, task.red_zone, self._unknown)
         loops = self._loops(explorer, task, case) if by_step else None
@@ -193,7 +193,7 @@ class Prover:
         for end in ends:
             if isinstance(end, Stop) and (end.model is None or loops is not None):
                 # What an invariant leads to need not be a state that is ever reached: nothing is refuted by it.
-                return replace(so_far, status="not proved", reason=end.what)
+                return replace(so_far, status="not proved", reason=end.complaint)
             if isinstance(end, Stop) and end.model is not None:
                 return self._stopped(task, case, end, end.model, so_far)
         paths = [end.path for end in ends if isinstance(end, Exit)]
@@ -203,10 +203,10 @@ class Prover:
         except GapError as error:
             return replace(so_far, status="not proved", reason=str(error))
         wrong = list(self._wrong(task, case, paths, assumed, together))
-        for questions in self._questions(wrong, apart=loops is not None):
+        for questions in self._questions(wrong, one_by_one=loops is not None):
             if self._is_possible(questions):
                 if loops is not None:
-                    return replace(so_far, status="not proved", reason=questions[0].claim.what)
+                    return replace(so_far, status="not proved", reason=questions[0].claim.complaint)
                 return self._refuted(task, case, questions, together, so_far)
         return so_far
 
@@ -215,8 +215,8 @@ class Prover:
         task: Task,
         case: Case,
         paths: Sequence[Path],
-        assumed: Sequence[Sequence[Value]],
-        everything: Sequence[Value],
+        assumed: Sequence[Sequence[Bits]],
+        everything: Sequence[Bits],
     ) -> Iterator[_Wrong]:
         straight = len(paths) == 1 and not paths[0].conditions
         expected = [
@@ -238,7 +238,7 @@ class Prover:
 
         Names are exchanged, never made one, so nothing is lost. No means only: ask the claims one by one.
         """
-        if lane == 0 or task.each:
+        if lane == 0 or task.elements:
             return False
         names = {one: other for one, other in zip(case.lane(lane), case.lane(0), strict=True) if one is not other}
         exchanged = names | {other: one for one, other in names.items()}
@@ -252,9 +252,9 @@ class Prover:
             [*assumptions(task, self.domain, case.lane(0)), self._any([one] for one in differs)]
         )
 
-    def _questions(self, wrong: Sequence[_Wrong], apart: bool) -> list[list[_Wrong]]:
-        """Claims to be asked about together: those of one lane; or each apart, which is better for sums."""
-        if apart:
+    def _questions(self, wrong: Sequence[_Wrong], one_by_one: bool) -> list[list[_Wrong]]:
+        """Claims to be asked about together: those of one lane; or one by one, which is better for sums."""
+        if one_by_one:
             return [[one] for one in wrong]
         by_lane: dict[int | None, list[_Wrong]] = {}
         for one in wrong:
@@ -270,13 +270,13 @@ class Prover:
     def _loops(self, explorer: Explorer, task: Task, case: Case) -> Loops | None:
         """How loops are taken by the step, where there are invariants for the specification."""
         bits = _carry_bits(task)
-        if task.each:
-            guesses: Guesses = Counters(self.domain, case.count)
+        if task.elements:
+            source: InvariantSource = Counters(self.domain, case.count)
         elif bits:
-            guesses = Carries(self.domain, self._expected(task, case.lane(0))[0], bits)
+            source = Carries(self.domain, self._expected(task, case.lane(0))[0], bits)
         else:
             return None
-        return Loops(explorer, guesses, lambda path: self._settle(task, explorer, path))
+        return Loops(explorer, source, lambda path: self._settle(task, explorer, path))
 
     def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
         """Closes a round over arrays: what it wrote is right, and within the arrays; the frontier moves up to it."""
@@ -289,11 +289,11 @@ class Prover:
         last = self.domain.add(arrays.frontier, arrays.round.farthest - 1, 64)
         if explorer.possible(path, self.domain.not_(self.domain.ult(last, arrays.count, 64), 1)):
             raise GapError("a round touches boards behind the arrays' end")
-        plain = [self._word(one, 0) for one in task.each]
+        plain = [self._word(one, 0) for one in task.elements]
         assumed = assumptions(task, self.domain, plain)
         for place, value in written.items():
             # Under the names of single boards, so that the same is not asked for every place.
-            words = [arrays.board(one.name, place) for one in task.each]
+            words = [arrays.board(one.name, place) for one in task.elements]
             swap = [*zip(words, plain, strict=True), *zip(plain, words, strict=True)]
             renamed = self.domain.renamed(value, dict(swap), 64)
             differs = self.domain.not_(self.domain.eq(renamed, self._expected(task, plain)[0], 64), 1)
@@ -302,22 +302,22 @@ class Prover:
         frontier = self.domain.add(arrays.frontier, len(written), 64)
         explorer.space(path).arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
 
-    def _all(self, conditions: Sequence[Value]) -> Value:
+    def _all(self, conditions: Sequence[Bits]) -> Bits:
         return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)
 
-    def _any(self, each: Iterable[Sequence[Value]]) -> Value:
+    def _any(self, each: Iterable[Sequence[Bits]]) -> Bits:
         return reduce(lambda one, other: self.domain.or_(one, other, 1), map(self._all, each), 0)
 
     def _refuted(
-        self, task: Task, case: Case, wrong: Sequence[_Wrong], together: Sequence[Value], so_far: Certificate
+        self, task: Task, case: Case, wrong: Sequence[_Wrong], together: Sequence[Bits], so_far: Certificate
     ) -> Certificate:
         lane = wrong[0].claim.lane or 0
         conditions = [*together, self._any([one.conditions for one in wrong])]
-        model = plain(self.solver, task, case.lane(lane), conditions)
+        model = readable_model(self.solver, task, case.lane(lane), conditions)
         end = next(one for one in wrong if model(self._all(one.conditions), 1))
         expected = self._expected(task, case.lane(lane)) if case.lanes else []
         found = counterexample(
-            self.domain, self._entry, task, case, lane, model, expected, end.claim.what, end.path.state
+            self.domain, self._entry, task, case, lane, model, expected, end.claim.complaint, end.path.state
         )
         given = [
             self.domain.eq(word, value, 64)
@@ -330,12 +330,12 @@ class Prover:
             given += [self.domain.eq(word, found.registers[name], 64) for name, word in self._entry.words()]
         anywhere = certain or not self.solver.possible([*given, right])
         found = replace(found, certain=certain, anywhere=anywhere)
-        return replace(so_far, status="refuted", reason=end.claim.what, counterexample=found)
+        return replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=found)
 
     def _stopped(self, task: Task, case: Case, end: Stop, model: Model, so_far: Certificate) -> Certificate:
         expected = self._expected(task, case.lane(0)) if case.lanes else []
-        found = counterexample(self.domain, self._entry, task, case, 0, model, expected, end.what, None)
-        return replace(so_far, status="refuted", reason=end.what, counterexample=found)
+        found = counterexample(self.domain, self._entry, task, case, 0, model, expected, end.complaint, None)
+        return replace(so_far, status="refuted", reason=end.complaint, counterexample=found)
 
 
 def _carry_bits(task: Task) -> int:

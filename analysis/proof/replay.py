@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.claims import GENERAL, MASKS, VECTORS
-from setwise.analysis.proof.symbolic import Code, Limits
-from setwise.analysis.run.steps import CODE, STACK, Machine, Region, Start, Step, StepError
+from setwise.analysis.proof.symbolic import Limits, Program
+from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, Start, Step, StepError
 from setwise.analysis.run.task import Argument
-from setwise.analysis.semantics.domains import Value
-from setwise.analysis.semantics.state import BreachError, Memory
+from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.state import AddressSpace, BreachError
 from setwise.analysis.semantics.table import SemanticsError
 
 _OFFSETS = (8, 24, 40, 56)  # of rsp at entry from a multiple of 64
@@ -56,7 +56,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirma
 
 def _confirmed(found: Counterexample, what: str, got: tuple[int, ...] = ()) -> Confirmation:
     """The steps' own words where they are others than the proof's, which stand before them."""
-    same = what == found.what or _instruction(what) == _instruction(found.what) != ""
+    same = what == found.complaint or _instruction(what) == _instruction(found.complaint) != ""
     return Confirmation("confirmed", "confirmed by stepping" + ("" if same else f": {what}"), got)
 
 
@@ -68,18 +68,18 @@ def _instruction(what: str) -> str:
 
 @dataclass(slots=True)
 class _Own:
-    """Memory of which the stack's part ends at `low`."""
+    """AddressSpace of which the stack's part ends at `low`."""
 
-    memory: Memory
-    stack: Region
+    memory: AddressSpace
+    stack: MemoryRange
     low: int
 
-    def load(self, address: Value, bits: int) -> Value:
+    def load(self, address: Bits, bits: int) -> Bits:
         """What is there; StepError outside."""
         self._check(address, bits, "reads")
         return self.memory.load(address, bits)
 
-    def store(self, address: Value, bits: int, value: Value) -> None:
+    def store(self, address: Bits, bits: int, value: Bits) -> None:
         """Puts it there; StepError outside."""
         self._check(address, bits, "writes")
         self.memory.store(address, bits, value)
@@ -91,7 +91,7 @@ class _Own:
             self.stack.content[start:end] = bytes([_LOST]) * (end - start)
         self.low = low
 
-    def _check(self, address: Value, bits: int, does: str) -> None:
+    def _check(self, address: Bits, bits: int, does: str) -> None:
         if self.stack.start <= address < self.low:
             below = self.low - address
             raise StepError(f"{does} {bits // 8} bytes {below} below what is the routine's of the stack")
@@ -102,7 +102,7 @@ class _Judged(Machine):
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int) -> None:
         self._task, self._found = certificate.task, found
-        self._code = Code(certificate.binary)
+        self._code = Program(certificate.binary)
         super().__init__(
             certificate.binary,
             self._registers(),
@@ -139,7 +139,7 @@ class _Judged(Machine):
     def results(self) -> tuple[int, ...]:
         """The results of the lane in question; none of arrays without a board."""
         lane, task = self._found.lane, self._task
-        if task.each:
+        if task.elements:
             return (self._at(self._result, 8 * lane),) if self._count else ()
         return tuple(
             self.state.vectors[place.register][lane]
@@ -175,7 +175,7 @@ class _Judged(Machine):
 
     def _arrays(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Those that are given, with their boards."""
-        if self._task.each:
+        if self._task.elements:
             yield from zip(self._task.arrays, (words for _, words in self._found.inputs), strict=False)
 
     def _memory(self) -> Iterator[tuple[str, bytes]]:
@@ -183,7 +183,7 @@ class _Judged(Machine):
         never = [word ^ _WORD for word in self._found.expected]
         for name, words in self._arrays():
             yield name, _bytes(words)
-        if self._task.each:
+        if self._task.elements:
             if self._found.alias is None:
                 yield self._result, _bytes(never * self._count)
             return

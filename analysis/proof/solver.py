@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from setwise.analysis.proof.pointers import Addresses
-from setwise.analysis.semantics.domains import Value
+from setwise.analysis.semantics.domains import Bits
 
-Model = Callable[[Value, int], int]
+Model = Callable[[Bits, int], int]
 """From a value and its width to a number, under one choice of the unknowns."""
 
 
@@ -43,7 +43,7 @@ class Solver:
         """The solver and its version."""
         return f"bitwuzla {self.domain.bitwuzla.version()}"
 
-    def possible(self, conditions: Iterable[Value], sums: bool = False) -> bool:
+    def possible(self, conditions: Iterable[Bits], sums: bool = False) -> bool:
         """Whether some choice of the unknowns makes all conditions, of one bit each, hold.
 
         `sums` says that they are about sums rather than boards: then rewriting before all else pays.
@@ -56,7 +56,7 @@ class Solver:
             self._known[key] = self._ask(terms, sums) is not None
         return self._known[key]
 
-    def model(self, conditions: Iterable[Value], sums: bool = False) -> Model | None:
+    def model(self, conditions: Iterable[Bits], sums: bool = False) -> Model | None:
         """A choice of the unknowns that makes all conditions hold, or None where there is none; as `possible`."""
         terms = self._terms(conditions)
         if terms is None or self._known.get(frozenset(terms)) is False:
@@ -65,7 +65,7 @@ class Solver:
         self._known[frozenset(terms)] = found is not None
         return found
 
-    def _terms(self, conditions: Iterable[Value]) -> list[Any] | None:
+    def _terms(self, conditions: Iterable[Bits]) -> list[Any] | None:
         """Those of the conditions that are not known to hold; None where one is known not to."""
         if time.monotonic() > self.until:
             raise TimeOutError
@@ -77,7 +77,7 @@ class Solver:
                 return None
         return terms
 
-    def pleasing(self, conditions: Iterable[Value], wishes: Iterable[Value]) -> Model | None:
+    def pleasing(self, conditions: Iterable[Bits], wishes: Iterable[Bits]) -> Model | None:
         """As `model`, and each of the wishes holds that can hold together with those before it."""
         terms = self._terms(conditions)
         if terms is None:
@@ -118,7 +118,7 @@ class Solver:
         return bool(answer == self.domain.bitwuzla.Result.SAT)
 
     def _model(self, solver: Any) -> Model:
-        def value(term: Value, width: int) -> int:
+        def value(term: Bits, width: int) -> int:
             return int(solver.get_value(self.domain.term(term, width)).value(10))
 
         return value

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode
+from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
 from setwise.analysis.proof.memory import ChoiceError, DistanceError, GapError, Space
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
-from setwise.analysis.semantics.domains import Value
-from setwise.analysis.semantics.state import BreachError
+from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.state import BreachError, complaint
 from setwise.analysis.semantics.table import Goto, SemanticsError, State, UnknownInstructionError, execute
 
 _SUSPECT = 12  # rounds: more than any flood on a board needs
@@ -30,13 +30,13 @@ class Path:
 
     state: State
     offset: int
-    conditions: tuple[Value, ...] = ()
+    conditions: tuple[Bits, ...] = ()
     rounds: dict[int, int] = field(default_factory=dict)
     """How often each branch on an unknown condition went back."""
     inside: frozenset[int] = frozenset()
     """Heads of the loops that an invariant has led through."""
 
-    def fork(self, offset: int, condition: Value) -> Path:
+    def fork(self, offset: int, condition: Bits) -> Path:
         """The same path, gone this way on that condition."""
         space = cast(Space, self.state.memory)
         state, conditions = self.state.copy(space.copy()), (*self.conditions, condition)
@@ -52,12 +52,12 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A path that did not: `what` went wrong at which offset.
+    """A path that did not: `complaint` says what went wrong, and at which offset.
 
     With a model it is a breach of contract, which these choices of the unknowns lead to; without, nobody knows.
     """
 
-    what: str
+    complaint: str
     offset: int
     path: Path
     model: Model | None = None
@@ -72,7 +72,7 @@ class Limits:
     steps: int = 20_000
 
 
-class Code:
+class Program:
     """Decoded instructions by their offsets; what lies at other offsets is decoded when it is reached."""
 
     def __init__(self, binary: Binary) -> None:
@@ -115,11 +115,11 @@ class Explorer:
     def __init__(
         self,
         solver: Solver,
-        code: Code,
-        assumptions: Sequence[Value],
-        back: Value,
+        code: Program,
+        assumptions: Sequence[Bits],
+        back: Bits,
         red_zone: int,
-        unknown: Callable[[str, int], Value],
+        unknown: Callable[[str, int], Bits],
         limits: Limits = Limits(),
     ) -> None:
         self.solver, self.code, self.back = solver, code, back
@@ -172,21 +172,20 @@ class Explorer:
                 return after
             if path.offset in self.heads:
                 return [path]
-        what = f"has not returned after {self.limits.steps} instructions"
-        return Stop(what, path.offset, path, self.model(path))
+        return Stop(self._too_long(), path.offset, path, self.model(path))
 
-    def possible(self, path: Path, *more: Value) -> bool:
+    def possible(self, path: Path, *more: Bits) -> bool:
         """Whether some choice of the unknowns leads this path, and on these conditions further."""
         return self.solver.possible((*self.assumptions, *path.conditions, *more), sums=True)
 
-    def sure(self, path: Path, condition: Value) -> bool:
+    def sure(self, path: Path, condition: Bits) -> bool:
         """Whether the condition holds on this path, whatever the unknowns are."""
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
         known = any(one is condition or (not isinstance(one, int) and one == condition) for one in path.conditions)
         return known or not self.possible(path, self.domain.not_(condition, 1))
 
-    def model(self, path: Path, *more: Value) -> Model | None:
+    def model(self, path: Path, *more: Bits) -> Model | None:
         """Such a choice, or None."""
         return self.solver.model((*self.assumptions, *path.conditions, *more), sums=True)
 
@@ -202,7 +201,7 @@ class Explorer:
             condition, what = space.must.pop()
             found = self.model(path, self.domain.not_(condition, 1))
             if found is not None:
-                return Stop(self._said(instruction, what), path.offset, path, found)
+                return Stop(complaint(instruction, what), path.offset, path, found)
         if state.registers["rsp"] is not before:
             self._move_stack(space, state.registers["rsp"])
         if goto is None or (isinstance(goto.condition, int) and goto.condition == 0):
@@ -228,14 +227,13 @@ class Explorer:
                 if rounds in (_SUSPECT, self.limits.rounds) and self.endless is not None:
                     model = self.model(fork)
                     if model is not None and self.endless(model):
-                        what = f"has not returned after {self.limits.steps} instructions"
-                        return Stop(what, instruction.offset, fork, model)
+                        return Stop(self._too_long(), instruction.offset, fork, model)
                 if rounds > self.limits.rounds:
                     what = f"the loop back to {fork.offset:#x} is not shown to end within {rounds - 1} rounds"
                     return Stop(what, instruction.offset, fork)
         return forks
 
-    def _jump(self, path: Path, place: Value) -> Exit | list[Path] | None:
+    def _jump(self, path: Path, place: Bits) -> Exit | list[Path] | None:
         if place is self.back:
             return Exit(path)
         if isinstance(place, Pointer) and place.base == self.space(path).code:
@@ -282,9 +280,9 @@ class Explorer:
         space.distances = {**space.distances, (unseen.index, unseen.origin): found}
         return True
 
-    def _values(self, path: Path, index: Value) -> list[tuple[int, Value]]:
+    def _values(self, path: Path, index: Bits) -> list[tuple[int, Bits]]:
         """Every value that an index can have on this path, with the condition that it has it."""
-        found: list[tuple[int, Value]] = []
+        found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
                 raise GapError(f"goes on in more than {_CHOICES} ways from offset {path.offset:#x}")
@@ -293,9 +291,12 @@ class Explorer:
         return found
 
     def _offset(self, place: Pointer) -> int:
-        return place.offset - (1 << 64) if place.offset >> 63 else place.offset
+        return signed(place.offset, 64)
 
-    def _move_stack(self, space: Space, rsp: Value) -> None:
+    def _too_long(self) -> str:
+        return f"has not returned after {self.limits.steps} instructions"
+
+    def _move_stack(self, space: Space, rsp: Bits) -> None:
         if not isinstance(rsp, Pointer) or rsp.base != space.stack or rsp.index is not None:
             raise BreachError("loses the stack pointer")
         space.lower(self._offset(rsp) - self.red_zone)
@@ -303,9 +304,6 @@ class Explorer:
     def space(self, path: Path) -> Space:
         """The path's memory."""
         return cast(Space, path.state.memory)
-
-    def _said(self, instruction: Decoded, what: str) -> str:
-        return f"'{instruction.text()}' at offset {instruction.offset:#x} {what}"
 
     def _stopped(self, path: Path, error: SemanticsError) -> Stop | list[Path]:
         allowed = error.allowed if isinstance(error, GapError) else 1

@@ -119,7 +119,7 @@ def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
 
 def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequence[Column]) -> Column:
     """The results of the ray-walk, in pieces small enough for the processor's caches."""
-    given: raywalk.Given = "occupied" if any(p.kind == "occupied" for p in parameters) else "empty"
+    given: raywalk.BoardKind = "occupied" if any(p.kind == "occupied" for p in parameters) else "empty"
     specification = raywalk.specification(contract.specification, contract.direction, given)
     number = len(columns[0])
     expected: Column = np.empty((number, len(contract.results)), np.uint64)
@@ -195,7 +195,7 @@ class _Maker:
     def rays(self) -> Iterator[list[Column]]:
         """For each square every occupancy of its rays, one direction at a time where the routine is told which."""
         told = bool(self.of_kind("direction9"))
-        files: raywalk.Files = "big" if self.contract.specification.endswith("big-endian") else "little"
+        files: raywalk.FileOrder = "big" if self.contract.specification.endswith("big-endian") else "little"
         for square in range(64):
             rays = {d: _ray(square, d, files) for d in self.directions()}
             if told:
@@ -284,7 +284,7 @@ class _Maker:
                 made[parameter.name] = made[parameter.name] & allowed
 
 
-def _ray(square: int, direction: str, files: raywalk.Files) -> list[int]:
+def _ray(square: int, direction: str, files: raywalk.FileOrder) -> list[int]:
     """The squares behind this one, as far as the board goes."""
     ray = raywalk.from_square(direction, square, raywalk.ALL, files)
     return [reached for reached in range(64) if ray >> reached & 1]

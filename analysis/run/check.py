@@ -12,7 +12,7 @@ from setwise.analysis.run.cases import Cases, Column
 
 _LENGTHS, _GUARD, _UNTOUCHED = 40, 8, 0xA5A5_5A5A_C3C3_3C3C
 
-Status = Literal["passed", "failed", "not run"]
+CheckStatus = Literal["passed", "failed", "not run"]
 
 
 class Violation(Protocol):
@@ -53,7 +53,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Left:
+class TrialResult:
     """What a trial left in the results' memory, and what the kernel broke."""
 
     memory: Column
@@ -74,7 +74,7 @@ class Mismatch:
 class Outcome:
     """How a check ended: `reason` says why it failed or was not run; `cases` were run, `on` a processor, or here."""
 
-    status: Status
+    status: CheckStatus
     cases: int = 0
     reason: str = ""
     mismatch: Mismatch | None = None
@@ -110,15 +110,15 @@ def check(drive: Drive, cases: Cases, *, arrays: bool = False) -> Outcome:
     return verdict(cases, tried, (_driven(drive, trial) for trial in tried))
 
 
-def _driven(drive: Drive, trial: Trial) -> Left:
+def _driven(drive: Drive, trial: Trial) -> TrialResult:
     """What a trial leaves on this processor."""
     memory = trial.before.copy()
     addresses = [memory.ctypes.data if at == trial.over else c.ctypes.data for at, c in enumerate(trial.columns)]
     violation = drive(addresses, memory.ctypes.data + trial.start * memory.itemsize, trial.cases)
-    return Left(memory, violation)
+    return TrialResult(memory, violation)
 
 
-def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outcome:
+def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[TrialResult]) -> Outcome:
     """How a check ended, from what each trial left, in order; the first one is that over all cases."""
     number = 0
     for at, (trial, after) in enumerate(zip(tried, left, strict=False)):

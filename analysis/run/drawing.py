@@ -1,4 +1,4 @@
-"""Boards in frames, a row of them at a time, as text and as SVG."""
+"""Boards in strips, a row of them at a time, as text and as SVG."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Strip:
     """Boards next to each other, a heading over them and a note behind it."""
 
     heading: str
@@ -31,10 +31,10 @@ _CELL, _SPACE, _TITLE, _HEADING, _MARGIN = 16, 40, 20, 26, 16
 _BOARD = 8 * _CELL
 
 
-def as_text(frames: Sequence[Frame]) -> str:
-    """The frames under each other, with an empty line between them; four boards at most in a row.
+def as_text(strips: Sequence[Strip]) -> str:
+    """The strips under each other, with an empty line between them; four boards at most in a row.
 
-    >>> print(as_text([Frame("1. fill", (Panel("gen", 0x0100), Panel("a2", 0, 0x0100)))]))
+    >>> print(as_text([Strip("1. fill", (Panel("gen", 0x0100), Panel("a2", 0, 0x0100)))]))
     1. fill
     gen                a2
     . . . . . . . .    . . . . . . . .
@@ -46,21 +46,21 @@ def as_text(frames: Sequence[Frame]) -> str:
     1 . . . . . . .    0 . . . . . . .
     . . . . . . . .    . . . . . . . .
     """
-    return "\n\n".join("\n".join(_lines(frame)) for frame in frames)
+    return "\n\n".join("\n".join(_lines(strip)) for strip in strips)
 
 
-def as_svg(frames: Sequence[Frame], title: str) -> str:
-    """The frames under each other as an SVG picture of its own background, so that it reads on any page."""
-    rows = [(frame, at, row) for frame in frames for at, row in enumerate(_rows(frame))]
+def as_svg(strips: Sequence[Strip], title: str) -> str:
+    """The strips under each other as an SVG picture of its own background, so that it reads on any page."""
+    rows = [(strip, at, row) for strip in strips for at, row in enumerate(_rows(strip))]
     widest = max((_width(row) for _, _, row in rows), default=0)
-    characters = max((len(_headed(frame)) for frame in frames), default=0)
+    characters = max((len(_headed(strip)) for strip in strips), default=0)
     width = 2 * _MARGIN + max(widest, 8 * max(characters, len(title)))
     body: list[str] = []
     y = _MARGIN + _HEADING
-    for frame, at, row in rows:
-        if at == 0 and _headed(frame):
-            note = f' <tspan class="n">{escape(frame.note)}</tspan>' if frame.note else ""
-            body.append(f'<text class="h" x="{_MARGIN}" y="{y + 14}">{escape(frame.heading)}{note}</text>')
+    for strip, at, row in rows:
+        if at == 0 and _headed(strip):
+            note = f' <tspan class="n">{escape(strip.note)}</tspan>' if strip.note else ""
+            body.append(f'<text class="h" x="{_MARGIN}" y="{y + 14}">{escape(strip.heading)}{note}</text>')
             y += _HEADING
         x = _MARGIN
         for panel in row:
@@ -88,21 +88,21 @@ _STYLE = (
 )
 
 
-def _headed(frame: Frame) -> str:
-    return f"{frame.heading}   {frame.note}".strip()
+def _headed(strip: Strip) -> str:
+    return f"{strip.heading}   {strip.note}".strip()
 
 
-def _rows(frame: Frame) -> Iterator[tuple[Panel, ...]]:
-    if not frame.panels:
+def _rows(strip: Strip) -> Iterator[tuple[Panel, ...]]:
+    if not strip.panels:
         yield ()
-    for start in range(0, len(frame.panels), _PER_ROW):
-        yield frame.panels[start : start + _PER_ROW]
+    for start in range(0, len(strip.panels), _PER_ROW):
+        yield strip.panels[start : start + _PER_ROW]
 
 
-def _lines(frame: Frame) -> Iterator[str]:
-    if _headed(frame):
-        yield _headed(frame)
-    for row in _rows(frame):
+def _lines(strip: Strip) -> Iterator[str]:
+    if _headed(strip):
+        yield _headed(strip)
+    for row in _rows(strip):
         columns = [[panel.title, *_drawn(panel)] for panel in row]
         widths = [max(map(len, column)) for column in columns]
         for cells in zip(*columns, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.run.cases import Cases
-from setwise.analysis.run.check import Left, Outcome, Trial, trials, verdict
+from setwise.analysis.run.check import Outcome, Trial, TrialResult, trials, verdict
 from setwise.codegen.run.bochs import Processor
 from setwise.codegen.run.call import CallingSequence
 from setwise.codegen.run.emulate import Ran, Task, emulate
@@ -30,7 +30,7 @@ class Fault:
     `correct` gives an instruction's bytes so changed that it comes out right; without it nothing can be done.
     """
 
-    what: str
+    description: str
     mnemonics: frozenset[str]
     such: Callable[[Decoded], bool] = _any
     correct: Callable[[bytes], bytes] | None = None
@@ -111,7 +111,7 @@ def check_emulated(subjects: Sequence[Subject], cases: Cases, on: Processor) -> 
             yield Outcome("not run", reason=f"Bochs is wrong about {', '.join(sorted(wrong))}")
             continue
         mine = tried[subject.arrays]
-        left = [_left(trial, next(ran)) for trial in mine]
+        left = [_result(trial, next(ran)) for trial in mine]
         how = f"{on.title}, emulated" + (", corrected" if corrected else "")
         yield replace(verdict(cases, mine, left), on=how)
 
@@ -138,5 +138,5 @@ def _task(image: bytes, sequence: CallingSequence, trial: Trial) -> Task:
     return Task(image, sequence, trial.columns, trial.before, trial.cases, start, trial.over)
 
 
-def _left(trial: Trial, ran: Ran) -> Left:
-    return Left(np.frombuffer(ran.results, np.uint64).reshape(trial.before.shape), ran.violation)
+def _result(trial: Trial, ran: Ran) -> TrialResult:
+    return TrialResult(np.frombuffer(ran.results, np.uint64).reshape(trial.before.shape), ran.violation)

@@ -29,7 +29,7 @@ class Mutant:
 
     binary: Binary
     kind: str
-    what: str
+    description: str
 
 
 def mutants(binary: Binary, number: int, seed: int = 0) -> Iterator[Mutant]:

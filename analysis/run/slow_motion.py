@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from setwise.analysis.run.drawing import Frame, Panel
+from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.spec import raywalk
 
 Family = Literal["dumb7", "kogge-stone"]
@@ -33,7 +33,7 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class TracedFill:
     """A whole fill, and one step more where attacks are asked for."""
 
     family: Family
@@ -64,7 +64,7 @@ def fill(
     rounds: int = 7,
     until_dry: bool = False,
     attacks: bool = False,
-) -> Fill:
+) -> TracedFill:
     """The cycles of a fill in one direction.
 
     dumb7 goes one step a cycle, for so many rounds or, with `until_dry`, until a cycle finds nothing to flood;
@@ -85,7 +85,9 @@ def fill(
     )
     cycles = tuple(make)
     flood = cycles[-1].flood if cycles else sliders
-    return Fill(family, directions[0], sliders, empty, cycles, raywalk.step(direction, flood) if attacks else None)
+    return TracedFill(
+        family, directions[0], sliders, empty, cycles, raywalk.step(direction, flood) if attacks else None
+    )
 
 
 def _dumb7(direction: str, sliders: int, empty: int, rounds: int, until_dry: bool) -> Iterator[Cycle]:
@@ -116,16 +118,16 @@ def stepped(direction: str, board: int, steps: int) -> int:
     return board
 
 
-def frames(shown: Fill) -> list[Frame]:
-    """A fill as the literature draws its slow motion, a frame a cycle."""
-    made = [Frame("", (Panel("flood = gen = sliders", shown.sliders), Panel("empty", shown.empty)))]
-    made += [_frame(shown, cycle) for cycle in shown.cycles]
+def strips(shown: TracedFill) -> list[Strip]:
+    """A fill as the literature draws its slow motion, a strip a cycle."""
+    made = [Strip("", (Panel("flood = gen = sliders", shown.sliders), Panel("empty", shown.empty)))]
+    made += [_strip(shown, cycle) for cycle in shown.cycles]
     if shown.attacks is not None:
-        made.append(Frame("attacks", (Panel("flood", shown.flood), Panel("one step further", shown.attacks))))
+        made.append(Strip("attacks", (Panel("flood", shown.flood), Panel("one step further", shown.attacks))))
     return made
 
 
-def conclusion(shown: Fill) -> str:
+def conclusion(shown: TracedFill) -> str:
     """Where the fill stood still, in a sentence.
 
     >>> conclusion(fill("dumb7", "east", 1, 0b1110))
@@ -140,7 +142,7 @@ def conclusion(shown: Fill) -> str:
     return f"{which} nothing: the flood stopped."
 
 
-def _frame(shown: Fill, cycle: Cycle) -> Frame:
+def _strip(shown: TracedFill, cycle: Cycle) -> Strip:
     blocked = cycle.arrives & ~cycle.kept
     if shown.family == "dumb7":
         panels = [
@@ -153,4 +155,4 @@ def _frame(shown: Fill, cycle: Cycle) -> Frame:
         arrives = "step(gen) & pro" if cycle.steps == 1 else f"step(gen, {cycle.steps}) & pro"
         panels = [Panel(what, cycle.propagator), Panel(arrives, cycle.kept, blocked), Panel("gen |= ...", cycle.flood)]
     note = "" if cycle.changed else "nothing changes" + (" any more" if shown.dry == cycle.number else "")
-    return Frame(f"{cycle.number}. fill", tuple(panels), note)
+    return Strip(f"{cycle.number}. fill", tuple(panels), note)

@@ -32,7 +32,7 @@ class StepError(SemanticsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RegisterWrite:
     """A register that a step wrote, under the name that the instruction uses, in lanes of 64 bits, lowest first."""
 
     name: str
@@ -44,7 +44,7 @@ class Step:
     """One executed instruction and the registers that it wrote."""
 
     instruction: Decoded
-    written: tuple[Written, ...]
+    written: tuple[RegisterWrite, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class MemoryRange:
     """A named piece of memory."""
 
     name: str
@@ -82,10 +82,10 @@ class Region:
 
 
 @dataclass(slots=True)
-class Regions:
+class MemoryRanges:
     """Memory of a few pieces with nothing between them; any access outside is an error that says where."""
 
-    regions: list[Region] = field(default_factory=list)
+    regions: list[MemoryRange] = field(default_factory=list)
 
     def load(self, address: int, bits: int) -> int:
         """Little-endian; raises StepError outside."""
@@ -99,7 +99,7 @@ class Regions:
             raise StepError(f"writes {bits // 8} bytes at byte {place} of {region.name}, which is read-only")
         region.content[place : place + bits // 8] = value.to_bytes(bits // 8, "little")
 
-    def _find(self, address: int, size: int, does: str) -> tuple[Region, int]:
+    def _find(self, address: int, size: int, does: str) -> tuple[MemoryRange, int]:
         for region in self.regions:
             place = address - region.start
             if place >= 0 and place + size <= len(region.content):
@@ -138,13 +138,13 @@ class Machine:
         self.at = {instruction.offset: instruction for instruction in decoded}
         self.offset: int | None = entry  # of the next instruction; None after the final ret
         self.buffers = {
-            name: Region(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
+            name: MemoryRange(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
             for number, (name, content) in enumerate((memory or {}).items())
         }
         content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(above - 8)
-        code = Region("the code and its data", CODE, bytearray(binary.image), writable=False)
-        self.stack = Region("the stack", rsp - _STACK_BELOW, content)
-        self.state = State(Integers(), Regions([*self.buffers.values(), self.stack, code]), CODE)
+        code = MemoryRange("the code and its data", CODE, bytearray(binary.image), writable=False)
+        self.stack = MemoryRange("the stack", rsp - _STACK_BELOW, content)
+        self.state = State(Integers(), MemoryRanges([*self.buffers.values(), self.stack, code]), CODE)
         for name in _GENERAL:
             self.state.registers[name] = _arbitrary(name)
         for number in range(8):
@@ -215,16 +215,16 @@ class Machine:
             raise ValueError(f"no buffer {buffer!r} for {place}: name it in memory")
         return self.buffers[buffer].start
 
-    def _written(self, instruction: Decoded) -> tuple[Written, ...]:
+    def _written(self, instruction: Decoded) -> tuple[RegisterWrite, ...]:
         named = {operand.full: operand for operand in instruction.operands if isinstance(operand, Reg)}
         written = []
         for full in sorted(instruction.writes):
             if full in self.state.registers:
-                written.append(Written(full, (self.state.registers[full],)))
+                written.append(RegisterWrite(full, (self.state.registers[full],)))
             elif full in self.state.vectors:
                 seen = named.get(full)
                 lanes = self.state.vectors[full][: seen.bits // 64 if seen else 8]
-                written.append(Written(seen.name if seen else full, lanes))
+                written.append(RegisterWrite(seen.name if seen else full, lanes))
         return tuple(written)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from setwise.analysis.semantics.domains import BitVectors, DomainWord, Value
+from setwise.analysis.semantics.domains import Bits, BitVectors, DomainWord
 from setwise.analysis.spec import raywalk
 
 
@@ -55,8 +55,8 @@ class Task:
     `specification` and `direction` name a function of the ray-walk. `requires` are the contract's words, as
     `assumptions` knows them. `saved` and `saved_vectors` are full names of registers that come back as they were,
     of vector registers the lowest 128 bits. Below rsp a routine may use `red_zone` bytes; `home` bytes above the return
-    address are its own as well. For arrays `each` says what one board of each input stands for; the last argument of
-    kind boards is then where the result goes, and may be one of the inputs.
+    address are its own as well. For arrays `elements` says what one board of each input stands for; the last argument
+    of kind boards is then where the result goes, and may be one of the inputs.
     """
 
     specification: str
@@ -68,17 +68,17 @@ class Task:
     saved_vectors: tuple[str, ...] = ()
     red_zone: int = 0
     home: int = 0
-    each: tuple[Argument, ...] = ()
+    elements: tuple[Argument, ...] = ()
 
     @property
-    def given(self) -> raywalk.Given:
+    def board_kind(self) -> raywalk.BoardKind:
         """Whether the board says which squares are occupied or which are empty."""
         return "occupied" if any(one.kind == "occupied" for one in self.words) else "empty"
 
     @property
     def words(self) -> tuple[Argument, ...]:
         """The arguments that the specification takes."""
-        return self.each or tuple(one for one in self.arguments if one.kind != "results")
+        return self.elements or tuple(one for one in self.arguments if one.kind != "results")
 
     @property
     def lanes(self) -> int:
@@ -98,7 +98,7 @@ class Task:
 
     def expected(self, words: Sequence[int]) -> tuple[int, ...]:
         """What the specification gives for these integers, one for each argument."""
-        return raywalk.specification(self.specification, self.direction, self.given)(*words)
+        return raywalk.specification(self.specification, self.direction, self.board_kind)(*words)
 
 
 class TaskError(ValueError):
@@ -110,10 +110,10 @@ _SELECTING = frozenset({"square", "dir8", "direction9"})
 _ARRAYS = frozenset({"boards", "count"})
 
 
-def assumptions(task: Task, domain: BitVectors, words: Sequence[Value]) -> list[Value]:
+def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
     """What the contract requires of the words, as conditions of one bit; TaskError for what it does not know."""
     for one in (*task.arguments, *task.words):
-        if one.kind not in _KINDS | (_ARRAYS if task.each else {"results"}):
+        if one.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
             raise TaskError(f"no proof knows what a parameter of kind '{one.kind}' is ({one.name})")
     named = list(zip(task.words, words, strict=True))
     found = [domain.ult(word, one.below, 64) for one, word in named if one.below]
@@ -130,10 +130,10 @@ def assumptions(task: Task, domain: BitVectors, words: Sequence[Value]) -> list[
     return found
 
 
-def specified(task: Task, domain: BitVectors, words: Sequence[Value]) -> list[Value]:
+def specified(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
     """The results that the specification gives for the words."""
     try:
-        function = raywalk.specification(task.specification, task.direction, task.given)
+        function = raywalk.specification(task.specification, task.direction, task.board_kind)
     except ValueError as error:
         raise TaskError(str(error)) from None
     given = [
@@ -143,7 +143,7 @@ def specified(task: Task, domain: BitVectors, words: Sequence[Value]) -> list[Va
     return [result.value for result in function(*given)]
 
 
-def _of_kind(named: Iterable[tuple[Argument, Value]], kind: str) -> list[tuple[Argument, Value]]:
+def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[tuple[Argument, Bits]]:
     found = [(one, word) for one, word in named if one.kind == kind]
     if not found:
         raise TaskError(f"nothing is said of a board of kind '{kind}', for there is none")

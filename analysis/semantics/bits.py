@@ -7,14 +7,24 @@ from functools import partial
 from types import MappingProxyType
 
 from setwise.analysis.code.decode import Reg
-from setwise.analysis.semantics.domains import Domain, Value
-from setwise.analysis.semantics.parts import Entry, Two, bit, concat_bits, extend, is_zero, result_flags, zero
+from setwise.analysis.semantics.domains import Bits, Domain
+from setwise.analysis.semantics.parts import (
+    OPERATIONS,
+    Meaning,
+    Two,
+    bit,
+    concat_bits,
+    extend,
+    is_zero,
+    result_flags,
+    zero,
+)
 from setwise.analysis.semantics.state import Flag, Operation
 
 _UNDEFINED: Mapping[str, Flag | None] = MappingProxyType(dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af")))
 
 
-def rotate_left(d: Domain, a: Value, count: Value, width: int) -> Value:
+def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
     """A rotate to the left; the count is below the width, a power of two, and has its width."""
     if isinstance(count, int) and not count:
         return a
@@ -22,7 +32,7 @@ def rotate_left(d: Domain, a: Value, count: Value, width: int) -> Value:
     return d.or_(d.shl(a, count, width), d.shr(a, back, width), width)
 
 
-def population(d: Domain, a: Value, width: int) -> Value:
+def population(d: Domain, a: Bits, width: int) -> Bits:
     """How many bits are set, `width` bits wide; halves are added up."""
     if isinstance(a, int):
         return a.bit_count()
@@ -34,13 +44,13 @@ def population(d: Domain, a: Value, width: int) -> Value:
     return a
 
 
-def trailing_zeros(d: Domain, a: Value, width: int) -> Value:
+def trailing_zeros(d: Domain, a: Bits, width: int) -> Bits:
     """How many bits are 0 below the lowest that is 1; the width where there is none."""
     below = d.and_(d.not_(a, width), d.sub(a, 1, width), width)
     return population(d, below, width)
 
 
-def leading_zeros(d: Domain, a: Value, width: int) -> Value:
+def leading_zeros(d: Domain, a: Bits, width: int) -> Bits:
     """How many bits are 0 above the highest that is 1; the width where there is none."""
     distance = 1
     while distance < width:
@@ -49,13 +59,13 @@ def leading_zeros(d: Domain, a: Value, width: int) -> Value:
     return population(d, d.not_(a, width), width)
 
 
-def _count(x: Operation, width: int) -> Value:
+def _count(x: Operation, width: int) -> Bits:
     """The shift's count, masked as the CPU does, `width` bits wide."""
     value = x.get(1, 8) if x.count > 1 else 1
     return x.domain.and_(extend(x, value, 8, width) if width > 8 else value, 63 if width == 64 else 31, width)
 
 
-def _if_counted(x: Operation, count: Value, width: int, flags: Mapping[str, Flag | None]) -> None:
+def _if_counted(x: Operation, count: Bits, width: int, flags: Mapping[str, Flag | None]) -> None:
     """Sets the flags of a shift or rotate: by a count of 0 they all stay."""
     if isinstance(count, int):
         if count:
@@ -71,7 +81,7 @@ def _if_counted(x: Operation, count: Value, width: int, flags: Mapping[str, Flag
         x.set_flags({name: either(old, new) if old is not None and new is not None else None})
 
 
-def _only_by_one(count: Value, flag: Flag) -> Flag | None:
+def _only_by_one(count: Bits, flag: Flag) -> Flag | None:
     return flag if isinstance(count, int) and count == 1 else None
 
 
@@ -82,7 +92,7 @@ def _shl(x: Operation) -> None:
     result = d.extract(wide, 0, width, width + 1)
     x.put(0, result)
 
-    def carry() -> Value:
+    def carry() -> Bits:
         return bit(x, wide, width, width + 1)
 
     overflow = _only_by_one(count, lambda: d.xor(carry(), bit(x, result, width - 1, width), 1))
@@ -109,10 +119,10 @@ def _rotate(left: bool, x: Operation) -> None:
     result = rotate_left(d, a, turn, width)
     x.put(0, result)
 
-    def carry() -> Value:
+    def carry() -> Bits:
         return bit(x, result, 0 if left else width - 1, width)
 
-    def overflow() -> Value:
+    def overflow() -> Bits:
         other = carry() if left else bit(x, result, width - 2, width)
         return d.xor(bit(x, result, width - 1, width), other, 1)
 
@@ -192,7 +202,7 @@ def _lowest_bit(name: str, x: Operation) -> None:
     }[name]()
     x.put(0, result)
 
-    def carry() -> Value:
+    def carry() -> Bits:
         none = is_zero(x, a, width)
         return d.not_(none, 1) if name == "blsi" else none
 
@@ -239,7 +249,7 @@ def _mulx(x: Operation) -> None:
 def _pext(x: Operation) -> None:
     width, d = x.width(), x.domain
     source, mask = x.get(1), x.get(2)
-    result: Value = 0
+    result: Bits = 0
     for place in reversed(range(width)):
         longer = d.concat(d.extract(result, 0, width - 1, width), bit(x, source, place, width), width - 1, 1)
         result = d.ite(bit(x, mask, place, width), longer, result, width)
@@ -249,7 +259,7 @@ def _pext(x: Operation) -> None:
 def _pdep(x: Operation) -> None:
     width, d = x.width(), x.domain
     source, mask = x.get(1), x.get(2)
-    bits: list[Value] = []
+    bits: list[Bits] = []
     for place in range(width):
         wanted = bit(x, mask, place, width)
         bits.append(d.and_(wanted, bit(x, source, 0, width), 1))
@@ -257,7 +267,7 @@ def _pdep(x: Operation) -> None:
     x.put(0, concat_bits(x, bits))
 
 
-TABLE: Mapping[str, Entry] = MappingProxyType(
+TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
         "shl": _shl,
         "sal": _shl,
@@ -268,9 +278,9 @@ TABLE: Mapping[str, Entry] = MappingProxyType(
         "shld": partial(_double_shift, True),
         "shrd": partial(_double_shift, False),
         "bt": partial(_bit_test, None),
-        "bts": partial(_bit_test, lambda d, a, b, width: d.or_(a, b, width)),
+        "bts": partial(_bit_test, OPERATIONS["or"]),
         "btr": partial(_bit_test, lambda d, a, b, width: d.and_(a, d.not_(b, width), width)),
-        "btc": partial(_bit_test, lambda d, a, b, width: d.xor(a, b, width)),
+        "btc": partial(_bit_test, OPERATIONS["xor"]),
         "bsf": partial(_scan, False),
         "bsr": partial(_scan, True),
         "tzcnt": partial(_zeros, False),
@@ -283,9 +293,9 @@ TABLE: Mapping[str, Entry] = MappingProxyType(
         "bextr": _bextr,
         "bzhi": _bzhi,
         "rorx": _rorx,
-        "shlx": partial(_flagless_shift, lambda d, a, count, width: d.shl(a, count, width)),
-        "shrx": partial(_flagless_shift, lambda d, a, count, width: d.shr(a, count, width)),
-        "sarx": partial(_flagless_shift, lambda d, a, count, width: d.sar(a, count, width)),
+        "shlx": partial(_flagless_shift, OPERATIONS["shl"]),
+        "shrx": partial(_flagless_shift, OPERATIONS["shr"]),
+        "sarx": partial(_flagless_shift, OPERATIONS["sar"]),
         "mulx": _mulx,
         "pext": _pext,
         "pdep": _pdep,

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-Value = Any  # an integer, or the domain's own term
+from setwise.analysis.code.decode import signed
+
+Bits = Any  # an integer, or the domain's own term
 
 
 class Domain(Protocol):
@@ -21,49 +23,49 @@ class Domain(Protocol):
     Shifts by the width or more shift everything out. Comparisons give one bit.
     """
 
-    def and_(self, a: Value, b: Value, width: int) -> Value:
+    def and_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise and."""
 
-    def or_(self, a: Value, b: Value, width: int) -> Value:
+    def or_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise or."""
 
-    def xor(self, a: Value, b: Value, width: int) -> Value:
+    def xor(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise exclusive or."""
 
-    def not_(self, a: Value, width: int) -> Value:
+    def not_(self, a: Bits, width: int) -> Bits:
         """Bitwise complement."""
 
-    def add(self, a: Value, b: Value, width: int) -> Value:
+    def add(self, a: Bits, b: Bits, width: int) -> Bits:
         """Sum modulo 2 to the width."""
 
-    def sub(self, a: Value, b: Value, width: int) -> Value:
+    def sub(self, a: Bits, b: Bits, width: int) -> Bits:
         """Difference modulo 2 to the width."""
 
-    def mul(self, a: Value, b: Value, width: int) -> Value:
+    def mul(self, a: Bits, b: Bits, width: int) -> Bits:
         """Product modulo 2 to the width."""
 
-    def shl(self, a: Value, count: Value, width: int) -> Value:
+    def shl(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the left; the count has the same width."""
 
-    def shr(self, a: Value, count: Value, width: int) -> Value:
+    def shr(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the right, zeros coming in; the count has the same width."""
 
-    def sar(self, a: Value, count: Value, width: int) -> Value:
+    def sar(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the right, copies of the highest bit coming in; the count has the same width."""
 
-    def extract(self, a: Value, low: int, width: int, of: int) -> Value:
+    def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
         """The `width` bits from bit `low` upwards of a value that is `of` bits wide; no bits are 0."""
 
-    def concat(self, high: Value, low: Value, high_width: int, low_width: int) -> Value:
+    def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
         """`high` and `low` as one value."""
 
-    def ite(self, condition: Value, a: Value, b: Value, width: int) -> Value:
+    def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
         """`a` where the condition is 1, else `b`."""
 
-    def eq(self, a: Value, b: Value, width: int) -> Value:
+    def eq(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where both are equal."""
 
-    def ult(self, a: Value, b: Value, width: int) -> Value:
+    def ult(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where `a` is below `b`, unsigned."""
 
 
@@ -156,11 +158,11 @@ class BitVectors:
         self._known = Integers()
         self._one = self.term(1, 1)
 
-    def variable(self, name: str, width: int) -> Value:
+    def variable(self, name: str, width: int) -> Bits:
         """A new unknown."""
         return self.terms.mk_const(self.terms.mk_bv_sort(width), name)
 
-    def term(self, a: Value, width: int) -> Any:
+    def term(self, a: Bits, width: int) -> Any:
         """The value as a term, also where it is known."""
         if not isinstance(a, int):
             return a
@@ -170,57 +172,57 @@ class BitVectors:
             known = self._numbers[a, width] = self.terms.mk_bv_value(self.terms.mk_bv_sort(width), f"{a:x}", 16)
         return known
 
-    def is_true(self, condition: Value) -> Any:
+    def is_true(self, condition: Bits) -> Any:
         """A value of one bit as a term of sort Bool, as a solver asserts them."""
         return self.terms.mk_term(self._kind.EQUAL, [self.term(condition, 1), self._one])
 
-    def and_(self, a: Value, b: Value, width: int) -> Value:
+    def and_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise and."""
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one in (0, _ones(width)):
                 return other if one else 0
-        return a if _same(a, b) else self._two("BV_AND", self._known.and_, a, b, width)
+        return a if _identical(a, b) else self._two("BV_AND", self._known.and_, a, b, width)
 
-    def or_(self, a: Value, b: Value, width: int) -> Value:
+    def or_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise or."""
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one in (0, _ones(width)):
                 return one or other
-        return a if _same(a, b) else self._two("BV_OR", self._known.or_, a, b, width)
+        return a if _identical(a, b) else self._two("BV_OR", self._known.or_, a, b, width)
 
-    def xor(self, a: Value, b: Value, width: int) -> Value:
+    def xor(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise exclusive or."""
-        if _same(a, b):
+        if _identical(a, b):
             return 0
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one == 0:
                 return other
         return self._two("BV_XOR", self._known.xor, a, b, width)
 
-    def not_(self, a: Value, width: int) -> Value:
+    def not_(self, a: Bits, width: int) -> Bits:
         """Bitwise complement."""
         if isinstance(a, int):
             return self._known.not_(a, width)
         return self.terms.mk_term(self._kind.BV_NOT, [a])
 
-    def add(self, a: Value, b: Value, width: int) -> Value:
+    def add(self, a: Bits, b: Bits, width: int) -> Bits:
         """Sum modulo 2 to the width."""
         for one, other in ((a, b), (b, a)):
             if isinstance(one, int) and one == 0:
                 return other
         return self._two("BV_ADD", self._known.add, a, b, width)
 
-    def sub(self, a: Value, b: Value, width: int) -> Value:
+    def sub(self, a: Bits, b: Bits, width: int) -> Bits:
         """Difference modulo 2 to the width."""
         if isinstance(b, int) and b == 0:
             return a
-        return 0 if _same(a, b) else self._two("BV_SUB", self._known.sub, a, b, width)
+        return 0 if _identical(a, b) else self._two("BV_SUB", self._known.sub, a, b, width)
 
-    def mul(self, a: Value, b: Value, width: int) -> Value:
+    def mul(self, a: Bits, b: Bits, width: int) -> Bits:
         """Product modulo 2 to the width."""
         return self._two("BV_MUL", self._known.mul, a, b, width)
 
-    def shl(self, a: Value, count: Value, width: int) -> Value:
+    def shl(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the left."""
         if isinstance(count, int):
             if count >= width:
@@ -228,7 +230,7 @@ class BitVectors:
             return self.concat(self.extract(a, 0, width - count, width), 0, width - count, count)
         return self._two("BV_SHL", self._known.shl, a, count, width)
 
-    def shr(self, a: Value, count: Value, width: int) -> Value:
+    def shr(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the right, zeros coming in."""
         if isinstance(count, int):
             if count >= width:
@@ -236,11 +238,11 @@ class BitVectors:
             return self.concat(0, self.extract(a, count, width - count, width), count, width - count)
         return self._two("BV_SHR", self._known.shr, a, count, width)
 
-    def sar(self, a: Value, count: Value, width: int) -> Value:
+    def sar(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the right, copies of the highest bit coming in."""
         return self._two("BV_ASHR", self._known.sar, a, count, width)
 
-    def extract(self, a: Value, low: int, width: int, of: int) -> Value:
+    def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
         """The `width` bits from bit `low` upwards."""
         if isinstance(a, int):
             return self._known.extract(a, low, width, of)
@@ -248,7 +250,7 @@ class BitVectors:
             return a if width else 0
         return self.terms.mk_term(self._kind.BV_EXTRACT, [a], [low + width - 1, low])
 
-    def concat(self, high: Value, low: Value, high_width: int, low_width: int) -> Value:
+    def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
         """`high` and `low` as one value."""
         if high_width == 0:
             return low
@@ -258,27 +260,27 @@ class BitVectors:
             return self._known.concat(high, low, high_width, low_width)
         return self.terms.mk_term(self._kind.BV_CONCAT, [self.term(high, high_width), self.term(low, low_width)])
 
-    def ite(self, condition: Value, a: Value, b: Value, width: int) -> Value:
+    def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
         """`a` where the condition is 1, else `b`."""
         if isinstance(condition, int):
             return a if condition else b
-        if _same(a, b):
+        if _identical(a, b):
             return a
         arms = [self.term(a, width), self.term(b, width)]
         return self.terms.mk_term(self._kind.ITE, [self.is_true(condition), *arms])
 
-    def eq(self, a: Value, b: Value, width: int) -> Value:
+    def eq(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where both are equal."""
-        return 1 if _same(a, b) else self._two("BV_COMP", self._known.eq, a, b, width)
+        return 1 if _identical(a, b) else self._two("BV_COMP", self._known.eq, a, b, width)
 
-    def ult(self, a: Value, b: Value, width: int) -> Value:
+    def ult(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where `a` is below `b`, unsigned."""
         if isinstance(a, int) and isinstance(b, int):
             return self._known.ult(a, b, width)
         below = self.terms.mk_term(self._kind.BV_ULT, [self.term(a, width), self.term(b, width)])
         return self.terms.mk_term(self._kind.ITE, [below, self._one, self.term(0, 1)])
 
-    def _two(self, kind: str, known: Callable[[int, int, int], int], a: Value, b: Value, width: int) -> Value:
+    def _two(self, kind: str, known: Callable[[int, int, int], int], a: Bits, b: Bits, width: int) -> Bits:
         if isinstance(a, int) and isinstance(b, int):
             return known(a, b, width)
         return self.terms.mk_term(self._kinds[kind], [self.term(a, width), self.term(b, width)])
@@ -293,7 +295,7 @@ class DomainWord:
     """
 
     domain: Domain
-    value: Value
+    value: Bits
 
     def __and__(self, other: DomainWord | int) -> DomainWord:
         return self._with(self.domain.and_, other)
@@ -319,21 +321,12 @@ class DomainWord:
     def __rshift__(self, count: int) -> DomainWord:
         return self._with(self.domain.shr, count)
 
-    def _with(self, operation: Callable[[Value, Value, int], Value], other: DomainWord | int) -> DomainWord:
+    def _with(self, operation: Callable[[Bits, Bits, int], Bits], other: DomainWord | int) -> DomainWord:
         value = other.value if isinstance(other, DomainWord) else other & _ones(64)
         return DomainWord(self.domain, operation(self.value, value, 64))
 
 
-def signed(value: int, width: int) -> int:
-    """The number that these bits are as two's complement.
-
-    >>> signed(0xFF, 8), signed(0x7F, 8)
-    (-1, 127)
-    """
-    return value - (1 << width) if value >> (width - 1) & 1 else value
-
-
-def _same(a: Value, b: Value) -> bool:
+def _identical(a: Bits, b: Bits) -> bool:
     """Whether both are the same number or the same term; two terms may be equal all the same."""
     return a is b or (isinstance(a, int) == isinstance(b, int) and bool(a == b))
 

@@ -7,8 +7,18 @@ from functools import partial
 from types import MappingProxyType
 
 from setwise.analysis.code.decode import Mem
-from setwise.analysis.semantics.domains import Value
-from setwise.analysis.semantics.parts import CONDITIONS, Entry, Two, bit, extend, result_flags, sign_extend, zero
+from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.parts import (
+    CONDITIONS,
+    OPERATIONS,
+    Meaning,
+    Two,
+    bit,
+    extend,
+    result_flags,
+    sign_extend,
+    zero,
+)
 from setwise.analysis.semantics.state import Goto, Operation
 
 # ---- moves
@@ -59,13 +69,13 @@ def _sign_to_rdx(width: int, x: Operation) -> None:
     x.state.registers["rdx"] = x.domain.ite(sign, (1 << width) - 1, 0, 64)
 
 
-def _push_value(x: Operation, value: Value) -> None:
+def _push_value(x: Operation, value: Bits) -> None:
     top = x.domain.sub(x.register("rsp"), 8, 64)
     x.state.registers["rsp"] = top
     x.store(top, 64, value)
 
 
-def _pop_value(x: Operation) -> Value:
+def _pop_value(x: Operation) -> Bits:
     top = x.register("rsp")
     value = x.load(top, 64)
     x.state.registers["rsp"] = x.domain.add(top, 8, 64)
@@ -107,50 +117,35 @@ def _test(x: Operation) -> None:
     x.set_flags(result_flags(x, result, width) | {"cf": zero, "of": zero, "af": None})
 
 
-def _not_entry(x: Operation) -> None:
+def _not(x: Operation) -> None:
     x.put(0, x.domain.not_(x.get(0), x.width()))
 
 
-def _sum(x: Operation, a: Value, b: Value, carry: Value, width: int) -> Value:
-    """a + b + carry, its flags set."""
+def _sum(x: Operation, a: Bits, b: Bits, carry: Bits, width: int, subtract: bool = False) -> Bits:
+    """a + b + carry, or a - b - carry, its flags set."""
     d = x.domain
-    result = d.add(d.add(a, b, width), extend(x, carry, 1, width), width)
+    combine = d.sub if subtract else d.add
+    result = combine(combine(a, b, width), extend(x, carry, 1, width), width)
 
-    def carry_out() -> Value:
-        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (carry, 1))]
-        return bit(x, d.add(d.add(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
-
-    x.set_flags(
-        result_flags(x, result, width)
-        | {
-            "cf": carry_out,
-            "of": lambda: bit(x, d.and_(d.xor(a, result, width), d.xor(b, result, width), width), width - 1, width),
-            "af": lambda: bit(x, d.xor(d.xor(a, b, width), result, width), 4, width),
-        }
-    )
-    return result
-
-
-def _difference(x: Operation, a: Value, b: Value, borrow: Value, width: int) -> Value:
-    """a - b - borrow, its flags set."""
-    d = x.domain
-    result = d.sub(d.sub(a, b, width), extend(x, borrow, 1, width), width)
-
-    def borrow_out() -> Value:
-        if isinstance(borrow, int) and borrow == 0:
+    def carry_out() -> Bits:
+        if subtract and isinstance(carry, int) and carry == 0:
             return d.ult(a, b, width)
-        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (borrow, 1))]
-        return bit(x, d.sub(d.sub(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
+        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (carry, 1))]
+        return bit(x, combine(combine(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
 
-    x.set_flags(
-        result_flags(x, result, width)
-        | {
-            "cf": borrow_out,
-            "of": lambda: bit(x, d.and_(d.xor(a, b, width), d.xor(a, result, width), width), width - 1, width),
-            "af": lambda: bit(x, d.xor(d.xor(a, b, width), result, width), 4, width),
-        }
-    )
+    def overflow() -> Bits:
+        signs = d.xor(a, b, width) if subtract else d.xor(b, result, width)
+        return bit(x, d.and_(d.xor(a, result, width), signs, width), width - 1, width)
+
+    def half_carry() -> Bits:
+        return bit(x, d.xor(d.xor(a, b, width), result, width), 4, width)
+
+    x.set_flags(result_flags(x, result, width) | {"cf": carry_out, "of": overflow, "af": half_carry})
     return result
+
+
+def _difference(x: Operation, a: Bits, b: Bits, borrow: Bits, width: int) -> Bits:
+    return _sum(x, a, b, borrow, width, subtract=True)
 
 
 def _add(x: Operation) -> None:
@@ -198,14 +193,14 @@ def _imul(x: Operation) -> None:
     result = x.domain.mul(a, b, width)
     x.put(0, result)
 
-    def overflow() -> Value:
+    def overflow() -> Bits:
         whole = x.domain.mul(sign_extend(x, a, width, 2 * width), sign_extend(x, b, width, 2 * width), 2 * width)
         return x.domain.not_(x.domain.eq(whole, sign_extend(x, result, width, 2 * width), 2 * width), 1)
 
     x.set_flags({"cf": overflow, "of": overflow, "zf": None, "sf": None, "pf": None, "af": None})
 
 
-def _multiply_rax(widen: Callable[[Operation, Value, int, int], Value], x: Operation) -> None:
+def _multiply_rax(widen: Callable[[Operation, Bits, int, int], Bits], x: Operation) -> None:
     width, d = x.width(), x.domain
     if width < 32:
         raise x.unknown("this width")
@@ -214,7 +209,7 @@ def _multiply_rax(widen: Callable[[Operation, Value, int, int], Value], x: Opera
     low, high = d.extract(whole, 0, width, 2 * width), d.extract(whole, width, width, 2 * width)
     x.state.registers["rax"], x.state.registers["rdx"] = extend(x, low, width, 64), extend(x, high, width, 64)
 
-    def overflow() -> Value:
+    def overflow() -> Bits:
         return d.not_(d.eq(whole, widen(x, low, width, 2 * width), 2 * width), 1)
 
     x.set_flags({"cf": overflow, "of": overflow, "zf": None, "sf": None, "pf": None, "af": None})
@@ -233,7 +228,7 @@ def _cmovcc(condition: str, x: Operation) -> None:
     x.put(0, x.domain.ite(CONDITIONS[condition](x), x.get(1), x.get(0), width))
 
 
-def _place(x: Operation) -> Value:
+def _place(x: Operation) -> Bits:
     if x.instruction.target is None:
         raise x.unknown()
     return x.domain.add(x.state.base, x.instruction.target % (1 << 64), 64)
@@ -243,7 +238,7 @@ def _jcc(condition: str, x: Operation) -> Goto:
     return Goto(_place(x), CONDITIONS[condition](x))
 
 
-def _destination(x: Operation) -> Value:
+def _destination(x: Operation) -> Bits:
     return x.get(0) if x.count else _place(x)
 
 
@@ -277,11 +272,11 @@ def _cmc(x: Operation) -> None:
     x.set_flags({"cf": lambda: x.domain.not_(carry, 1)})
 
 
-def _conditional(prefix: str, entry: Callable[[str, Operation], Goto | None]) -> dict[str, Entry]:
-    return {prefix + condition: partial(entry, condition) for condition in CONDITIONS}
+def _conditional(prefix: str, meaning: Callable[[str, Operation], Goto | None]) -> dict[str, Meaning]:
+    return {prefix + condition: partial(meaning, condition) for condition in CONDITIONS}
 
 
-TABLE: Mapping[str, Entry] = MappingProxyType(
+TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
         "mov": _mov,
         "movzx": _movzx,
@@ -297,11 +292,9 @@ TABLE: Mapping[str, Entry] = MappingProxyType(
         "push": _push,
         "pop": _pop,
         "leave": _leave,
-        "and": partial(_logic, lambda d, a, b, width: d.and_(a, b, width)),
-        "or": partial(_logic, lambda d, a, b, width: d.or_(a, b, width)),
-        "xor": partial(_logic, lambda d, a, b, width: d.xor(a, b, width)),
+        **{name: partial(_logic, OPERATIONS[name]) for name in ("and", "or", "xor")},
         "test": _test,
-        "not": _not_entry,
+        "not": _not,
         "add": _add,
         "adc": _adc,
         "sub": _sub,

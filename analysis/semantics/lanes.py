@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 
 from setwise.analysis.code.decode import Reg
-from setwise.analysis.semantics.parts import Entry, bit, concat_bits, extend, sign_extend
+from setwise.analysis.semantics.parts import Meaning, bit, concat_bits, extend, sign_extend
 from setwise.analysis.semantics.state import Operation
 from setwise.analysis.semantics.vector import WIDTHS, both_encodings, of_each_width, put_mask, sources
 
@@ -170,9 +170,9 @@ def _mask_to_lanes(width: int, x: Operation) -> None:
     x.put_elements(0, [sign_extend(x, one, 1, width) for one in bits], width)
 
 
-def _chunked() -> dict[str, Entry]:
+def _chunked() -> dict[str, Meaning]:
     """Broadcasts, extracts and inserts of 128 and 256 bits, by the width that their masks tell."""
-    table: dict[str, Entry] = {}
+    table: dict[str, Meaning] = {}
     for letter in "if":
         for name, chunk, width in (
             ("128", 128, 64), ("32x4", 128, 32), ("64x2", 128, 64), ("32x8", 256, 32), ("64x4", 256, 64),
@@ -183,20 +183,20 @@ def _chunked() -> dict[str, Entry]:
     return table
 
 
-_ROWS: tuple[tuple[str, str, Callable[[int], Entry]], ...] = (
+_ROWS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
     ("vpbroadcast", "bwdq", lambda width: partial(_broadcast, width, width)),
     ("kmov", "bwdq", lambda width: partial(_move_mask, width)),
     ("vpblendm", "bwdq", lambda width: partial(_blend_by_mask, width)),
     ("vpmovm2", "bwdq", lambda width: partial(_mask_to_lanes, width)),
 )
-_ELEMENTS: tuple[tuple[str, str, Callable[[int], Entry]], ...] = (
+_ELEMENTS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
     ("pextr", "bwdq", lambda width: partial(_extract_element, width)),
     ("pinsr", "bwdq", lambda width: partial(_insert_element, width)),
 )
 
 
-def _of_two_widths() -> dict[str, Entry]:
-    table: dict[str, Entry] = {}
+def _of_two_widths() -> dict[str, Meaning]:
+    table: dict[str, Meaning] = {}
     for narrow, small in WIDTHS.items():
         for wide, large in WIDTHS.items():
             if small < large:
@@ -217,7 +217,7 @@ _MOVES: Mapping[str, int] = MappingProxyType(
     }
 )
 
-TABLE: Mapping[str, Entry] = MappingProxyType(
+TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
         **both_encodings({name: partial(_move, width) for name, width in _MOVES.items()}),
         **{f"vmovdqa{width}": partial(_move, width) for width in (32, 64)},

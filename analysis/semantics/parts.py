@@ -5,13 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from setwise.analysis.semantics.domains import Domain, Value
+from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.state import Flag, Goto, Operation
 
-Entry = Callable[[Operation], Goto | None]
-Two = Callable[[Domain, Value, Value, int], Value]
+Meaning = Callable[[Operation], Goto | None]
+Two = Callable[[Domain, Bits, Bits, int], Bits]
 
-CONDITIONS: Mapping[str, Callable[[Operation], Value]] = MappingProxyType(
+OPERATIONS: Mapping[str, Two] = MappingProxyType(
+    {
+        "and": lambda d, a, b, width: d.and_(a, b, width),
+        "or": lambda d, a, b, width: d.or_(a, b, width),
+        "xor": lambda d, a, b, width: d.xor(a, b, width),
+        "add": lambda d, a, b, width: d.add(a, b, width),
+        "sub": lambda d, a, b, width: d.sub(a, b, width),
+        "mul": lambda d, a, b, width: d.mul(a, b, width),
+        "shl": lambda d, a, b, width: d.shl(a, b, width),
+        "shr": lambda d, a, b, width: d.shr(a, b, width),
+        "sar": lambda d, a, b, width: d.sar(a, b, width),
+        "eq": lambda d, a, b, width: d.eq(a, b, width),
+    }
+)
+"""Operations of whatever domain they are given."""
+
+CONDITIONS: Mapping[str, Callable[[Operation], Bits]] = MappingProxyType(
     {
         "o": lambda x: x.flag("of"),
         "no": lambda x: _not(x, x.flag("of")),
@@ -33,29 +49,29 @@ CONDITIONS: Mapping[str, Callable[[Operation], Value]] = MappingProxyType(
 )
 
 
-def _not(x: Operation, a: Value) -> Value:
+def _not(x: Operation, a: Bits) -> Bits:
     return x.domain.not_(a, 1)
 
 
-def _or(x: Operation, a: Value, b: Value) -> Value:
+def _or(x: Operation, a: Bits, b: Bits) -> Bits:
     return x.domain.or_(a, b, 1)
 
 
-def _xor(x: Operation, a: Value, b: Value) -> Value:
+def _xor(x: Operation, a: Bits, b: Bits) -> Bits:
     return x.domain.xor(a, b, 1)
 
 
-def bit(x: Operation, a: Value, place: int, width: int) -> Value:
+def bit(x: Operation, a: Bits, place: int, width: int) -> Bits:
     """One bit of a value."""
     return x.domain.extract(a, place, 1, width)
 
 
-def extend(x: Operation, a: Value, width: int, to: int) -> Value:
+def extend(x: Operation, a: Bits, width: int, to: int) -> Bits:
     """The value with zeros above."""
     return a if to == width else x.domain.concat(0, a, to - width, width)
 
 
-def sign_extend(x: Operation, a: Value, width: int, to: int) -> Value:
+def sign_extend(x: Operation, a: Bits, width: int, to: int) -> Bits:
     """The value with copies of its highest bit above."""
     if to == width:
         return a
@@ -63,7 +79,7 @@ def sign_extend(x: Operation, a: Value, width: int, to: int) -> Value:
     return x.domain.concat(above, a, to - width, width)
 
 
-def concat_bits(x: Operation, bits: Sequence[Value]) -> Value:
+def concat_bits(x: Operation, bits: Sequence[Bits]) -> Bits:
     """These bits as one value, the lowest first."""
     result = bits[0]
     for place, one in enumerate(bits[1:], 1):
@@ -71,21 +87,21 @@ def concat_bits(x: Operation, bits: Sequence[Value]) -> Value:
     return result
 
 
-def is_zero(x: Operation, a: Value, width: int) -> Value:
+def is_zero(x: Operation, a: Bits, width: int) -> Bits:
     """1 where all bits are 0."""
     return x.domain.eq(a, 0, width)
 
 
-def zero() -> Value:
+def zero() -> Bits:
     """A cleared flag."""
     return 0
 
 
-def result_flags(x: Operation, result: Value, width: int) -> dict[str, Flag | None]:
+def result_flags(x: Operation, result: Bits, width: int) -> dict[str, Flag | None]:
     """ZF, SF and PF as a result leaves them."""
 
-    def parity() -> Value:
-        odd: Value = 1
+    def parity() -> Bits:
+        odd: Bits = 1
         for place in range(8):
             odd = _xor(x, odd, bit(x, result, place, width))
         return odd

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
-from setwise.analysis.semantics.domains import Value
-from setwise.analysis.semantics.parts import Entry, bit
+from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.parts import Meaning, bit
 from setwise.analysis.semantics.state import Operation
 from setwise.analysis.semantics.vector import both_encodings, of_each_width
 
 
-def pick(x: Operation, elements: Sequence[Value], index: Value, bits: int, width: int) -> Value:
+def pick(x: Operation, elements: Sequence[Bits], index: Bits, bits: int, width: int) -> Bits:
     """The element of that index; the index has as many bits as the number of elements needs."""
     if isinstance(index, int):
         return elements[index]
@@ -24,13 +24,13 @@ def pick(x: Operation, elements: Sequence[Value], index: Value, bits: int, width
     return x.domain.ite(bit(x, index, bits - 1, bits), high, low, width)
 
 
-def _indexed(x: Operation, elements: Sequence[Value], index: Value, width: int) -> Value:
+def _indexed(x: Operation, elements: Sequence[Bits], index: Bits, width: int) -> Bits:
     """The element by the lowest bits of an index that is `width` bits wide."""
     bits = (len(elements) - 1).bit_length()
     return pick(x, elements, x.domain.extract(index, 0, bits, width), bits, width)
 
 
-def _within(x: Operation, found: Sequence[Value], width: int, chosen: Sequence[int], group: int = 128) -> list[Value]:
+def _within(x: Operation, found: Sequence[Bits], width: int, chosen: Sequence[int], group: int = 128) -> list[Bits]:
     """Elements by their places within each group of bits."""
     each = group // width
     return [found[start + place] for start in range(0, len(found), each) for place in chosen]
@@ -84,7 +84,7 @@ def _unpack(width: int, high: bool, x: Operation) -> None:
 
 def _align_bytes(x: Operation) -> None:
     high, low, count = x.elements(x.count - 3, 8), x.elements(x.count - 2, 8), min(x.immediate() & 0xFF, 32)
-    moved: list[Value] = []
+    moved: list[Bits] = []
     for start in range(0, len(low), 16):
         both = low[start : start + 16] + high[start : start + 16] + [0] * 32
         moved += both[count : count + 16]
@@ -116,7 +116,7 @@ def _permute_two(width: int, index_first: bool, x: Operation) -> None:
 def _permute_halves(x: Operation) -> None:
     """vperm2i128: each half of 256 bits is one of the four halves, or 0."""
     halves, immediate = x.elements(1, 64) + x.elements(2, 64), x.immediate()
-    moved: list[Value] = []
+    moved: list[Bits] = []
     for field in (immediate & 15, immediate >> 4 & 15):
         moved += [0, 0] if field & 8 else halves[2 * (field & 3) : 2 * (field & 3) + 2]
     x.put_elements(0, moved, 64)
@@ -128,7 +128,7 @@ def _shuffle_chunks(width: int, x: Operation) -> None:
     each = 128 // width
     chunks = len(first) // each
     bits = chunks.bit_length() - 1
-    moved: list[Value] = []
+    moved: list[Bits] = []
     for place in range(chunks):
         chosen = immediate >> bits * place & (chunks - 1)
         moved += (first if place < chunks // 2 else second)[chosen * each : chosen * each + each]
@@ -146,7 +146,7 @@ def _permute_pairs(width: int, x: Operation) -> None:
         x.put_elements(0, [found[p - p % 2 + (immediate >> p & 1)] for p in range(len(found))], 64)
 
 
-_ROWS: tuple[tuple[str, str, Callable[[int], Entry]], ...] = (
+_ROWS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
     ("vperm", "bwdq", lambda width: partial(_permute, width)),
     ("vpermi2", "bwdq", lambda width: partial(_permute_two, width, True)),
     ("vpermt2", "bwdq", lambda width: partial(_permute_two, width, False)),
@@ -157,7 +157,7 @@ _UNPACKS = (
     ("unpck", "ps", 32), ("unpck", "pd", 64),
 )  # fmt: skip
 
-TABLE: Mapping[str, Entry] = MappingProxyType(
+TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
         **of_each_width(_ROWS),
         **both_encodings(

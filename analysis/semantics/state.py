@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
-from setwise.analysis.semantics.domains import Domain, Value
+from setwise.analysis.semantics.domains import Bits, Domain
 
-Flag = Callable[[], Value]  # flags are rarely read: they are computed when they are
+Flag = Callable[[], Bits]  # flags are rarely read: they are computed when they are
 
 
 class SemanticsError(ValueError):
@@ -24,13 +24,18 @@ class BreachError(SemanticsError):
     """What no routine may do: it faults, touches what is not its own, or depends on what is undefined."""
 
 
-class Memory(Protocol):
-    """Memory as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
+def complaint(instruction: Decoded, what: str) -> str:
+    """A line that says what is wrong with an instruction, its place with it."""
+    return f"'{instruction.text()}' at offset {instruction.offset:#x} {what}"
 
-    def load(self, address: Value, bits: int) -> Value:
+
+class AddressSpace(Protocol):
+    """AddressSpace as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
+
+    def load(self, address: Bits, bits: int) -> Bits:
         """What is there."""
 
-    def store(self, address: Value, bits: int, value: Value) -> None:
+    def store(self, address: Bits, bits: int, value: Bits) -> None:
         """Puts it there."""
 
 
@@ -38,8 +43,8 @@ class Memory(Protocol):
 class Goto:
     """Where an instruction goes: an absolute address of 64 bits, and on which condition of one bit (None: always)."""
 
-    place: Value
-    condition: Value | None = None
+    place: Bits
+    condition: Bits | None = None
 
 
 @dataclass(slots=True)
@@ -51,13 +56,13 @@ class State:
     """
 
     domain: Domain
-    memory: Memory
-    base: Value = 0
-    registers: dict[str, Value] = field(default_factory=dict)
-    vectors: dict[str, tuple[Value, ...]] = field(default_factory=dict)
+    memory: AddressSpace
+    base: Bits = 0
+    registers: dict[str, Bits] = field(default_factory=dict)
+    vectors: dict[str, tuple[Bits, ...]] = field(default_factory=dict)
     flags: dict[str, Flag | None] = field(default_factory=dict)
 
-    def copy(self, memory: Memory | None = None) -> State:
+    def copy(self, memory: AddressSpace | None = None) -> State:
         """A state that may go another way; the memory is shared unless another is given."""
         kept = memory if memory is not None else self.memory
         return State(self.domain, kept, self.base, dict(self.registers), dict(self.vectors), dict(self.flags))
@@ -95,14 +100,11 @@ class Operation:
 
     def error(self, what: str) -> SemanticsError:
         """An error in what this instruction does, to be raised."""
-        return SemanticsError(self._said(what))
+        return SemanticsError(complaint(self.instruction, what))
 
     def breach(self, what: str) -> BreachError:
         """An error for what this instruction must not do, to be raised."""
-        return BreachError(self._said(what))
-
-    def _said(self, what: str) -> str:
-        return f"'{self.instruction.text()}' at offset {self.instruction.offset:#x} {what}"
+        return BreachError(complaint(self.instruction, what))
 
     # ---- general and mask registers, immediates, memory
 
@@ -129,7 +131,7 @@ class Operation:
             raise self.unknown("this form takes no immediate")
         return found.value
 
-    def get(self, operand: int, width: int | None = None) -> Value:
+    def get(self, operand: int, width: int | None = None) -> Bits:
         """The lowest `width` bits of an operand; by default all of a register or of what lies in memory."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
@@ -139,7 +141,7 @@ class Operation:
             return self.load(self.address(found), width)
         return self.read(found, width)
 
-    def put(self, operand: int, value: Value) -> None:
+    def put(self, operand: int, value: Bits) -> None:
         """Writes an operand that is a general register, a mask register or memory, all its width."""
         found = self.instruction.operands[operand]
         if isinstance(found, Mem):
@@ -147,13 +149,13 @@ class Operation:
         elif isinstance(found, Reg):
             self.write(found, value)
 
-    def read(self, register: Reg, width: int | None = None) -> Value:
+    def read(self, register: Reg, width: int | None = None) -> Bits:
         """A general or mask register, or its lowest bits."""
         if register.file not in ("general", "mask"):
             raise self.unknown(f"register {register.name}")
         return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
 
-    def write(self, register: Reg, value: Value) -> None:
+    def write(self, register: Reg, value: Bits) -> None:
         """Writes a general or mask register: 32 bits clear the upper half, fewer leave the rest alone."""
         if register.file not in ("general", "mask"):
             raise self.unknown(f"register {register.name}")
@@ -167,19 +169,19 @@ class Operation:
             value = self.domain.concat(self.domain.extract(old, end, 64 - end, 64), value, 64 - end, end)
         self.state.registers[register.full] = value
 
-    def register(self, full: str) -> Value:
+    def register(self, full: str) -> Bits:
         """All 64 bits of the register of that full name."""
         if full not in self.state.registers:
             raise self.error(f"reads {full}, which has no value")
         return self.state.registers[full]
 
-    def address(self, memory: Mem) -> Value:
+    def address(self, memory: Mem) -> Bits:
         """The address of a memory operand."""
         if memory.segment:
             raise self.unknown(f"segment {memory.segment}")
         if memory.target is not None:
             return self.domain.add(self.state.base, memory.target % (1 << 64), 64)
-        total: Value = memory.displacement % (1 << 64)
+        total: Bits = memory.displacement % (1 << 64)
         for register, scale in ((memory.base, 1), (memory.index, memory.scale)):
             if register is None:
                 continue
@@ -189,25 +191,25 @@ class Operation:
             total = self.domain.add(total, scaled, 64)
         return total
 
-    def load(self, address: Value, bits: int) -> Value:
+    def load(self, address: Bits, bits: int) -> Bits:
         """What lies in memory."""
         try:
             return self.state.memory.load(address, bits)
         except SemanticsError as error:
-            error.args = (self._said(str(error)),)
+            error.args = (complaint(self.instruction, str(error)),)
             raise
 
-    def store(self, address: Value, bits: int, value: Value) -> None:
+    def store(self, address: Bits, bits: int, value: Bits) -> None:
         """Writes memory."""
         try:
             self.state.memory.store(address, bits, value)
         except SemanticsError as error:
-            error.args = (self._said(str(error)),)
+            error.args = (complaint(self.instruction, str(error)),)
             raise
 
     # ---- flags
 
-    def flag(self, name: str) -> Value:
+    def flag(self, name: str) -> Bits:
         """The flag as one bit; an error where it is undefined."""
         found = self.state.flags.get(name)
         if found is None:
@@ -220,7 +222,7 @@ class Operation:
 
     # ---- vector registers
 
-    def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Value]:
+    def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Bits]:
         """The elements of a vector operand, lowest first: `bits` in all, by default the operand's own size.
 
         A broadcast element is repeated. With `masked`, memory is not touched for an element that the mask leaves out.
@@ -233,20 +235,20 @@ class Operation:
         bits = bits or found.bits
         return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
 
-    def lanes(self, register: Reg) -> tuple[Value, ...]:
+    def lanes(self, register: Reg) -> tuple[Bits, ...]:
         """The eight lanes of a vector register."""
         if register.full not in self.state.vectors:
             raise self.error(f"reads {register.name}, which has no value")
         return self.state.vectors[register.full]
 
-    def mask_bits(self, number: int) -> list[Value] | None:
+    def mask_bits(self, number: int) -> list[Bits] | None:
         """The write mask's bits, one an element; None where all are written."""
         mask = self.instruction.mask
         if mask is None:
             return None
         return [self.domain.extract(self.register(mask.full), place, 1, 64) for place in range(number)]
 
-    def put_elements(self, operand: int, elements: Sequence[Value], width: int, masked: bool = True) -> None:
+    def put_elements(self, operand: int, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
         """Writes a vector operand, under the mask; legacy SSE keeps what lies above, VEX and EVEX clear it."""
         found = self.instruction.operands[operand]
         if isinstance(found, Mem):
@@ -266,13 +268,13 @@ class Operation:
         above = (0,) * 8 if self.instruction.mnemonic.startswith("v") else self.lanes(found)
         self.state.vectors[found.full] = lanes + above[len(lanes) :]
 
-    def split(self, lanes: Sequence[Value], width: int) -> list[Value]:
+    def split(self, lanes: Sequence[Bits], width: int) -> list[Bits]:
         """Lanes of 64 bits as elements of `width` bits."""
         if width == 64:
             return list(lanes)
         return [self.domain.extract(lane, low, width, 64) for lane in lanes for low in range(0, 64, width)]
 
-    def join(self, elements: Sequence[Value], width: int) -> list[Value]:
+    def join(self, elements: Sequence[Bits], width: int) -> list[Bits]:
         """Elements of `width` bits as lanes of 64 bits."""
         each = 64 // width
         lanes = []
@@ -283,7 +285,7 @@ class Operation:
             lanes.append(lane)
         return lanes
 
-    def _elements_in_memory(self, memory: Mem, width: int, bits: int | None, masked: bool) -> list[Value]:
+    def _elements_in_memory(self, memory: Mem, width: int, bits: int | None, masked: bool) -> list[Bits]:
         address = self.address(memory)
         if memory.broadcast:
             return [self.load(address, memory.bits)] * ((bits or self.width()) // memory.bits)
@@ -299,7 +301,7 @@ class Operation:
             for place, bit in enumerate(wanted)
         ]
 
-    def _store_elements(self, memory: Mem, elements: Sequence[Value], width: int) -> None:
+    def _store_elements(self, memory: Mem, elements: Sequence[Bits], width: int) -> None:
         address = self.address(memory)
         self._check_alignment(address, memory.bits)
         bits = self.mask_bits(len(elements))
@@ -317,10 +319,10 @@ class Operation:
             else:
                 self.store(at, width, self.domain.ite(bit, element, self.load(at, width), width))
 
-    def _plus(self, address: Value, bits: int) -> Value:
+    def _plus(self, address: Bits, bits: int) -> Bits:
         return self.domain.add(address, bits // 8, 64)
 
-    def _check_alignment(self, address: Value, bits: int) -> None:
+    def _check_alignment(self, address: Bits, bits: int) -> None:
         name = self.instruction.mnemonic
         strict = name in _ALIGNED or (bits == 128 and not name.startswith("v") and name not in _UNALIGNED)
         if not strict:

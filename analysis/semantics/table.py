@@ -7,12 +7,12 @@ from types import MappingProxyType
 
 from setwise.analysis.code.decode import Decoded
 from setwise.analysis.semantics import bits, general, lanes, permute, vector
-from setwise.analysis.semantics.parts import Entry
+from setwise.analysis.semantics.parts import Meaning
 from setwise.analysis.semantics.state import Goto, Operation, SemanticsError, State, UnknownInstructionError
 
 __all__ = ["TABLE", "Goto", "SemanticsError", "State", "UnknownInstructionError", "execute"]
 
-TABLE: Mapping[str, Entry] = MappingProxyType(
+TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
         **general.TABLE,
         **bits.TABLE,
@@ -30,7 +30,7 @@ def execute(instruction: Decoded, state: State) -> Goto | None:
     SemanticsError for one that reads what is undefined or goes where it must not.
     """
     operation = Operation(instruction, state)
-    entry = TABLE.get(instruction.mnemonic)
-    if entry is None:
+    meaning = TABLE.get(instruction.mnemonic)
+    if meaning is None:
         raise operation.unknown()
-    return entry(operation)
+    return meaning(operation)

@@ -7,14 +7,24 @@ from functools import partial, reduce
 from types import MappingProxyType
 
 from setwise.analysis.semantics.bits import leading_zeros, population, rotate_left
-from setwise.analysis.semantics.domains import Domain, Value
-from setwise.analysis.semantics.parts import Entry, Two, bit, concat_bits, extend, is_zero, sign_extend, zero
+from setwise.analysis.semantics.domains import Bits, Domain
+from setwise.analysis.semantics.parts import (
+    OPERATIONS,
+    Meaning,
+    Two,
+    bit,
+    concat_bits,
+    extend,
+    is_zero,
+    sign_extend,
+    zero,
+)
 from setwise.analysis.semantics.state import Operation
 
 WIDTHS: Mapping[str, int] = MappingProxyType({"b": 8, "w": 16, "d": 32, "q": 64})
 
 
-def sources(x: Operation, width: int) -> tuple[list[Value], list[Value]]:
+def sources(x: Operation, width: int) -> tuple[list[Bits], list[Bits]]:
     """The elements of both sources: the last two operands, or of two operands both."""
     first = 1 if x.count > 2 else 0
     return x.elements(first, width), x.elements(first + 1, width, x.width(first), masked=True)
@@ -32,37 +42,37 @@ def _logic(width: int, operation: Two, x: Operation) -> None:
     _lanewise(64 if whole else width, operation, x)
 
 
-def _not_and(d: Domain, a: Value, b: Value, width: int) -> Value:
+def _not_and(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return d.and_(d.not_(a, width), b, width)
 
 
-def below(d: Domain, a: Value, b: Value, width: int) -> Value:
+def below(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     """1 where `a` is below `b`, both signed."""
     sign = 1 << (width - 1)
     return d.ult(d.xor(a, sign, width), d.xor(b, sign, width), width)
 
 
-def _smaller(is_signed: bool, least: bool, d: Domain, a: Value, b: Value, width: int) -> Value:
+def _smaller(is_signed: bool, least: bool, d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     less = below(d, a, b, width) if is_signed else d.ult(a, b, width)
     return d.ite(less, a, b, width) if least else d.ite(less, b, a, width)
 
 
-def _subtract_saturated(d: Domain, a: Value, b: Value, width: int) -> Value:
+def _subtract_saturated(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return d.ite(d.ult(a, b, width), 0, d.sub(a, b, width), width)
 
 
-def _add_saturated(d: Domain, a: Value, b: Value, width: int) -> Value:
+def _add_saturated(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     total = d.add(a, b, width)
     return d.ite(d.ult(total, a, width), (1 << width) - 1, total, width)
 
 
-def _multiply_halves(d: Domain, a: Value, b: Value, width: int) -> Value:
+def _multiply_halves(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     half = width // 2
     low = [d.concat(0, d.extract(one, 0, half, width), half, half) for one in (a, b)]
     return d.mul(low[0], low[1], width)
 
 
-def _unary(width: int, operation: Callable[[Domain, Value, int], Value], x: Operation) -> None:
+def _unary(width: int, operation: Callable[[Domain, Bits, int], Bits], x: Operation) -> None:
     found = x.elements(1, width, x.width(), masked=True)
     x.put_elements(0, [operation(x.domain, a, width) for a in found], width)
 
@@ -89,14 +99,14 @@ def _rotate(width: int, left: bool, x: Operation) -> None:
     x.put_elements(0, [rotate_left(x.domain, a, turn, width) for a in found], width)
 
 
-def _rotate_each(left: bool, d: Domain, a: Value, count: Value, width: int) -> Value:
+def _rotate_each(left: bool, d: Domain, a: Bits, count: Bits, width: int) -> Bits:
     return rotate_left(d, a, d.and_(count if left else d.sub(0, count, width), width - 1, width), width)
 
 
 def _shift_bytes(left: bool, x: Operation) -> None:
     """psrldq and pslldq: within each 128 bits."""
     found, count = x.elements(max(0, x.count - 2), 8, x.width()), min(x.immediate() & 0xFF, 16)
-    moved: list[Value] = []
+    moved: list[Bits] = []
     for start in range(0, len(found), 16):
         part, zeros = found[start : start + 16], [0] * count
         moved += zeros + part[: 16 - count] if left else part[count:] + zeros
@@ -106,10 +116,10 @@ def _shift_bytes(left: bool, x: Operation) -> None:
 # ---- three inputs, and bits within bytes
 
 
-def ternary(d: Domain, table: int, a: Value, b: Value, c: Value, width: int) -> Value:
+def ternary(d: Domain, table: int, a: Bits, b: Bits, c: Bits, width: int) -> Bits:
     """The bitwise function of three inputs whose value at (a, b, c) is bit 4a + 2b + c of the table."""
 
-    def choose(selector: Value, one: Value, none: Value) -> Value:
+    def choose(selector: Bits, one: Bits, none: Bits) -> Bits:
         if isinstance(one, int) and isinstance(none, int) and one == none:
             return one
         chosen, other = d.and_(selector, one, width), d.and_(d.not_(selector, width), none, width)
@@ -142,7 +152,7 @@ def _affine(x: Operation) -> None:
     x.put_elements(0, products, 8)
 
 
-def _product(x: Operation, row: Value, byte: Value) -> Value:
+def _product(x: Operation, row: Bits, byte: Bits) -> Bits:
     """The parity of what two bytes have in common; where the row is known, only its ones count."""
     chosen = row if isinstance(row, int) else 0xFF
     common = byte if isinstance(row, int) else x.domain.and_(row, byte, 8)
@@ -153,7 +163,7 @@ def _product(x: Operation, row: Value, byte: Value) -> Value:
 # ---- comparisons
 
 
-def put_mask(x: Operation, bits: Sequence[Value]) -> None:
+def put_mask(x: Operation, bits: Sequence[Bits]) -> None:
     """Writes one bit an element to the mask register that is the first operand, 0 where the mask leaves it out."""
     wanted = x.mask_bits(len(bits))
     if wanted is not None:
@@ -161,7 +171,7 @@ def put_mask(x: Operation, bits: Sequence[Value]) -> None:
     x.put(0, extend(x, concat_bits(x, bits), len(bits), 64))
 
 
-def _put_truths(x: Operation, truths: Sequence[Value], width: int) -> None:
+def _put_truths(x: Operation, truths: Sequence[Bits], width: int) -> None:
     if x.file(0) == "mask":
         put_mask(x, truths)
     else:
@@ -195,7 +205,7 @@ def _ptest(x: Operation) -> None:
     both = [d.and_(a, b, 64) for a, b in zip(first, second, strict=True)]
     rest = [_not_and(d, a, b, 64) for a, b in zip(first, second, strict=True)]
 
-    def empty(lanes: Sequence[Value]) -> Value:
+    def empty(lanes: Sequence[Bits]) -> Bits:
         return is_zero(x, reduce(lambda a, b: d.or_(a, b, 64), lanes), 64)
 
     clear = dict.fromkeys(("of", "sf", "pf", "af"), zero)
@@ -231,62 +241,27 @@ def _mask_test(width: int, ored: bool, x: Operation) -> None:
     x.set_flags({**clear, **flags})
 
 
-def _and(d: Domain, a: Value, b: Value, width: int) -> Value:
-    return d.and_(a, b, width)
-
-
-def _or(d: Domain, a: Value, b: Value, width: int) -> Value:
-    return d.or_(a, b, width)
-
-
-def _xor(d: Domain, a: Value, b: Value, width: int) -> Value:
-    return d.xor(a, b, width)
-
-
-def _xnor(d: Domain, a: Value, b: Value, width: int) -> Value:
+def _xnor(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return d.not_(d.xor(a, b, width), width)
 
 
-def _add(d: Domain, a: Value, b: Value, width: int) -> Value:
-    return d.add(a, b, width)
-
-
-def _sub(d: Domain, a: Value, b: Value, width: int) -> Value:
-    return d.sub(a, b, width)
-
-
-def _mul(d: Domain, a: Value, b: Value, width: int) -> Value:
-    return d.mul(a, b, width)
-
-
-def _shl(d: Domain, a: Value, count: Value, width: int) -> Value:
-    return d.shl(a, count, width)
-
-
-def _shr(d: Domain, a: Value, count: Value, width: int) -> Value:
-    return d.shr(a, count, width)
-
-
-def _sar(d: Domain, a: Value, count: Value, width: int) -> Value:
-    return d.sar(a, count, width)
-
-
-def _eq(d: Domain, a: Value, b: Value, width: int) -> Value:
-    return d.eq(a, b, width)
-
-
-def _greater(d: Domain, a: Value, b: Value, width: int) -> Value:
+def _greater(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return below(d, b, a, width)
 
 
-def both_encodings(entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Legacy SSE entries, and the same for their VEX and EVEX twins."""
-    return {**entries, **{"v" + name: entry for name, entry in entries.items()}}
+def both_encodings(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
+    """Legacy SSE meanings, and the same for their VEX and EVEX twins."""
+    return {**meanings, **{"v" + name: meaning for name, meaning in meanings.items()}}
 
 
-def _logics() -> dict[str, Entry]:
-    table: dict[str, Entry] = {}
-    for name, operation in (("and", _and), ("andn", _not_and), ("or", _or), ("xor", _xor)):
+def _logics() -> dict[str, Meaning]:
+    table: dict[str, Meaning] = {}
+    for name, operation in (
+        ("and", OPERATIONS["and"]),
+        ("andn", _not_and),
+        ("or", OPERATIONS["or"]),
+        ("xor", OPERATIONS["xor"]),
+    ):
         integer = {"p" + name: partial(_logic, 64, operation)}
         floating = {name + "ps": partial(_logic, 32, operation), name + "pd": partial(_logic, 64, operation)}
         table |= both_encodings({**integer, **floating})
@@ -295,33 +270,33 @@ def _logics() -> dict[str, Entry]:
     return table
 
 
-# Name without the letter of the elements' width, the letters that there are, and the entry for a width.
-_INTEGERS: tuple[tuple[str, str, Callable[[int], Entry]], ...] = (
-    ("padd", "bwdq", lambda width: partial(_lanewise, width, _add)),
-    ("psub", "bwdq", lambda width: partial(_lanewise, width, _sub)),
+# Name without the letter of the elements' width, the letters that there are, and the meaning for a width.
+_INTEGERS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
+    ("padd", "bwdq", lambda width: partial(_lanewise, width, OPERATIONS["add"])),
+    ("psub", "bwdq", lambda width: partial(_lanewise, width, OPERATIONS["sub"])),
     ("paddus", "bw", lambda width: partial(_lanewise, width, _add_saturated)),
     ("psubus", "bw", lambda width: partial(_lanewise, width, _subtract_saturated)),
-    ("pmull", "wd", lambda width: partial(_lanewise, width, _mul)),
-    ("pcmpeq", "bwdq", lambda width: partial(_compare, width, _eq)),
+    ("pmull", "wd", lambda width: partial(_lanewise, width, OPERATIONS["mul"])),
+    ("pcmpeq", "bwdq", lambda width: partial(_compare, width, OPERATIONS["eq"])),
     ("pcmpgt", "bwdq", lambda width: partial(_compare, width, _greater)),
     ("pmins", "bwd", lambda width: partial(_lanewise, width, partial(_smaller, True, True))),
     ("pmaxs", "bwd", lambda width: partial(_lanewise, width, partial(_smaller, True, False))),
     ("pminu", "bwd", lambda width: partial(_lanewise, width, partial(_smaller, False, True))),
     ("pmaxu", "bwd", lambda width: partial(_lanewise, width, partial(_smaller, False, False))),
-    ("psll", "wdq", lambda width: partial(_shift, width, _shl)),
-    ("psrl", "wdq", lambda width: partial(_shift, width, _shr)),
-    ("psra", "wd", lambda width: partial(_shift, width, _sar)),
+    ("psll", "wdq", lambda width: partial(_shift, width, OPERATIONS["shl"])),
+    ("psrl", "wdq", lambda width: partial(_shift, width, OPERATIONS["shr"])),
+    ("psra", "wd", lambda width: partial(_shift, width, OPERATIONS["sar"])),
 )
-_VECTORS: tuple[tuple[str, str, Callable[[int], Entry]], ...] = (
-    ("vpmull", "q", lambda width: partial(_lanewise, width, _mul)),
+_VECTORS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
+    ("vpmull", "q", lambda width: partial(_lanewise, width, OPERATIONS["mul"])),
     ("vpmins", "q", lambda width: partial(_lanewise, width, partial(_smaller, True, True))),
     ("vpmaxs", "q", lambda width: partial(_lanewise, width, partial(_smaller, True, False))),
     ("vpminu", "q", lambda width: partial(_lanewise, width, partial(_smaller, False, True))),
     ("vpmaxu", "q", lambda width: partial(_lanewise, width, partial(_smaller, False, False))),
-    ("vpsra", "q", lambda width: partial(_shift, width, _sar)),
-    ("vpsllv", "wdq", lambda width: partial(_lanewise, width, _shl)),
-    ("vpsrlv", "wdq", lambda width: partial(_lanewise, width, _shr)),
-    ("vpsrav", "wdq", lambda width: partial(_lanewise, width, _sar)),
+    ("vpsra", "q", lambda width: partial(_shift, width, OPERATIONS["sar"])),
+    ("vpsllv", "wdq", lambda width: partial(_lanewise, width, OPERATIONS["shl"])),
+    ("vpsrlv", "wdq", lambda width: partial(_lanewise, width, OPERATIONS["shr"])),
+    ("vpsrav", "wdq", lambda width: partial(_lanewise, width, OPERATIONS["sar"])),
     ("vprol", "dq", lambda width: partial(_rotate, width, True)),
     ("vpror", "dq", lambda width: partial(_rotate, width, False)),
     ("vprolv", "dq", lambda width: partial(_lanewise, width, partial(_rotate_each, True))),
@@ -334,21 +309,21 @@ _VECTORS: tuple[tuple[str, str, Callable[[int], Entry]], ...] = (
     ("vpopcnt", "bwdq", lambda width: partial(_unary, width, population)),
     ("vplzcnt", "dq", lambda width: partial(_unary, width, leading_zeros)),
     ("kxnor", "bwdq", lambda width: partial(_mask_logic, width, _xnor)),
-    ("kadd", "bwdq", lambda width: partial(_mask_logic, width, _add)),
+    ("kadd", "bwdq", lambda width: partial(_mask_logic, width, OPERATIONS["add"])),
     ("knot", "bwdq", lambda width: partial(_mask_not, width)),
-    ("kshiftl", "bwdq", lambda width: partial(_mask_shift, width, _shl)),
-    ("kshiftr", "bwdq", lambda width: partial(_mask_shift, width, _shr)),
+    ("kshiftl", "bwdq", lambda width: partial(_mask_shift, width, OPERATIONS["shl"])),
+    ("kshiftr", "bwdq", lambda width: partial(_mask_shift, width, OPERATIONS["shr"])),
     ("kortest", "bwdq", lambda width: partial(_mask_test, width, True)),
     ("ktest", "bwdq", lambda width: partial(_mask_test, width, False)),
 )
 
 
-def of_each_width(rows: Sequence[tuple[str, str, Callable[[int], Entry]]]) -> dict[str, Entry]:
-    """The rows' entries, by their names with a width's letter at the end."""
-    return {name + letter: entry(WIDTHS[letter]) for name, letters, entry in rows for letter in letters}
+def of_each_width(rows: Sequence[tuple[str, str, Callable[[int], Meaning]]]) -> dict[str, Meaning]:
+    """The meanings in the rows, by their names with a width's letter at the end."""
+    return {name + letter: meaning(WIDTHS[letter]) for name, letters, meaning in rows for letter in letters}
 
 
-TABLE: Mapping[str, Entry] = MappingProxyType(
+TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
         **_logics(),
         **both_encodings(of_each_width(_INTEGERS)),

@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 from setwise.analysis.spec import adders
 from setwise.analysis.spec.words import ALL as ALL
-from setwise.analysis.spec.words import W, clip, full, joined, on, where
+from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, on
 
-Files = Literal["little", "big"]
-Given = Literal["empty", "occupied"]
+FileOrder = Literal["little", "big"]
+BoardKind = Literal["empty", "occupied"]
 
 
 # (file step, rank step), in the order of dir8.
@@ -170,7 +170,7 @@ def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
-def from_square(piece: str, square: W, free: W, files: Files = "little") -> W:
+def from_square(piece: str, square: W, free: W, files: FileOrder = "little") -> W:
     """What a slider of these directions on one square attacks; the state of its own square does not matter.
 
     With `files="big"` squares and boards are numbered h1 = 0, g1 = 1, a1 = 7, h2 = 8, which tells on single directions
@@ -184,10 +184,10 @@ def from_square(piece: str, square: W, free: W, files: Files = "little") -> W:
     if isinstance(square, int):
         return _from_one_square(piece, square, free, files)
     # Whatever the square is: exactly one of the 64 conditions holds.
-    return joined(_from_one_square(piece, one, free, files) & where(square, one, 6) for one in range(64))
+    return joined(_from_one_square(piece, one, free, files) & equality_mask(square, one, 6) for one in range(64))
 
 
-def _from_one_square(piece: str, square: int, free: W, files: Files) -> W:
+def _from_one_square(piece: str, square: int, free: W, files: FileOrder) -> W:
     number = [place if files == "little" else 8 * (place // 8) + 7 - place % 8 for place in range(64)]
     found: W = free ^ free
     for single in directions(piece):
@@ -202,12 +202,12 @@ def _from_one_square(piece: str, square: int, free: W, files: Files) -> W:
     return clip(found)
 
 
-def of_pieces(piece: str, square: W, white: W, black: W, files: Files = "little") -> W:
+def of_pieces(piece: str, square: W, white: W, black: W, files: FileOrder = "little") -> W:
     """What a slider on one square attacks among the pieces of both sides."""
     return from_square(piece, square, clip(~(white | black)), files)
 
 
-def in_direction(square: W, number: W, white: W, black: W, files: Files = "little") -> W:
+def in_direction(square: W, number: W, white: W, black: W, files: FileOrder = "little") -> W:
     """What a slider on one square attacks in one direction, numbered as `NUMBERED` says; any other number: nothing.
 
     >>> hex(in_direction(0, 1, 1 << 2, 1)), hex(in_direction(7, 1, 1 << 5, 0, "big")), in_direction(0, 1 << 63, 0, 0)
@@ -217,11 +217,12 @@ def in_direction(square: W, number: W, white: W, black: W, files: Files = "littl
     if isinstance(number, int):
         return from_square(NUMBERED[number], square, free, files) if number in NUMBERED else free ^ free
     return joined(
-        from_square(direction, square, free, files) & where(number, one, 64) for one, direction in NUMBERED.items()
+        from_square(direction, square, free, files) & equality_mask(number, one, 64)
+        for one, direction in NUMBERED.items()
     )
 
 
-def specification(name: str, direction: str = "", given: Given = "empty") -> Callable[..., tuple[Any, ...]]:
+def specification(name: str, direction: str = "", board: BoardKind = "empty") -> Callable[..., tuple[Any, ...]]:
     """The specification of that name as a function from words to a tuple of words.
 
     Names and parameters (a direction, a set of them, or `any`, which puts dir8 behind the other parameters):
@@ -234,29 +235,29 @@ def specification(name: str, direction: str = "", given: Given = "empty") -> Cal
     -big-endian behind its name, for files numbered the other way;
     right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
-    With given="occupied" the squares that are not empty stand in the place of `empty` or `free`; boards of pieces mean
+    With board="occupied" the squares that are not empty stand in the place of `empty` or `free`; boards of pieces mean
     the same in either case. Raises ValueError for a name or direction that there is not.
 
-    >>> specification("pair", given="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
+    >>> specification("pair", board="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
     True
     """
     key = name.lower()
     if key in _DIRECTED:
-        function, board = _DIRECTED[key]
+        function, takes_empty = _DIRECTED[key]
         if direction.lower() == "any":
-            return _tupled(_at_run_time(function), -2 if board and given == "occupied" else None)
+            return _tupled(_at_run_time(function), -2 if takes_empty and board == "occupied" else None)
         directions(direction)
-        return _tupled(lambda *words: function(direction, *words), -1 if board and given == "occupied" else None)
+        return _tupled(lambda *words: function(direction, *words), -1 if takes_empty and board == "occupied" else None)
     if key in _WHOLE:
-        return _tupled(_WHOLE[key], -1 if (given == "occupied") != (key == "pieces") else None)
+        return _tupled(_WHOLE[key], -1 if (board == "occupied") != (key == "pieces") else None)
     plain = key.removesuffix("-big-endian")
     if plain in _FROM_SQUARE:
         directions(direction)
-        from_one, free = _FROM_SQUARE[plain]
-        files: Files = "little" if plain == key else "big"
-        return _tupled(partial(from_one, direction, files), -1 if free and given == "occupied" else None)
+        from_one, takes_free = _FROM_SQUARE[plain]
+        files: FileOrder = "little" if plain == key else "big"
+        return _tupled(partial(from_one, direction, files), -1 if takes_free and board == "occupied" else None)
     if key == "right-attacks":
-        return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if given == "occupied" else None)
+        return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if board == "occupied" else None)
     if key in _ARITHMETIC:
         return _tupled(_ARITHMETIC[key], None)
     names = (*_DIRECTED, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
@@ -304,10 +305,10 @@ def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[
     """The function with one of its arguments complemented and its result as a tuple."""
 
     def called(*words: Any) -> tuple[Any, ...]:
-        given = list(words)
+        arguments = list(words)
         if complemented is not None:
-            given[complemented] = clip(~given[complemented])
-        result = function(*given)
+            arguments[complemented] = clip(~arguments[complemented])
+        result = function(*arguments)
         return result if isinstance(result, tuple) else (result,)
 
     return called
@@ -320,6 +321,6 @@ def _at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
         *boards, dir8 = words
         if isinstance(dir8, int):
             return function(DIR8[dir8], *boards)
-        return joined(function(single, *boards) & where(dir8, number, 3) for number, single in enumerate(DIR8))
+        return joined(function(single, *boards) & equality_mask(dir8, number, 3) for number, single in enumerate(DIR8))
 
     return called

@@ -48,7 +48,7 @@ def joined(words: Iterable[W]) -> W:
     return reduce(lambda one, other: one | other, words)
 
 
-def where(word: W, number: int, bits: int) -> W:
+def equality_mask(word: W, number: int, bits: int) -> W:
     """All ones where the lowest bits of `word` are `number`, else 0."""
     same = (word ^ word) | 1
     for bit in range(bits):

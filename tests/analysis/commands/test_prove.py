@@ -118,7 +118,7 @@ def _refuted(kernel: Kernel) -> Proof:
 
     made = Prover().prove(binary_of(kernel), task_of(kernel))
     found = Counterexample("attacks is wrong", (("sliders", (1,)), ("empty", (0,))), 0, (1 << 9,), (0,))
-    lie = replace(made, status="refuted", reason=found.what, counterexample=found)
+    lie = replace(made, status="refuted", reason=found.complaint, counterexample=found)
     said = Confirmation("disagrees", "but this processor gives what is expected: the proof is wrong", (1 << 9,))
     proof = Proof((NAME, "x86-64", 1, "sysv"), lie, said)
     assert "the proof is wrong" in certificate_text(proof, NAME)

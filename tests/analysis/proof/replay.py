@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import MASKS
-from setwise.analysis.proof.confirmation import apart
+from setwise.analysis.proof.confirmation import in_own_process
 from setwise.analysis.run.task import Task
 from setwise.codegen.run.executable import Executable
 from tests.analysis.semantics.machines import GENERAL as ORDER
@@ -17,7 +17,7 @@ _APART = 512  # bytes between arrays
 
 def wrong(cpu: Cpu, certificate: Certificate) -> bool:
     """Whether the routine, run with these registers, breaks its contract in the lane of the counterexample."""
-    return apart(lambda: _wrong(cpu, certificate))
+    return in_own_process(lambda: _wrong(cpu, certificate))
 
 
 def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
@@ -33,10 +33,10 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
     memory[:_PAGE] = (junk * _PAGE)[:_PAGE] if len(junk) == 8 else memory[:_PAGE]
     if found.alias is not None:
         blocks[task.arrays[-1]] = blocks[task.arrays[found.alias]]
-    for argument, one in zip(task.each, found.inputs, strict=False) if task.each else ():
-        start = blocks[task.arrays[task.each.index(argument)]] - cpu.memory
+    for argument, one in zip(task.elements, found.inputs, strict=False) if task.elements else ():
+        start = blocks[task.arrays[task.elements.index(argument)]] - cpu.memory
         memory[start : start + 8 * number] = b"".join(word.to_bytes(8, "little") for word in one[1])
-    if not task.each:
+    if not task.elements:
         for one, word in zip(task.results, found.expected, strict=True):
             if one.place.file == "memory":
                 at = blocks["results"] - cpu.memory + one.place.offset + 8 * found.lane
@@ -70,7 +70,7 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
     for name in task.saved_vectors:
         if after.vectors[int(name[3:])][:2] != given.vectors[int(name[3:])][:2]:
             return True
-    for name, inputs in found.inputs if task.each else ():
+    for name, inputs in found.inputs if task.elements else ():
         start = blocks[name] - cpu.memory
         kept = left[start : start + 8 * number] == b"".join(word.to_bytes(8, "little") for word in inputs)
         if not kept and blocks[name] != blocks[task.arrays[-1]]:
@@ -85,7 +85,7 @@ def _results(
         place = address - cpu.memory
         return int.from_bytes(left[place : place + 8], "little")
 
-    if task.each:
+    if task.elements:
         return (at(blocks[task.arrays[-1]] + 8 * lane),)
     return tuple(
         general[one.place.register]

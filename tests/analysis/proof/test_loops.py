@@ -37,7 +37,7 @@ NORTH = Task(
     ),
     (Result("attacks", Place("memory")),),
     saved=("rbx",),
-    each=(Argument("sliders", "board", Place("general")),),
+    elements=(Argument("sliders", "board", Place("general")),),
 )
 STEP = "mov r8,[rdi+rax*8]; shl r8,8; mov [rdx+rax*8],r8; inc rax; dec rcx;"
 
@@ -188,7 +188,7 @@ def test_the_processor_sees_that_an_input_is_changed() -> None:
         made = Prover().prove(Binary(assemble(LOOP.format(fill + more))), task_of(kernel))
         assert made.status == status
     said = confirm(kernel, made)
-    assert (said.status, said.what) == ("confirmed", "confirmed by running it: changes empty")
+    assert (said.status, said.description) == ("confirmed", "confirmed by running it: changes empty")
 
 
 def test_a_carry_loop_that_stands_still_is_refuted() -> None:

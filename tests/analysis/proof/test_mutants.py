@@ -100,7 +100,7 @@ def judged(name: str, isa: str, number: int) -> list[Verdict]:
     verdicts = []
     for mutant in mutants(binary_of(judge.kernel), 3 * number, seed=len(name)):
         made = judge.prover.prove(mutant.binary, judge.task, 60)
-        what = f"{name} {isa}: {mutant.what}: {made.reason}"
+        what = f"{name} {isa}: {mutant.description}: {made.reason}"
         verdicts.append(Verdict(judge.outcome(made), what))
         if sum(verdict.outcome in DECIDED for verdict in verdicts) == number:
             break
@@ -186,4 +186,4 @@ def test_other_bytes_for_the_same_instruction_are_no_mutant() -> None:
     """shl is encoded in two ways (/4 and /6), and its count is taken modulo 64."""
     found = list(mutants(Binary(bytes.fromhex("48c1e008c3")), 100))
     assert found
-    assert not [mutant.what for mutant in found if "'sal" in mutant.what or ",72'" in mutant.what]
+    assert not [mutant.description for mutant in found if "'sal" in mutant.description or ",72'" in mutant.description]

@@ -125,7 +125,7 @@ def test_a_wrap_mask_that_is_not_right_is_refuted_by_a_board(
         assert found.expected == (raywalk.attacks(direction, words["sliders"], words["empty"]),)
         assert words["sliders"].bit_count() == 1  # a board that is easy to read
         said = confirm_by_stepping(proof)
-        assert (said.status, said.what, said.got) == ("confirmed", "confirmed by stepping", found.got)
+        assert (said.status, said.description, said.got) == ("confirmed", "confirmed by stepping", found.got)
         if runnable():
             said = confirm(kernel, proof)
             assert (said.status, said.got) == ("confirmed", found.got)

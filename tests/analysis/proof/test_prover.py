@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.confirmation import Crash, apart, confirm
+from setwise.analysis.proof.confirmation import Crash, confirm, in_own_process
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place, Result, Task
@@ -295,12 +295,12 @@ def test_a_broken_tail_of_an_array_is_refuted() -> None:
 
 
 def test_arrays_that_are_written_before_they_are_read_are_not_proved() -> None:
-    """Right where the result lies apart, wrong where it takes an input's place."""
+    """Right where the result lies in_own_process, wrong where it takes an input's place."""
     each = (Argument("sliders", "board", Place("general")), Argument("empty", "empty", Place("general")))
     places = [Place("general", name) for name in ("rdi", "rsi", "rdx", "rcx")]
     kinds = (("sliders", "boards"), ("empty", "boards"), ("result", "boards"), ("n", "count"))
     arguments = tuple(Argument(name, kind, place) for (name, kind), place in zip(kinds, places, strict=True))
-    task = Task("step", "nort", arguments[:1] + arguments[2:], (Result("attacks", Place("memory")),), each=each[:1])
+    task = Task("step", "nort", arguments[:1] + arguments[2:], (Result("attacks", Place("memory")),), elements=each[:1])
     start, end = "xor eax,eax; test rcx,rcx; je 2f; 1: ", "inc rax; dec rcx; jne 1b; 2: ret"
     right = "mov r8,[rdi+rax*8]; shl r8,8; mov [rdx+rax*8],r8;"
     assert proof(start + right + end, task).status == "proved"
@@ -335,9 +335,9 @@ def test_counterexamples_are_confirmed_or_the_prover_is_wrong() -> None:
 
 @runs
 def test_a_crash_in_a_process_apart_is_told() -> None:
-    assert apart(lambda: 42) == 42
+    assert in_own_process(lambda: 42) == 42
     with pytest.raises(Crash, match=r"SIGSEGV|SIGABRT"):
-        apart(_abort)
+        in_own_process(_abort)
 
 
 def _abort() -> None:

@@ -16,7 +16,7 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
-from setwise.analysis.proof.confirmation import apart
+from setwise.analysis.proof.confirmation import in_own_process
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
@@ -76,12 +76,12 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_wrong_shows_in_steps(source: str, what: str) -> None:
     _, said = judged(source)
     assert said.status == "confirmed"
-    assert re.fullmatch(what, said.what), said.what
+    assert re.fullmatch(what, said.description), said.description
 
 
 def test_registers_that_a_convention_saves_are_its_own() -> None:
     _, said = judged("mov rsi,rcx; mov rax,0; ret", abi="win64")
-    assert (said.status, said.what) == ("confirmed", "confirmed by stepping: rsi is not restored")
+    assert (said.status, said.description) == ("confirmed", "confirmed by stepping: rsi is not restored")
 
 
 def test_the_steps_have_results_of_their_own() -> None:
@@ -95,7 +95,7 @@ def test_an_input_that_changes_shows() -> None:
     source = "xor eax,eax; test rcx,rcx; je 2f; 1: mov [rsi+rax*8],rax; inc rax; dec rcx; jne 1b; 2: ret"
     _, said = judged(source, name)
     assert said.status == "confirmed"
-    assert "empty is changed" in said.what
+    assert "empty is changed" in said.description
 
 
 def test_a_refutation_of_right_code_disagrees() -> None:
@@ -122,7 +122,7 @@ def lied(image: bytes) -> Certificate:
     found = Counterexample("attacks is wrong", (("sliders", (1,)), ("empty", (0,))), 0, (2,), (0,))
     code = len(image) if b"\0" not in image[-1:] else image.index(b"\xc3") + 1
     binary = Binary(image[:code], image[code:], code)
-    return Certificate("refuted", binary, task_of(kernel()), found.what, found)
+    return Certificate("refuted", binary, task_of(kernel()), found.complaint, found)
 
 
 def test_code_that_would_leave_a_trace_is_not_executed(
@@ -132,12 +132,12 @@ def test_code_that_would_leave_a_trace_is_not_executed(
     image = payload(trace)
     if runnable() and os.uname().sysname == "Linux":
         with Executable(image) as code:
-            assert apart(code.function(ctypes.c_uint64)) == 0
+            assert in_own_process(code.function(ctypes.c_uint64)) == 0
         assert trace.exists()  # so it does leave one
         trace.unlink()
     said = confirm_by_stepping(lied(image))
     assert said.status == "not confirmed"
-    assert said.what.startswith("not confirmed, for it cannot be stepped: no semantics for 'syscall'")
+    assert said.description.startswith("not confirmed, for it cannot be stepped: no semantics for 'syscall'")
     monkeypatch.setattr(Prover, "prove", lambda *_: lied(image))
     require_module("bitwuzla")
     file = built(tmp_path, "unsigned long long f(void) { return 0; }")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setwise.analysis.commands.trace import fill_of, registers
-from setwise.analysis.run.drawing import Frame, Panel, as_svg, as_text
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, frames, stepped
+from setwise.analysis.run.drawing import Panel, Strip, as_svg, as_text
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, stepped, strips
 from setwise.analysis.spec import raywalk
 from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue, find
@@ -112,19 +112,19 @@ def test_every_fill_of_the_catalogue(sliders: int, empty: int, dir8: int) -> Non
 
 
 def test_text() -> None:
-    text = as_text([Frame("one", (Panel("a", 1), Panel("b", 2, stopped=1)), "note"), Frame("two")])
+    text = as_text([Strip("one", (Panel("a", 1), Panel("b", 2, stopped=1)), "note"), Strip("two")])
     lines = text.splitlines()
     assert lines[0] == "one   note"
     assert lines[1] == "a" + 18 * " " + "b"
     assert lines[9] == "1 . . . . . . .    0 1 . . . . . ."
     assert lines[-2:] == ["", "two"]
-    five = as_text([Frame("", tuple(Panel(str(n), 1 << n) for n in range(5)))])
+    five = as_text([Strip("", tuple(Panel(str(n), 1 << n) for n in range(5)))])
     assert [line.split()[0] for line in five.splitlines() if line[0].isdigit() and len(line.split()) < 8] == ["0", "4"]
 
 
 def test_svg() -> None:
     shown = fill("dumb7", "sout", SLIDERS, EMPTY)
-    picture = as_svg(frames(shown), "a <title> & more")
+    picture = as_svg(strips(shown), "a <title> & more")
     root = ET.fromstring(picture)
     space = "{http://www.w3.org/2000/svg}"
     circles = root.findall(f".//{space}circle")
@@ -136,8 +136,8 @@ def test_svg() -> None:
     for circle in circles:
         assert 0 < float(circle.attrib["cx"]) < width
         assert 0 < float(circle.attrib["cy"]) < height
-    (lower_left,) = ET.fromstring(as_svg([Frame("", (Panel("a1", 1),))], "")).findall(f".//{space}circle")
-    (ground,) = ET.fromstring(as_svg([Frame("", (Panel("a1", 1),))], "")).findall(f".//{space}rect[@class='l']")
+    (lower_left,) = ET.fromstring(as_svg([Strip("", (Panel("a1", 1),))], "")).findall(f".//{space}circle")
+    (ground,) = ET.fromstring(as_svg([Strip("", (Panel("a1", 1),))], "")).findall(f".//{space}rect[@class='l']")
     assert float(lower_left.attrib["cx"]) == float(ground.attrib["x"]) + 8
     assert float(lower_left.attrib["cy"]) == float(ground.attrib["y"]) + float(ground.attrib["height"]) - 8
     # It has a background of its own, so that it reads on white pages and on dark ones.
@@ -151,7 +151,7 @@ def test_registers_show_each_executed_instruction() -> None:
     kernel = lower(find("kogge-stone.attacks.sout"), "x86-64", "wiki")
     shown = registers(kernel, [SLIDERS, EMPTY])
     assert [panel.title for panel in shown[0].panels] == ["sliders (rdx)", "empty (rcx)"]
-    assert [frame.heading for frame in shown[1:4]] == ["1. mov rax,rdx", "2. shr rax,8", "3. and rax,rcx"]
+    assert [strip.heading for strip in shown[1:4]] == ["1. mov rax,rdx", "2. shr rax,8", "3. and rax,rcx"]
     assert len(shown) == 1 + 19
     assert shown[2].panels == (Panel("rax", SLIDERS >> 8),)
     assert shown[-1].panels == (Panel("rax", raywalk.attacks("sout", SLIDERS, EMPTY)),)

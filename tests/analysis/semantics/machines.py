@@ -171,7 +171,7 @@ class Bochs:
         if not installed():
             return "bochs missing"
         fault = fault_of(instruction)
-        return f"Bochs {fault.what}" if self._corrected and fault is not None and fault.correct is None else ""
+        return f"Bochs {fault.description}" if self._corrected and fault is not None and fault.correct is None else ""
 
     def run(self, trials: Sequence[Trial]) -> list[After]:
         image = Image()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setwise.analysis.code.decode import Decoded, decode
-from setwise.analysis.semantics.domains import BitVectors, Domain, DomainWord, Integers, Value, signed
+from setwise.analysis.code.decode import Decoded, decode, signed
+from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, DomainWord, Integers
 from setwise.analysis.semantics.state import Flag, State
 from setwise.analysis.semantics.table import execute
 from setwise.analysis.spec import raywalk
@@ -44,7 +44,7 @@ class Solver:
     def check(self) -> None:
         assert self._solver.check_sat() == self.domain.bitwuzla.Result.SAT
 
-    def value(self, term: Value) -> int:
+    def value(self, term: Bits) -> int:
         """After `check`."""
         return term if isinstance(term, int) else int(self._solver.get_value(term).value(10))
 
@@ -57,7 +57,7 @@ def test_operations(width: int, data: st.DataObject) -> None:
     low = data.draw(st.integers(0, width - 1))
     size, known = data.draw(st.integers(1, width - low)), data.draw(st.integers(0, 2))
 
-    def results(d: Domain, x: Value, y: Value, n: Value, c: Value) -> list[Value]:
+    def results(d: Domain, x: Bits, y: Bits, n: Bits, c: Bits) -> list[Bits]:
         both = (d.and_, d.or_, d.xor, d.add, d.sub, d.mul, d.eq, d.ult)
         found = [operation(p, q, width) for operation in both for p, q in ((x, y), (y, x), (x, x))]
         found += [shift(x, n, width) for shift in (d.shl, d.shr, d.sar)]
@@ -100,7 +100,7 @@ def test_terms_walk_rays() -> None:
     solver, chance = Solver(), random.Random(2)
     sliders, empty, dir8 = chance.getrandbits(64) & chance.getrandbits(64), chance.getrandbits(64), 3
     words = [DomainWord(solver.domain, solver.variable(word, 64)) for word in (sliders, empty, dir8)]
-    union = raywalk.specification("union", given="occupied")(words[0], words[0], words[1])[0]
+    union = raywalk.specification("union", board="occupied")(words[0], words[0], words[1])[0]
     any_direction = raywalk.specification("attacks", "any")(*words)[0]
     solver.check()
     assert solver.value(union.value) == raywalk.attacks("queen", sliders, ~empty & raywalk.ALL)
@@ -112,13 +112,13 @@ class Memory:
 
     def __init__(self, content: bytes, solver: Solver | None) -> None:
         self.content, self.solver = content, solver
-        self.stored: dict[tuple[int, int], Value] = {}
+        self.stored: dict[tuple[int, int], Bits] = {}
 
-    def load(self, address: int, bits: int) -> Value:
+    def load(self, address: int, bits: int) -> Bits:
         value = int.from_bytes(self.content[address : address + bits // 8], "little")
         return self.solver.variable(value, bits) if self.solver else value
 
-    def store(self, address: int, bits: int, value: Value) -> None:
+    def store(self, address: int, bits: int, value: Bits) -> None:
         self.stored[address, bits] = value
 
 
@@ -151,11 +151,11 @@ def states(seed: str) -> tuple[State, State, Solver]:
     return integers, terms, solver
 
 
-def constant(value: Value) -> Flag:
+def constant(value: Bits) -> Flag:
     return lambda: value
 
 
-def outcome(state: State, flags: frozenset[str]) -> dict[str, Value]:
+def outcome(state: State, flags: frozenset[str]) -> dict[str, Bits]:
     """All that the state holds, by place."""
     found = dict(state.registers)
     found |= {f"{name}.{place}": lane for name, lanes in state.vectors.items() for place, lane in enumerate(lanes)}

@@ -16,7 +16,7 @@ import pytest
 
 from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.run.emulation import FAULTS, Fault, fault_of
-from setwise.analysis.run.steps import Region, Regions
+from setwise.analysis.run.steps import MemoryRange, MemoryRanges
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.semantics.state import Flag, State
 from setwise.analysis.semantics.table import TABLE, execute
@@ -123,8 +123,8 @@ def differences(machine: Machine, instruction: Decoded, tried: Trial, after: Aft
     """Where the semantics and the machine differ, in words."""
     if after.fault:
         return [after.fault]
-    given, region = tried.given, Region("memory", machine.memory, bytearray(tried.memory))
-    state = State(Integers(), Regions([region]))
+    given, region = tried.given, MemoryRange("memory", machine.memory, bytearray(tried.memory))
+    state = State(Integers(), MemoryRanges([region]))
     state.registers = dict(zip(GENERAL, given.general, strict=True)) | {f"k{n}": k for n, k in enumerate(given.masks)}
     state.vectors = {f"zmm{number}": vector for number, vector in enumerate(given.vectors)}
     state.flags = {name: constant(given.flags >> place & 1) for name, place in FLAGS.items()}
@@ -195,7 +195,7 @@ def test_every_form_is_tried_somewhere() -> None:
 
 
 @pytest.mark.usefixtures("bochs")
-@pytest.mark.parametrize("fault", FAULTS, ids=[fault.what for fault in FAULTS])
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.description for fault in FAULTS])
 def test_bochs_still_has_its_faults(fault: Fault) -> None:
     """When this fails Bochs has mended one: then it is known no more, and neither corrected."""
     uncorrected = Party(Bochs(corrected=False))
@@ -203,7 +203,7 @@ def test_bochs_still_has_its_faults(fault: Fault) -> None:
     assert {assembled()[form].mnemonic for form in concerned} == fault.mnemonics - INVERSE
     for name in fault.mnemonics - INVERSE:
         mine = [form for form in concerned if assembled()[form].mnemonic == name]
-        assert any(uncorrected.differences(form, range(2, 4)) for form in mine), f"{name}: {fault.what}"
+        assert any(uncorrected.differences(form, range(2, 4)) for form in mine), f"{name}: {fault.description}"
 
 
 @pytest.mark.usefixtures("bochs")

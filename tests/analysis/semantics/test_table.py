@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.run.steps import Machine, Regions, Start, run
+from setwise.analysis.code.decode import Binary, decode, signed
+from setwise.analysis.run.steps import Machine, MemoryRanges, Start, run
 from setwise.analysis.semantics import bits, general, permute, vector
 from setwise.analysis.semantics import lanes as semantics_lanes
-from setwise.analysis.semantics.domains import Integers, signed
-from setwise.analysis.semantics.parts import Entry
+from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.semantics.parts import Meaning
 from setwise.analysis.semantics.table import TABLE, SemanticsError, State, UnknownInstructionError, execute
 from tests.analysis.listings import assemble
 
@@ -164,7 +164,7 @@ def test_alignment() -> None:
 
 
 def test_registers_without_a_value() -> None:
-    state = State(Integers(), Regions())
+    state = State(Integers(), MemoryRanges())
     with pytest.raises(SemanticsError, match="reads rcx, which has no value"):
         one("mov rax,rcx", state)
     with pytest.raises(SemanticsError, match="reads xmm1, which has no value"):
@@ -194,5 +194,5 @@ def test_every_name_is_an_instruction() -> None:
     names = {name.lower() for name in vars(iced_x86.Mnemonic) if name.isupper()}
     assert set(TABLE) <= names
     rooms = (general, bits, vector, semantics_lanes, permute)
-    tables: list[dict[str, Entry]] = [dict(room.TABLE) for room in rooms]
+    tables: list[dict[str, Meaning]] = [dict(room.TABLE) for room in rooms]
     assert sum(map(len, tables)) == len(TABLE)

@@ -116,7 +116,7 @@ def test_numpy_says_the_same(rooks: int, bishops: int, empty: int, dir8: int) ->
 def test_occupied_in_place_of_empty(rooks: int, bishops: int, queens: int, occupied: int) -> None:
     empty = ALL ^ occupied
     for name in ("union", "pair", "rays"):
-        assert specification(name, given="occupied")(rooks, bishops, occupied) == specification(name)(
+        assert specification(name, board="occupied")(rooks, bishops, occupied) == specification(name)(
             rooks, bishops, empty
         )
     assert specification("attacks", "rook", "occupied")(rooks, occupied) == specification("attacks", "rook")(
@@ -125,7 +125,7 @@ def test_occupied_in_place_of_empty(rooks: int, bishops: int, queens: int, occup
     assert specification("attacks", "any", "occupied")(rooks, occupied, 3) == (attacks("sout", rooks, empty),)
     assert specification("empty-attacks", "west", "occupied")(rooks) == (attacks("west", rooks, ALL),)
     in_pieces = (attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty))
-    assert specification("pieces", given="occupied")(rooks, bishops, queens, occupied) == in_pieces
+    assert specification("pieces", board="occupied")(rooks, bishops, queens, occupied) == in_pieces
     assert specification("pieces")(rooks, bishops, queens, empty) == in_pieces
     assert raywalk.pieces(rooks, bishops, queens, occupied) == in_pieces
 

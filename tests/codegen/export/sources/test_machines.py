@@ -72,7 +72,7 @@ def expected(sets: Sequence[str]) -> list[int]:
     """What the program tells where it may use these sets."""
     told = [sum(BITS[isa] for isa in sets)]
     for direction, isas in (("queen", ONE), ("east", MANY)):
-        attacks = raywalk.specification("attacks", direction, given="empty")
+        attacks = raywalk.specification("attacks", direction, board="empty")
         told += [int(attacks(*case)[0]) for case in cases()]
         told.append(max(BITS[isa] for isa in isas if isa in sets))
     return told
