@@ -59,7 +59,7 @@ def _directed(
     isas: tuple[str, ...] = ALL_SETS,
     others: tuple[Fill, ...] = (),
 ) -> Iterator[Routine]:
-    """The routines of one form, a direction each; `others` are other ways to write the fill."""
+    """The routines of one form, a direction each; `others` write the fill otherwise."""
 
     def along(fill: Fill, direction: Direction) -> Description:
         def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
@@ -69,7 +69,7 @@ def _directed(
         return describe
 
     for direction in directions:
-        descriptions = tuple(along(each, direction) for each in (fill, *others))
+        descriptions = tuple(along(variant, direction) for variant in (fill, *others))
 
         contract = Contract((SLIDERS, EMPTY) if empty else (SLIDERS,), specification, direction.name, requires=requires)
         alias = (aliases or {}).get(direction.name)
@@ -79,7 +79,7 @@ def _directed(
 
 
 def _of_sets(family: str, fill: Fill, source: str, others: tuple[Fill, ...] = ()) -> Iterator[Routine]:
-    """Attacks in several directions at once; `others` are other ways to write the fill."""
+    """Attacks in several directions at once; `others` write the fill otherwise."""
 
     def along(fill: Fill, directions: tuple[Direction, ...]) -> Description:
         def describe(layout: Layout, gen: Value, pro: Value) -> tuple[Value, ...]:
@@ -89,7 +89,7 @@ def _of_sets(family: str, fill: Fill, source: str, others: tuple[Fill, ...] = ()
         return describe
 
     for name, directions in DIRECTION_SETS.items():
-        descriptions = tuple(along(each, directions) for each in (fill, *others))
+        descriptions = tuple(along(variant, directions) for variant in (fill, *others))
         contract = Contract((SLIDERS, EMPTY), "attacks", name)
         summary = f"{_words(family, 'attacks')}, {name}"
         yield Routine(family, "attacks", name, contract, descriptions, source, summary, PACKED)
@@ -112,7 +112,7 @@ def _one_step(ray: Ray, board: Value) -> Value:
     return ray.step(board)
 
 
-def _plain(
+def _simple(
     family: str,
     form: str,
     parameters: tuple[Parameter, ...],
@@ -213,11 +213,11 @@ def _bytewise() -> Iterator[Routine]:
     narrow = (Parameter("x", "word", below=1 << 32), Parameter("y", "word", below=1 << 32))
     wide_loop, narrow_loop = partial(bytewise.carry_loop, bits=64), partial(bytewise.carry_loop, bits=32)
     below = ("x and y below 2**32",)
-    yield _plain("bytewise", "carry-loop-64", (x, y), wide_loop, ISENBERG, "add")
-    yield _plain("bytewise", "carry-loop-32", narrow, narrow_loop, ISENBERG, "add-32", requires=below)
-    yield _plain("bytewise", "add", (x, y), bytewise.add, ISENBERG, "bytewise-add")
-    yield _plain("bytewise", "subtract", (x, y), bytewise.subtract, ISENBERG, "bytewise-sub")
-    yield _plain(
+    yield _simple("bytewise", "carry-loop-64", (x, y), wide_loop, ISENBERG, "add")
+    yield _simple("bytewise", "carry-loop-32", narrow, narrow_loop, ISENBERG, "add-32", requires=below)
+    yield _simple("bytewise", "add", (x, y), bytewise.add, ISENBERG, "bytewise-add")
+    yield _simple("bytewise", "subtract", (x, y), bytewise.subtract, ISENBERG, "bytewise-sub")
+    yield _simple(
         "bytewise", "right-attacks", (FREE, ROOKS), bytewise.right_attacks, ISENBERG, "right-attacks", of="east"
     )
 
@@ -226,7 +226,7 @@ def _exploding() -> Iterator[Routine]:
     needs = ("square below 64",)
     number = Parameter("direction", "direction9")
     for suffix in ("", "big-endian"):
-        add = partial(_plain, "exploding", source=EXPLODING, direction=suffix, requires=needs)
+        add = partial(_simple, "exploding", source=EXPLODING, direction=suffix, requires=needs)
         ending = f"-{suffix}" if suffix else ""
         square = "from-square" + ending
         yield add("bishop", (SQUARE, FREE), exploding.bishop, specification=square, of="bishop")
@@ -234,9 +234,9 @@ def _exploding() -> Iterator[Routine]:
         around = "from-square-of-pieces" + ending
         yield add("orthogonal", (SQUARE, WHITE, BLACK), exploding.orthogonal, specification=around, of="rook")
         yield add("diagonal", (SQUARE, WHITE, BLACK), exploding.diagonal, specification=around, of="bishop")
-        one = partial(exploding.direction, files="big" if suffix else "little")
+        direction = partial(exploding.direction, files="big" if suffix else "little")
         parameters = (SQUARE, number, WHITE, BLACK)
-        yield add("direction", parameters, one, specification="direction-from-square" + ending, of="queen")
+        yield add("direction", parameters, direction, specification="direction-from-square" + ending, of="queen")
 
 
 _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., Description], str], ...] = (
@@ -262,22 +262,29 @@ _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., D
 
 def _sliders() -> Iterator[Routine]:
     """Whole-side routines, from occupied and from empty squares, queens among rooks and bishops both."""
-    for form, boards, results, maker, what in _WHOLE:
+    for form, boards, results, maker, summary in _WHOLE:
         for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
             given_occupied = board is OCCUPIED
             parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
             contract = Contract(parameters, form, "", results, (requires,))
-            ways = tuple(partial(maker(way), given_occupied=given_occupied) for way in sliders.WAYS)
+            descriptions = tuple(partial(maker(how), given_occupied=given_occupied) for how in sliders.FORMS)
             yield Routine(
-                "sliders", form + ending, "", contract, ways, SETWISE, f"{what}, from {board.name} squares", PACKED
+                "sliders",
+                form + ending,
+                "",
+                contract,
+                descriptions,
+                SETWISE,
+                f"{summary}, from {board.name} squares",
+                PACKED,
             )
 
 
 def _batch(routine: Routine) -> Routine:
     """The routine over arrays of boards; in vectors its lanes are boards."""
 
-    def over(each: Description) -> Description:
-        return partial(batch.over, each, routine.descriptions[0])
+    def over(describe: Description) -> Description:
+        return partial(batch.over, describe, routine.descriptions[0])
 
     inputs = routine.contract.parameters
     arrays = tuple(Parameter(p.name, "boards") for p in inputs)
@@ -287,7 +294,7 @@ def _batch(routine: Routine) -> Routine:
         form=routine.form if routine.direction else f"{routine.form}.batch",
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=contract,
-        descriptions=tuple(over(each) for each in routine.descriptions),
+        descriptions=tuple(map(over, routine.descriptions)),
         summary=f"{routine.summary}, for n boards",
         isas=ALL_SETS,
         aliases=(),

@@ -25,25 +25,25 @@ class Graph:
     @cached_property
     def users(self) -> dict[Value, list[Value]]:
         """For every value the values that take it as an argument (regions count through their results)."""
-        found: dict[Value, list[Value]] = {value: [] for value in self.order}
+        users: dict[Value, list[Value]] = {value: [] for value in self.order}
         for value in self.order:
             for below in dependencies(value):
-                found[below].append(value)
-        return found
+                users[below].append(value)
+        return users
 
     @cached_property
     def depth(self) -> int:
         """How many values follow one after the other on the longest way down."""
-        found: dict[Value, int] = {}
+        depths: dict[Value, int] = {}
         for value in self.order:
-            found[value] = 1 + max((found[below] for below in dependencies(value)), default=0)
-        return max(found[value] for value in self.results)
+            depths[value] = 1 + max((depths[below] for below in dependencies(value)), default=0)
+        return max(depths[value] for value in self.results)
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
         """What two graphs that describe the same code have in common."""
         number = {value: i for i, value in enumerate(self.order)}
-        return tuple((v.op, v.attr, v.keeps, *(number[below] for below in dependencies(v))) for v in number)
+        return tuple((v.op, v.attr, v.in_place, *(number[below] for below in dependencies(v))) for v in number)
 
 
 def dependencies(value: Value) -> tuple[Value, ...]:

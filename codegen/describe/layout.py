@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from operator import or_
 
 from setwise.codegen.board import ROOK, Direction
 from setwise.codegen.describe.ray import CompassRay
@@ -71,8 +72,8 @@ class Layout:
         for board in boards:
             by_width[board.lanes] = by_width[board.lanes] | board if board.lanes in by_width else board
         if self.boards:
-            return reduce(lambda one, other: one | other, by_width.values())
-        return reduce(lambda one, other: one | other, (fold(joined) for joined in by_width.values()))
+            return reduce(or_, by_width.values())
+        return reduce(or_, (fold(joined) for joined in by_width.values()))
 
 
 def halves(value: Value) -> tuple[Value, Value]:

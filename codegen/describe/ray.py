@@ -60,8 +60,8 @@ class CompassRay(_Traced):
     @property
     def straight(self) -> bool | None:
         """Whether the ray goes along ranks or files; None if only some of its lanes do."""
-        found = {direction in ROOK for direction in self.directions}
-        return found.pop() if len(found) == 1 else None
+        straight = {direction in ROOK for direction in self.directions}
+        return straight.pop() if len(straight) == 1 else None
 
     @property
     def opposite(self) -> CompassRay:
@@ -70,7 +70,7 @@ class CompassRay(_Traced):
 
     def shift(self, value: Value, n: int) -> Value:
         """The bare shift by n steps, wraps and all."""
-        return shift_signed(value, tuple(n * d.shift for d in self._each(value.lanes)))
+        return shift_signed(value, tuple(n * d.shift for d in self._directions_by_lane(value.lanes)))
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
         """The squares that n steps can arrive at: without the files (and on request ranks) that only a wrap reaches.
@@ -78,9 +78,9 @@ class CompassRay(_Traced):
         A ray that goes to both sides is shifted by rotates, so its masks hold ranks too.
         """
         ranks = ranks or len({d.shift > 0 for d in self.directions}) > 1
-        return constant(tuple(d.reach(n) if ranks else _reach_files(d, n) for d in self._each(lanes)))
+        return constant(tuple(d.reach(n) if ranks else _reach_files(d, n) for d in self._directions_by_lane(lanes)))
 
-    def _each(self, lanes: int) -> tuple[Direction, ...]:
+    def _directions_by_lane(self, lanes: int) -> tuple[Direction, ...]:
         return self.directions if len(self.directions) == lanes else self.directions * lanes
 
     def _node(self, op: str, value: Value, n: int) -> Value:
@@ -120,7 +120,7 @@ class RuntimeRay(_Traced):
         """The rotate by n steps; n is a power of two."""
         count = self.count
         for _ in range(n.bit_length() - 1):
-            count = make("add", count, count, keeps=True)
+            count = make("add", count, count, in_place=True)
         return value.rotate(count)
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:

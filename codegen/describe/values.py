@@ -32,7 +32,7 @@ Lanes = tuple[int, ...]
 class Value:
     """A 64-bit value, or several in lanes: what one operation makes of its arguments.
 
-    `attr` is what the operation needs besides values: a constant's lanes, shift counts, a ray. `keeps` says that the
+    `attr` is what the operation needs besides values: a constant's lanes, shift counts, a ray. `in_place` says that the
     description wrote the operation in place (`gen |= x`), so the result is the variable on its left side.
     """
 
@@ -40,7 +40,7 @@ class Value:
     args: tuple[Value, ...] = ()
     attr: Any = None
     lanes: int = 1
-    keeps: bool = False
+    in_place: bool = False
     region: Region | None = None
 
     def __repr__(self) -> str:
@@ -66,7 +66,7 @@ class Value:
 
     def on(self, args: tuple[Value, ...]) -> Value:
         """The same operation on other arguments."""
-        return Value(self.op, args, self.attr, self.lanes, self.keeps, self.region)
+        return Value(self.op, args, self.attr, self.lanes, self.in_place, self.region)
 
     def copy(self) -> Value:
         """A new variable that begins as this value: the one that is moved, where a move is needed."""
@@ -104,25 +104,25 @@ class Value:
         return _shift("rotl", self, count)
 
     def __iand__(self, other: Value | int) -> Value:
-        return _kept(self & other)
+        return _in_place(self & other)
 
     def __ior__(self, other: Value | int) -> Value:
-        return _kept(self | other)
+        return _in_place(self | other)
 
     def __ixor__(self, other: Value | int) -> Value:
-        return _kept(self ^ other)
+        return _in_place(self ^ other)
 
     def __iadd__(self, other: Value | int) -> Value:
-        return _kept(self + other)
+        return _in_place(self + other)
 
     def __isub__(self, other: Value | int) -> Value:
-        return _kept(self - other)
+        return _in_place(self - other)
 
     def __ilshift__(self, count: int | Lanes | Value) -> Value:
-        return _kept(self << count)
+        return _in_place(self << count)
 
     def __irshift__(self, count: int | Lanes | Value) -> Value:
-        return _kept(self >> count)
+        return _in_place(self >> count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,8 @@ class Region:
 
 def constant(number: int | Lanes, lanes: int = 1) -> Value:
     """A constant: one number for every lane, or a number a lane."""
-    each = (number,) * lanes if isinstance(number, int) else tuple(number)
-    return Value("const", attr=tuple(n & ALL for n in each), lanes=len(each))
+    numbers = (number,) * lanes if isinstance(number, int) else tuple(number)
+    return Value("const", attr=tuple(n & ALL for n in numbers), lanes=len(numbers))
 
 
 def parameter(index: int, lanes: int = 1) -> Value:
@@ -269,16 +269,16 @@ def permuted(truth: int, order: tuple[int, ...]) -> int:
     return new
 
 
-def make(op: str, *operands: Value | int, attr: Any = None, keeps: bool = False) -> Value:
+def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = False) -> Value:
     """The value of an operation on values: a constant where all arguments are, an argument where it changes nothing."""
     lanes = max(operand.lanes for operand in operands if isinstance(operand, Value))
     args = tuple(operand if isinstance(operand, Value) else constant(operand, lanes) for operand in operands)
     folded = _fold(op, args, attr, lanes)
-    return folded if folded is not None else Value(op, args, attr, lanes, keeps)
+    return folded if folded is not None else Value(op, args, attr, lanes, in_place)
 
 
-def _kept(value: Value) -> Value:
-    return replace(value, keeps=True) if value.args and value.region is None else value
+def _in_place(value: Value) -> Value:
+    return replace(value, in_place=True) if value.args and value.region is None else value
 
 
 def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
@@ -301,12 +301,12 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
         return constant(0, lanes)
     nothing, everything = (0,) * lanes, (ALL,) * lanes
     if len(args) == 2:
-        for given, other in ((constants[0], args[1]), (constants[1], args[0])):
-            if op in ("or", "xor", "add") and given == nothing:
+        for known, other in ((constants[0], args[1]), (constants[1], args[0])):
+            if op in ("or", "xor", "add") and known == nothing:
                 return other
-            if op == "and" and given in (nothing, everything):
-                return other if given == everything else constant(0, lanes)
-            if op == "or" and given == everything:
+            if op == "and" and known in (nothing, everything):
+                return other if known == everything else constant(0, lanes)
+            if op == "or" and known == everything:
                 return constant(ALL, lanes)
         if op == "sub" and constants[1] == nothing:
             return args[0]
@@ -334,9 +334,9 @@ def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value,
     return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=condition(*nexts)))
 
 
-def _parted(made: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+def _parted(returned: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     """The next values and the writes that a body has returned."""
-    return tuple(v for v in made if v.op not in WRITES), tuple(v for v in made if v.op in WRITES)
+    return tuple(v for v in returned if v.op not in WRITES), tuple(v for v in returned if v.op in WRITES)
 
 
 def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:

@@ -9,30 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Description
 from setwise.codegen.describe.values import Value, at_least, constant, load, nonzero, store, while_
 
-Each = Callable[..., tuple[Value, ...]]
 
-
-def over(each: Each, single: Each, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """`each` for every index, `single` where a register is not filled: two ways to describe the same.
+def over(packed: Description, single: Description, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+    """`packed` for every index, `single` where a register is not filled: two descriptions of the same.
 
     Parameters are the inputs' addresses, the result's address, and n.
     """
     *inputs, result, count = parameters
 
-    def by(lanes: int, each: Each) -> Callable[[Value, Value], tuple[Value, ...]]:
-        def some(index: Value, left: Value) -> tuple[Value, ...]:
+    def by(lanes: int, describe: Description) -> Callable[[Value, Value], tuple[Value, ...]]:
+        def boards_at(index: Value, left: Value) -> tuple[Value, ...]:
             boards = (load(pointer, index, lanes) for pointer in inputs)
-            (made,) = each(Layout(lanes, boards=True), *boards)
-            write = store(result, index, made)
+            (results,) = describe(Layout(lanes, boards=True), *boards)
+            write = store(result, index, results)
             index += lanes
             left -= lanes
             return index, left, write
 
-        return some
+        return boards_at
 
     index, left = constant(0), count
     if layout.lanes > 1:
-        index, left = while_(lambda _, left: at_least(left, layout.lanes), by(layout.lanes, each), index, left)
+        index, left = while_(lambda _, left: at_least(left, layout.lanes), by(layout.lanes, packed), index, left)
     return (Value("done", while_(lambda _, left: nonzero(left), by(1, single), index, left)),)

@@ -18,7 +18,7 @@ from typing import Literal
 
 from setwise.codegen.describe.values import ALL, Value, below, constant, switch, table, when
 
-Files = Literal["big", "little"]
+FileOrder = Literal["big", "little"]
 
 BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 ROOK_STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
@@ -138,7 +138,7 @@ def diagonal(square: Value, white: Value, black: Value) -> Value:
     return bishop(square, ~(white | black))
 
 
-def direction(square: Value, number: Value, white: Value, black: Value, files: Files) -> Value:
+def direction(square: Value, number: Value, white: Value, black: Value, files: FileOrder) -> Value:
     """Attacks of a piece on `square` in one direction only (`direction_attacks`).
 
     Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, looking from White's side; all other numbers, and 0, attack nothing.
@@ -212,7 +212,7 @@ def _rank_attacks() -> list[int]:
     return entries
 
 
-def _files_beyond(files: Files, *, right: bool) -> list[int]:
+def _files_beyond(files: FileOrder, *, right: bool) -> list[int]:
     """For each file number the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
     higher = right == (files == "little")
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]

@@ -1,6 +1,6 @@
 """A whole side at once: rooks and bishops (queens are in both) in all directions, by the best form known.
 
-Each routine has a description for each way below; the one that makes the shortest code for a target is taken.
+Each routine has a description for each form below; the one that makes the shortest code for a target is taken.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ AROUND = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
 Attacks = list[tuple[CompassRay, Value]]
 """Rays and what is attacked along them."""
 
-Fill = Callable[[CompassRay, Value, Value], Value]
-Way = Callable[[Layout, Sequence[Direction], Value, Value, Value, bool], Attacks]
+RayFill = Callable[[CompassRay, Value, Value], Value]
+Form = Callable[[Layout, Sequence[Direction], Value, Value, Value, bool], Attacks]
 
 
 def by_push(
@@ -64,7 +64,7 @@ def by_walls(
 ) -> Attacks:
     """Each axis by growing walls, which both its rays share; ranks by subtraction and by steps of two."""
     occupied = board if given_occupied else ~board
-    found: Attacks = []
+    rays: Attacks = []
     for left, right in layout.axes(LEFT):
         gen = layout.sliders(left, rooks, bishops)
         wall = blockers.walls(left, right, layout.board(left, occupied))
@@ -72,37 +72,37 @@ def by_walls(
             there, back = blockers.east_by_subtraction(gen, wall), blockers.by_two(right, gen, wall)
         else:
             there, back = blockers.axis(left, right, gen, wall)
-        found += [(left, there), (right, back)]
-    return found
+        rays += [(left, there), (right, back)]
+    return rays
 
 
 def _by_axes(
-    layout: Layout, rooks: Value, bishops: Value, empty: Value, back: Fill, forth: Fill = push.pull
+    layout: Layout, rooks: Value, bishops: Value, empty: Value, back: RayFill, forth: RayFill = push.pull
 ) -> Attacks:
     """Attacks along both rays of each axis; on a general register east is an addition."""
-    found = []
+    rays = []
     for left, right in layout.axes(LEFT):
         gen, pro = layout.sliders(left, rooks, bishops), layout.board(left, empty)
         there = push.east_by_addition if left.directions == (EAST,) else forth
-        found += [(left, there(left, gen, pro)), (right, back(right, gen, pro))]
-    return found
+        rays += [(left, there(left, gen, pro)), (right, back(right, gen, pro))]
+    return rays
 
 
-WAYS: tuple[Way, ...] = (by_push, by_pull, by_two, by_walls, by_blockers)
+FORMS: tuple[Form, ...] = (by_push, by_pull, by_two, by_walls, by_blockers)
 
 
-def _pair(layout: Layout, found: Attacks) -> tuple[Value, Value]:
+def _pair(layout: Layout, rays: Attacks) -> tuple[Value, Value]:
     """What is attacked along ranks and files, and along diagonals; registers that hold both have rooks' lanes first."""
-    whole = [(ray, attacks) for ray, attacks in found if ray.straight is not None]
-    parts = [(halves(attacks)) for ray, attacks in _joined(found)]
+    whole = [(ray, attacks) for ray, attacks in rays if ray.straight is not None]
+    parts = [(halves(attacks)) for ray, attacks in _joined(rays)]
     orthogonal = [attacks for ray, attacks in whole if ray.straight] + [low for low, _ in parts]
     diagonal = [attacks for ray, attacks in whole if not ray.straight] + [high for _, high in parts]
     return layout.union(orthogonal), layout.union(diagonal)
 
 
-def _joined(found: Attacks) -> Attacks:
+def _joined(rays: Attacks) -> Attacks:
     """Registers with lanes of both sorts, united where they lie alike."""
-    mixed = [(ray, attacks) for ray, attacks in found if ray.straight is None]
+    mixed = [(ray, attacks) for ray, attacks in rays if ray.straight is None]
     if not mixed:
         return []
     united = mixed[0][1]
@@ -111,40 +111,40 @@ def _joined(found: Attacks) -> Attacks:
     return [(mixed[0][0], united)]
 
 
-def union(way: Way) -> Callable[..., tuple[Value, ...]]:
+def union(form: Form) -> Callable[..., tuple[Value, ...]]:
     """All squares attacked."""
 
     def describe(layout: Layout, rooks: Value, bishops: Value, board: Value, given_occupied: bool) -> tuple[Value, ...]:
-        return (layout.union(a for _, a in way(layout, AROUND, rooks, bishops, board, given_occupied)),)
+        return (layout.union(a for _, a in form(layout, AROUND, rooks, bishops, board, given_occupied)),)
 
     return describe
 
 
-def pair(way: Way) -> Callable[..., tuple[Value, ...]]:
+def pair(form: Form) -> Callable[..., tuple[Value, ...]]:
     """Squares attacked along ranks and files, and along diagonals."""
 
     def describe(
         layout: Layout, rooks: Value, bishops: Value, board: Value, _: Value, given_occupied: bool
     ) -> tuple[Value, ...]:
-        return _pair(layout, way(layout, AROUND, rooks, bishops, board, given_occupied))
+        return _pair(layout, form(layout, AROUND, rooks, bishops, board, given_occupied))
 
     return describe
 
 
-def pieces(way: Way) -> Callable[..., tuple[Value, ...]]:
+def pieces(form: Form) -> Callable[..., tuple[Value, ...]]:
     """Squares attacked by rooks, by bishops and by queens, each apart."""
 
     def describe(
         layout: Layout, rooks: Value, bishops: Value, queens: Value, board: Value, _: Value, given_occupied: bool
     ) -> tuple[Value, ...]:
-        apart = _pair(layout, way(layout, AROUND, rooks, bishops, board, given_occupied))
-        of_queens = layout.union(a for _, a in way(layout, AROUND, queens, queens, board, given_occupied))
+        apart = _pair(layout, form(layout, AROUND, rooks, bishops, board, given_occupied))
+        of_queens = layout.union(a for _, a in form(layout, AROUND, queens, queens, board, given_occupied))
         return (*apart, of_queens)
 
     return describe
 
 
-def sides(way: Way) -> Callable[..., tuple[Value, ...]]:
+def sides(form: Form) -> Callable[..., tuple[Value, ...]]:
     """All squares that White's rooks and bishops attack, and all that Black's do."""
 
     def describe(
@@ -159,23 +159,23 @@ def sides(way: Way) -> Callable[..., tuple[Value, ...]]:
     ) -> tuple[Value, ...]:
         both = ((white_rooks, white_bishops), (black_rooks, black_bishops))
         return tuple(
-            layout.union(a for _, a in way(layout, AROUND, rooks, bishops, board, given_occupied))
+            layout.union(a for _, a in form(layout, AROUND, rooks, bishops, board, given_occupied))
             for rooks, bishops in both
         )
 
     return describe
 
 
-def rays(way: Way) -> Callable[..., tuple[Value, ...]]:
+def rays(form: Form) -> Callable[..., tuple[Value, ...]]:
     """Squares attacked along each of the eight rays, in the order of dir8."""
 
     def describe(
         layout: Layout, rooks: Value, bishops: Value, board: Value, _: Value, given_occupied: bool
     ) -> tuple[Value, ...]:
         if layout.packed == 1:
-            found = {ray.directions[0]: a for ray, a in way(layout, DIR8, rooks, bishops, board, given_occupied)}
-            return tuple(found[direction] for direction in DIR8)
-        lanes = [attacks for _, attacks in by_blockers(layout, DIR8, rooks, bishops, board, given_occupied)]
+            attacks = {ray.directions[0]: a for ray, a in form(layout, DIR8, rooks, bishops, board, given_occupied)}
+            return tuple(attacks[direction] for direction in DIR8)
+        lanes = [attacked for _, attacked in by_blockers(layout, DIR8, rooks, bishops, board, given_occupied)]
         if len(lanes) == 1:
             return (lanes[0],)
         # Left rays come first and last in dir8's order, right rays between them.

@@ -32,6 +32,6 @@ def doubled_bytewise(rooks: Value, occupied: Value) -> Value:
 def cleared_bytewise(rooks: Value, occupied: Value) -> Value:
     """The second form a byte at a time: the post's four instructions."""
     others = ~rooks & occupied
-    others = make("sub-bytes", others, rooks, keeps=True)
+    others = make("sub-bytes", others, rooks, in_place=True)
     others ^= occupied
     return others

@@ -33,7 +33,7 @@ class _Expansion:
                     ray, n = step.attr
                     pair = (ray.shift(step.args[0], n), self.confine(other, ray, n))
                     first, second = pair if step is value.args[0] else pair[::-1]
-                    return Value("and", (first, second), lanes=value.lanes, keeps=value.keeps)
+                    return Value("and", (first, second), lanes=value.lanes, in_place=value.in_place)
         return value
 
     def path(self, propagator: Value, ray: CompassRay | RuntimeRay, *, attacks: bool) -> Value:
@@ -49,25 +49,25 @@ class _Expansion:
         if key not in self.runs:
             twin = self.runs.get((propagator, ray.opposite, n)) if isinstance(ray, CompassRay) else None
             if n == 1:
-                made = self.confine(propagator, ray, 1)
+                run = self.confine(propagator, ray, 1)
             elif twin is not None:
                 # The run to the right is the run to the left, moved by n - 1 steps.
-                made = ray.shift(twin, n - 1)
+                run = ray.shift(twin, n - 1)
             else:
                 half = n // 2
                 longer, shorter = self.run(propagator, ray, n - half), self.run(propagator, ray, half)
-                made = Value("and", (longer, ray.shift(shorter, n - half)), lanes=propagator.lanes, keeps=True)
-            self.within[made, ray] = n
-            self.runs[key] = made
+                run = Value("and", (longer, ray.shift(shorter, n - half)), lanes=propagator.lanes, in_place=True)
+            self.within[run, ray] = n
+            self.runs[key] = run
         return self.runs[key]
 
     def confine(self, value: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
         """The value within the squares that n steps of the ray can arrive at."""
         if self.within.get((value, ray), 0) >= n:
             return value
-        made = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.ranks(value)))
-        self.within[made, ray] = n
-        return made
+        confined = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.ranks(value)))
+        self.within[confined, ray] = n
+        return confined
 
     def ranks(self, value: Value) -> bool:
         """Rotates spare moves on general registers only."""
@@ -81,7 +81,7 @@ class _Expansion:
         if key not in self.confined:
             confined = value & mask
             self.confined[key] = (
-                Value("and", confined.args, lanes=value.lanes, keeps=True) if confined.args else confined
+                Value("and", confined.args, lanes=value.lanes, in_place=True) if confined.args else confined
             )
         return self.confined[key]
 

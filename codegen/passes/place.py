@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import takewhile
 
 from setwise.codegen.describe.graph import Graph, dependencies, postorder
 from setwise.codegen.describe.values import Region, Value
@@ -28,14 +29,14 @@ def place(graph: Graph) -> Block:
 
     def emit(value: Value, home: Home, items: list[Value | PlacedRegion]) -> None:
         """Make all that `value` depends on and that belongs into this block, then the value."""
-        for each in postorder((value,), done):
-            if each.op in _LEAVES or homes.get(each) != home:
+        for below in postorder((value,), done):
+            if below.op in _LEAVES or homes.get(below) != home:
                 continue
-            done.add(each)
-            if each.region is None:
-                items.append(each)
+            done.add(below)
+            if below.region is None:
+                items.append(below)
                 continue
-            region = each.region
+            region = below.region
             done.update(results[region])
             bodies = []
             for number, body in enumerate(region.bodies):
@@ -61,10 +62,10 @@ def _needs(order: tuple[Value, ...]) -> dict[Value, frozenset[Region]]:
     owner = _owner(order)
     needs: dict[Value, frozenset[Region]] = {}
     for value in order:
-        found: frozenset[Region] = frozenset({owner[value]} if value in owner else ())
+        regions: frozenset[Region] = frozenset({owner[value]} if value in owner else ())
         for below in dependencies(value):
-            found |= needs[below]
-        needs[value] = found - {value.region} if value.region is not None else found
+            regions |= needs[below]
+        needs[value] = regions - {value.region} if value.region is not None else regions
     return needs
 
 
@@ -102,12 +103,8 @@ def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[
 
 
 def _common(left: Home, right: Home) -> Home:
-    length = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        length += 1
-    return left[:length]
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
+    return tuple(body for body, _ in alike)
 
 
 def _out_of_loops(home: Home, needed: frozenset[Region]) -> Home:

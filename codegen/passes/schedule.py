@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from setwise.codegen.describe.values import WRITES, Value, in_register, overwritable
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
@@ -22,43 +23,43 @@ WIDTH = 4
 
 
 def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
-    """The block with its straight runs of values in an order that needs fewest moves, as far as wishes go."""
-    return _ordered(block, results, lambda run, after: _Run(run, after, target, room).best())
+    """The block with its straight stretches of values in an order that needs fewest moves, as far as wishes go."""
+    return _ordered(block, results, lambda stretch, after: _Stretch(stretch, after, target, room).best())
 
 
 def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
-    """The block with the last parts of its straight runs in an order that ends sooner, at no more moves."""
-    return _ordered(block, results, lambda run, after: _Run(run, after, target, room).soonest())
+    """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves."""
+    return _ordered(block, results, lambda stretch, after: _Stretch(stretch, after, target, room).soonest())
 
 
 def _ordered(
     block: Block, results: tuple[Value, ...], order: Callable[[list[Value], set[Value]], list[Value]]
 ) -> Block:
-    """The block with each straight run, of which so much is needed after it, in that order; itself where that is so."""
+    """The block with each stretch, of which so much is needed after it, in that order; itself where that is so."""
     items: list[Value | PlacedRegion] = []
-    run: list[Value] = []
+    stretch: list[Value] = []
     for position, item in enumerate(block.items):
         if isinstance(item, PlacedRegion):
-            items += order(run, _read(block.items[position:], results))
+            items += order(stretch, _read(block.items[position:], results))
             bodies = tuple(_ordered(b, _carried(item, n), order) for n, b in enumerate(item.bodies))
             items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
-            run = []
+            stretch = []
         else:
-            run.append(item)
-    items += order(run, set(results))
+            stretch.append(item)
+    items += order(stretch, set(results))
     return block if tuple(items) == block.items else Block(tuple(items))
 
 
 def estimate(block: Block, results: tuple[Value, ...], target: Target, room: int) -> int:
     """About how many instructions a block becomes: its values, the moves that a quick order needs, crowding."""
     total = 0
-    run: list[Value] = []
+    stretch: list[Value] = []
     for position, item in enumerate((*block.items, None)):
         if isinstance(item, Value):
-            run.append(item)
+            stretch.append(item)
             continue
-        total += len(run) + _Run(run, _read(block.items[position:], results), target, room).least()
-        run = []
+        total += len(stretch) + _Stretch(stretch, _read(block.items[position:], results), target, room).least()
+        stretch = []
         if item is not None:
             total += sum(estimate(b, _carried(item, n), target, room) for n, b in enumerate(item.bodies))
     return total
@@ -80,7 +81,7 @@ def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -
             read.update((region.condition.value,) if region.condition is not None else ())
             for body in item.bodies:
                 read |= _read(body.items, ())
-                made.update(each for each in body.items if isinstance(each, Value))
+                made.update(inner for inner in body.items if isinstance(inner, Value))
             made.update(item.results, *region.phis)
         else:
             read.update(_registers(item))
@@ -97,7 +98,7 @@ def _registers(value: Value) -> Iterator[Value]:
             yield arg
 
 
-class _Run:
+class _Stretch:
     """Values in a row, without control flow between them.
 
     In here a value is a number: its position, or for those from outside one behind the last position.
@@ -110,7 +111,7 @@ class _Run:
         number = {value: i for i, value in enumerate(dict.fromkeys((*values, *outside)))}
         self.args = [tuple(number[arg] for arg in args) for args in read]
         self.before = [tuple(arg for arg in args if arg < len(values)) for args in self.args]
-        self.prey = [tuple(number[prey] for prey in _prey(value, target)) for value in values]
+        self.overwritable = [tuple(number[arg] for arg in _overwritable(value, target)) for value in values]
         self.users: list[list[int]] = [[] for _ in number]
         for i, args in enumerate(self.args):
             for arg in args:
@@ -132,43 +133,43 @@ class _Run:
 
     def _cheapest(self, priced: Callable[[list[int]], tuple[int, list[int]]]) -> tuple[int, list[int]]:
         """The first of the orders that costs least, and what it costs."""
-        found = priced(list(range(len(self.values))))
+        cheapest = priced(list(range(len(self.values))))
         for base in (self._thrifty, self._by_kinship):
-            if found[0] > self.forced:
-                found = min(found, priced(base()), key=lambda each: each[0])
-        return found
+            if cheapest[0] > self.forced:
+                cheapest = min(cheapest, priced(base()), key=itemgetter(0))
+        return cheapest
 
     def _forced(self) -> int:
         """Moves that every order needs: a user gets an argument to overwrite, an argument goes to one user at most."""
-        eater: dict[int, int] = {}
+        overwriter: dict[int, int] = {}
 
-        def feed(user: int, tried: set[int]) -> bool:
-            for prey in self.prey[user]:
-                if prey not in self.stays and prey not in tried:
-                    tried.add(prey)
-                    if prey not in eater or feed(eater[prey], tried):
-                        eater[prey] = user
+        def match(user: int, tried: set[int]) -> bool:
+            for arg in self.overwritable[user]:
+                if arg not in self.stays and arg not in tried:
+                    tried.add(arg)
+                    if arg not in overwriter or match(overwriter[arg], tried):
+                        overwriter[arg] = user
                         return True
             return False
 
-        return sum(not feed(user, set()) for user, prey in enumerate(self.prey) if prey)
+        return sum(not match(user, set()) for user, args in enumerate(self.overwritable) if args)
 
     def _improved(self, base: list[int]) -> tuple[int, list[int]]:
         """The order nearest to `base` with as many wishes met as spare moves, and what it costs."""
         wishes: set[tuple[int, int]] = set()
         order = base
-        cost, hungry = self._cost(order)
+        cost, unmatched = self._cost(order)
         while cost > self.forced:
             tries = []
-            for user, arg in ((i, prey) for i in hungry for prey in self.prey[i] if prey not in self.stays):
+            for user, arg in ((i, arg) for i in unmatched for arg in self.overwritable[i] if arg not in self.stays):
                 wish = wishes | {(other, user) for other in self.users[arg] if other != user}
                 tried = self._sorted(base, wish)
                 if tried is not None:
                     tries.append((*self._cost(tried), wish, tried))
-            best = min(tries, key=lambda found: found[0], default=None)
+            best = min(tries, key=itemgetter(0), default=None)
             if best is None or best[0] >= cost:
                 break
-            cost, hungry, wishes, order = best
+            cost, unmatched, wishes, order = best
         return cost, order
 
     def _thrifty(self) -> list[int]:
@@ -212,10 +213,10 @@ class _Run:
         """
         order = list(range(len(self.values)))
         begins = [len(order) * eighths // 8 for eighths in range(8)]
-        found = min((self._by_height(order, begin) for begin in begins), key=self._cost_and_end)
-        (cost, end), (found_cost, found_end) = self._cost_and_end(order), self._cost_and_end(found)
-        worth = found_cost <= cost and found_end <= end - 1
-        return [self.values[i] for i in (found if worth else order)]
+        other = min((self._by_height(order, begin) for begin in begins), key=self._cost_and_end)
+        (cost, end), (other_cost, other_end) = self._cost_and_end(order), self._cost_and_end(other)
+        worth = other_cost <= cost and other_end <= end - 1
+        return [self.values[i] for i in (other if worth else order)]
 
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
         """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
@@ -252,9 +253,9 @@ class _Run:
         for i in order:
             for arg in self.args[i]:
                 left[arg] -= 1
-            eaten = next((arg for arg in self.prey[i] if not left[arg]), None)
-            if eaten is not None:
-                before[i] = tuple(dict.fromkeys((*before[i], *(user for user in self.users[eaten] if user != i))))
+            overwritten = next((arg for arg in self.overwritable[i] if not left[arg]), None)
+            if overwritten is not None:
+                before[i] = tuple(dict.fromkeys((*before[i], *(user for user in self.users[overwritten] if user != i))))
         return before
 
     def _by_kinship(self) -> list[int]:
@@ -287,18 +288,18 @@ class _Run:
         return list(done)
 
     def _below(self, i: int) -> set[int]:
-        """A value and all in this run that it is made of."""
-        found: set[int] = set()
+        """A value and all in this stretch that it is made of."""
+        below: set[int] = set()
         pending = [i]
         while pending:
             at = pending.pop()
-            if at not in found:
-                found.add(at)
+            if at not in below:
+                below.add(at)
                 pending += self.before[at]
-        return found
+        return below
 
     def _uses(self) -> list[int]:
-        """For each value how many take it; one more if it is needed after the run."""
+        """For each value how many take it; one more if it is needed after the stretch."""
         return [len(users) + (value in self.stays) for value, users in enumerate(self.users)]
 
     def _cost(self, order: list[int]) -> tuple[int, list[int]]:
@@ -306,19 +307,19 @@ class _Run:
         left = self._uses()
         spare = list(self.spare)
         least = list(self.spare)
-        hungry = []
+        unmatched = []
         for i in order:
             for arg in self.args[i]:
                 left[arg] -= 1
                 if not left[arg]:
                     spare[self.vector[arg]] += 1
-            if self.prey[i] and all(left[arg] for arg in self.prey[i]):
-                hungry.append(i)
+            if self.overwritable[i] and all(left[arg] for arg in self.overwritable[i]):
+                unmatched.append(i)
             if self.values[i].op not in WRITES:
                 file = self.vector[i]
                 spare[file] -= 1
                 least[file] = min(least[file], spare[file])
-        return len(hungry) + 2 * sum(max(0, -room) for room in least), hungry
+        return len(unmatched) + 2 * sum(max(0, -room) for room in least), unmatched
 
     def _sorted(self, base: list[int], wishes: set[tuple[int, int]]) -> list[int] | None:
         """The order nearest to `base` in which every wish is met; None if they go round in a circle."""
@@ -333,7 +334,7 @@ class _Run:
             stack = [root] if root not in order else []
             while stack:
                 i = stack[-1]
-                waiting = [each for each in before[i] if each not in order]
+                waiting = [first for first in before[i] if first not in order]
                 if not waiting:
                     order[i] = None
                     stack.pop()
@@ -346,7 +347,7 @@ class _Run:
         return list(order)
 
 
-def _prey(value: Value, target: Target) -> tuple[Value, ...]:
+def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:
     """The arguments that the instruction could overwrite; none where some form leaves all arguments alone."""
     rows = target.rows_for(value)
     if value.op == "copy" or not rows or not all(row.tied for row in rows):

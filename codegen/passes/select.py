@@ -27,7 +27,7 @@ def _canonical(graph: Graph) -> Graph:
 
     def rule(value: Value, _: Value) -> Value:
         if value.op in COMMUTATIVE and value.args[0].constant is not None:
-            return Value(value.op, value.args[::-1], value.attr, value.lanes, value.keeps)
+            return Value(value.op, value.args[::-1], value.attr, value.lanes, value.in_place)
         return value
 
     return rewrite(graph, rule)
@@ -46,7 +46,7 @@ def _loosen(graph: Graph, target: Target) -> Graph:
             wrapped = (1 << n) - 1 if value.op == "shl" else ALL & ~(ALL >> n)
             if want & wrapped:
                 return value
-        return Value(f"loose-{value.op}", value.args, value.attr, value.lanes, value.keeps)
+        return Value(f"loose-{value.op}", value.args, value.attr, value.lanes, value.in_place)
 
     return rewrite(graph, rule)
 
@@ -153,7 +153,7 @@ def _tables(graph: Graph) -> tuple[Graph, tuple[Datum, ...]]:
         datum = data.setdefault(labels, Datum(f"j{len(data)}", labels, 4, 4))
         base = address(datum)
         distance = Value("distance", (base, region.index), 4)
-        return replace(region, index=Value("add", (base, distance), keeps=True))
+        return replace(region, index=Value("add", (base, distance), in_place=True))
 
     graph = rewrite(graph, rule, region_rule)
     return graph, tuple(data.values())

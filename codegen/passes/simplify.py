@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
+from operator import or_
 from typing import Any
 
 from setwise.codegen.describe.bits import demanded, known_zero
@@ -42,7 +43,7 @@ def fold(graph: Graph) -> Graph:
             inner, first = args[0].args
             if first.constant is not None:
                 args = (inner, make(value.op, first, args[1]))
-        made = make(value.op, *args, attr=value.attr, keeps=value.keeps)
+        made = make(value.op, *args, attr=value.attr, in_place=value.in_place)
         return value if made.op == value.op and made.args == value.args else made
 
     return rewrite(graph, rule)
@@ -132,9 +133,9 @@ def group_masks(graph: Graph) -> Graph:
             parts = []
             for mask, group in grouped[old].items():
                 bare = [new[leaf] if mask is None else _bare(new[leaf]) for leaf in group]
-                joined = reduce(lambda one, other: one | other, bare)
+                joined = reduce(or_, bare)
                 parts.append(joined if mask is None else joined & constant(mask))
-            value = reduce(lambda one, other: one | other, parts)
+            value = reduce(or_, parts)
         new[old] = value
         return value
 
@@ -150,7 +151,7 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
         return graph
     known: dict[Value, Lanes] = {}
 
-    def rest(value: Value, bits: Lanes) -> Value | None:
+    def equivalent(value: Value, bits: Lanes) -> Value | None:
         """The argument that does as well where only those bits are looked at."""
         found = masked_of(value)
         if found is not None:
@@ -166,11 +167,11 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
     def truly(value: Value, left: Value) -> bool:
         """What others know of the value they must know without its mask too, else the mask would vouch for itself."""
         bare = known_zero(left, known, loose=loose)
-        return rest(value, demanded(graph, loose=loose, known={value: bare})[value]) is left
+        return equivalent(value, demanded(graph, loose=loose, known={value: bare})[value]) is left
 
     seen = demanded(graph, loose=loose)
     for value, bits in seen.items():
-        left = rest(value, bits)
+        left = equivalent(value, bits)
         if left is not None and truly(value, left):
             return drop_unseen(_replaced(graph, value, value.args.index(left)), loose)
     return graph

@@ -33,7 +33,9 @@ def spill(block: Block, results: tuple[Value, ...], room: int) -> Spilled:
         waiting = [v for v in _named(events) if v in free and v.op not in _STAYS]
         if not waiting:
             return now
-        victim = max(waiting, key=lambda value: (_next_use(value, events[crowded + 1 :]), -_made(value, events)))
+        victim = max(
+            waiting, key=lambda value: (_next_use(value, events[crowded + 1 :]), -_definition_index(value, events))
+        )
         now = _Spilling(victim, now.slots, settled, _item_of(crowded, now.block)).apply(now)
 
 
@@ -58,7 +60,7 @@ def _named(events: Sequence[Event]) -> list[Value]:
     return list(dict.fromkeys(v for e in events if e.value is not None for v in (*e.value.args, e.value)))
 
 
-def _made(value: Value, events: Sequence[Event]) -> int:
+def _definition_index(value: Value, events: Sequence[Event]) -> int:
     """When a value is made: the number of its event, -1 for a parameter."""
     return next((i for i, event in enumerate(events) if event.value is value), -1)
 

@@ -152,7 +152,7 @@ class Choices:
         if alternative.row.tied:
             first = reading[0]
             if not busy >> first & 1:
-                chosen.append((first, DEPARTURE if alternative.swapped and not value.keeps else 0, ()))
+                chosen.append((first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
             if busy >> first & 1 or value in self.wants:
                 for register, cost in self.candidates(value, busy | together(reading[1:]), saved):
                     if register != first:

@@ -165,5 +165,5 @@ def _with_alternatives(point: Point, target: Target, constant: Callable[[Value, 
             reads = tuple(where[arg] for arg in ordered.args if in_register(arg))
             alternatives.append(Alternative(row, ordered, number > 0, reads, operands))
         by_row.append(tuple(alternatives))
-    left = where.get(value.args[0]) if value.keeps and value.args else None
+    left = where.get(value.args[0]) if value.in_place and value.args else None
     return replace(point, left=left, alternatives=tuple(by_row))

@@ -6,11 +6,11 @@ from setwise.codegen.describe.values import Value
 from setwise.codegen.targets.table import Row, Target
 
 
-def _small(value: Value) -> bool:
+def _is_lea_scale(value: Value) -> bool:
     return 1 <= int(value.attr[0]) <= 3
 
 
-def _doubled(value: Value) -> bool:
+def _is_one(value: Value) -> bool:
     return int(value.attr[0]) == 1
 
 
@@ -29,8 +29,8 @@ _X86_64 = (
     Row("sub", "sub", "d B"),
     Row("not", "not", "d"),
     Row("shl", "shl", "d i"),
-    Row("shl", "lea", "d [a+a]", when=_doubled),
-    Row("shl", "lea", "d [a*i]", when=lambda value: _small(value) and not _doubled(value)),
+    Row("shl", "lea", "d [a+a]", when=_is_one),
+    Row("shl", "lea", "d [a*i]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
     Row("shr", "shr", "d i"),
     Row("rotl", "rol", "d i"),
     Row("shlv", "shl", "d cl"),
@@ -57,18 +57,18 @@ X86_64 = Target("x86-64", frozenset({"x86-64"}), _X86_64)
 
 # The forms that leave their arguments alone come second: they are taken where they spare a move.
 _BMI2 = (
-    Row("andn", "andn", "d a B", feature="bmi1"),
-    Row("rotl", "rorx", "d a -i", feature="bmi2"),
+    Row("andn", "andn", "d a B"),
+    Row("rotl", "rorx", "d a -i"),
     Row("loose-shl", "shl", "d i"),
-    Row("loose-shl", "lea", "d [a+a]", when=_doubled),
-    Row("loose-shl", "lea", "d [a*i]", when=lambda value: _small(value) and not _doubled(value)),
-    Row("loose-shl", "rorx", "d a -i", feature="bmi2"),
+    Row("loose-shl", "lea", "d [a+a]", when=_is_one),
+    Row("loose-shl", "lea", "d [a*i]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
+    Row("loose-shl", "rorx", "d a -i"),
     Row("loose-shr", "shr", "d i"),
-    Row("loose-shr", "rorx", "d a i", feature="bmi2"),
-    Row("shlv", "shlx", "d a b", feature="bmi2"),
-    Row("shrv", "shrx", "d a b", feature="bmi2"),
-    Row("gather", "pext", "d a B", feature="bmi2"),
-    Row("scatter", "pdep", "d a B", feature="bmi2"),
+    Row("loose-shr", "rorx", "d a i"),
+    Row("shlv", "shlx", "d a b"),
+    Row("shrv", "shrx", "d a b"),
+    Row("gather", "pext", "d a B"),
+    Row("scatter", "pdep", "d a B"),
 )
 
 BMI2 = Target("bmi2", frozenset({"x86-64", "bmi1", "bmi2"}), _X86_64 + _BMI2, rotates=True)

@@ -37,7 +37,6 @@ class Row:
     op: str
     mnemonic: str
     operands: str
-    feature: str = "x86-64"
     when: Callable[[Value], bool] | None = None
     bits: int | None = None
     file: RegisterFile = "general"
@@ -88,10 +87,10 @@ class Target:
     @cached_property
     def by_operation(self) -> dict[str, tuple[Row, ...]]:
         """The rows of each operation, the one to prefer first."""
-        found: dict[str, tuple[Row, ...]] = {}
+        rows: dict[str, tuple[Row, ...]] = {}
         for row in self.rows:
-            found[row.op] = (*found.get(row.op, ()), row)
-        return found
+            rows[row.op] = (*rows.get(row.op, ()), row)
+        return rows
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
         """The rows that can make this value."""
@@ -103,6 +102,16 @@ class Target:
         """Whether some row makes that operation for so many lanes."""
         file = "vector" if lanes > 1 else "general"
         return any(row.file == file for row in self.by_operation.get(op, ()))
+
+
+def uniform_count(value: Value) -> bool:
+    """Whether all lanes are shifted by the same count, or hold the same number."""
+    return len(set(value.attr)) == 1
+
+
+def per_lane_counts(value: Value) -> bool:
+    """Whether lanes have counts, or numbers, of their own."""
+    return not uniform_count(value)
 
 
 def sized(register: Register, lanes: int) -> Register:

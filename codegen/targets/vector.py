@@ -6,16 +6,7 @@ from dataclasses import replace
 
 from setwise.codegen.describe.values import Value
 from setwise.codegen.targets.general import BMI2, X86_64
-from setwise.codegen.targets.table import Row, Target
-
-
-def _uniform(value: Value) -> bool:
-    """Whether all lanes shift by the same count."""
-    return len(set(value.attr)) == 1
-
-
-def _each(value: Value) -> bool:
-    return not _uniform(value)
+from setwise.codegen.targets.table import Row, Target, per_lane_counts, uniform_count
 
 
 def _doubled(value: Value) -> bool:
@@ -38,8 +29,8 @@ _SSE2 = _rows(
     Row("add-bytes", "paddb", "d B"),
     Row("sub-bytes", "psubb", "d B"),
     Row("shl", "paddq", "d d", when=_doubled),
-    Row("shl", "psllq", "d i", when=lambda value: _uniform(value) and not _doubled(value)),
-    Row("shr", "psrlq", "d i", when=_uniform),
+    Row("shl", "psllq", "d i", when=lambda value: uniform_count(value) and not _doubled(value)),
+    Row("shr", "psrlq", "d i", when=uniform_count),
     Row("load-constant", "movdqa", "d A"),
     Row("load", "movdqu", "d [a+b*8]"),
     Row("put", "movdqu", "[a+o] b"),
@@ -56,27 +47,31 @@ SSE2 = Target(
     aligned=True,
 )
 
-_AVX2 = _rows(
-    Row("and", "vpand", "d a B"),
-    Row("or", "vpor", "d a B"),
-    Row("xor", "vpxor", "d a B"),
-    Row("andn", "vpandn", "d a B"),
+# AVX2 and AVX-512 alike.
+_VEX = _rows(
     Row("add", "vpaddq", "d a B"),
     Row("sub", "vpsubq", "d a B"),
     Row("add-bytes", "vpaddb", "d a B"),
     Row("sub-bytes", "vpsubb", "d a B"),
     Row("shl", "vpaddq", "d a a", when=_doubled),
-    Row("shl", "vpsllq", "d a i", when=lambda value: _uniform(value) and not _doubled(value)),
-    Row("shr", "vpsrlq", "d a i", when=_uniform),
-    Row("shl", "vpsllvq", "d a B", when=_each),
-    Row("shr", "vpsrlvq", "d a B", when=_each),
+    Row("shl", "vpsllvq", "d a B", when=per_lane_counts),
+    Row("shr", "vpsrlvq", "d a B", when=per_lane_counts),
+    Row("to-general", "vmovq", "d a"),
+    Row("high-half", "vpshufd", "d a =238", when=lambda value: value.args[0].lanes == 2),
+)
+
+_AVX2 = _VEX + _rows(
+    Row("and", "vpand", "d a B"),
+    Row("or", "vpor", "d a B"),
+    Row("xor", "vpxor", "d a B"),
+    Row("andn", "vpandn", "d a B"),
+    Row("shl", "vpsllq", "d a i", when=lambda value: uniform_count(value) and not _doubled(value)),
+    Row("shr", "vpsrlq", "d a i", when=uniform_count),
     Row("blend", "vpblendd", "d b a #t"),
     Row("from-general", "vmovq", "d a"),
     Row("insert", "vpinsrq", "d a b =1"),
     Row("permute", "vpermq", "d a #t"),
     Row("splat", "vpbroadcastq", "d a"),
-    Row("to-general", "vmovq", "d a"),
-    Row("high-half", "vpshufd", "d a =238", when=lambda value: value.args[0].lanes == 2),
     Row("high-half", "vextracti128", "d a =1", when=lambda value: value.args[0].lanes == 4),
     Row("load-constant", "vmovdqa", "d A"),
     Row("load", "vmovdqu", "d [a+b*8]"),
@@ -94,30 +89,21 @@ AVX2 = Target(
     vectors=16,
 )
 
-_AVX512 = _rows(
+_AVX512 = _VEX + _rows(
     Row("and", "vpandq", "d a B"),
     Row("or", "vporq", "d a B"),
     Row("xor", "vpxorq", "d a B"),
     Row("andn", "vpandnq", "d a B"),
     Row("ternary", "vpternlogq", "d b C #t"),
-    Row("add", "vpaddq", "d a B"),
-    Row("sub", "vpsubq", "d a B"),
-    Row("add-bytes", "vpaddb", "d a B"),
-    Row("sub-bytes", "vpsubb", "d a B"),
-    Row("shl", "vpaddq", "d a a", when=_doubled),
-    Row("shl", "vpsllq", "d A i", when=lambda value: _uniform(value) and not _doubled(value)),
-    Row("shr", "vpsrlq", "d A i", when=_uniform),
-    Row("rotl", "vprolq", "d A i", when=_uniform),
-    Row("shl", "vpsllvq", "d a B", when=_each),
-    Row("shr", "vpsrlvq", "d a B", when=_each),
-    Row("rotl", "vprolvq", "d a B", when=_each),
+    Row("shl", "vpsllq", "d A i", when=lambda value: uniform_count(value) and not _doubled(value)),
+    Row("shr", "vpsrlq", "d A i", when=uniform_count),
+    Row("rotl", "vprolq", "d A i", when=uniform_count),
+    Row("rotl", "vprolvq", "d a B", when=per_lane_counts),
     Row("broadcast", "vpbroadcastq", "d a"),
-    Row("to-general", "vmovq", "d a"),
-    Row("high-half", "vpshufd", "d a =238", when=lambda value: value.args[0].lanes == 2),
     Row("high-half", "vextracti64x2", "d a =1", when=lambda value: value.args[0].lanes == 4),
     Row("high-half", "vextracti64x4", "d a =1", when=lambda value: value.args[0].lanes == 8),
-    Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: _uniform(value.args[0])),
-    Row("load-constant", "vmovdqa64", "d A", when=lambda value: _each(value.args[0])),
+    Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),
+    Row("load-constant", "vmovdqa64", "d A", when=lambda value: per_lane_counts(value.args[0])),
     Row("load", "vmovdqu64", "d [a+b*8]"),
     Row("put", "vmovdqu64", "[a+o] b"),
     Row("put-entry", "vmovdqu64", "[a+b*8] c"),

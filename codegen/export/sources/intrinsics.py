@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from setwise.codegen.describe.values import Value
-from setwise.codegen.targets.table import Target
+from setwise.codegen.targets.table import Target, per_lane_counts, uniform_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,6 @@ class Intrinsic:
     when: Callable[[Value], bool] | None = None
 
 
-def _uniform(value: Value) -> bool:
-    return len(set(value.attr)) == 1
-
-
-def _each(value: Value) -> bool:
-    return not _uniform(value)
-
-
 INTRINSICS = (
     Intrinsic("and", "{p}_and_{s}", "a b"),
     Intrinsic("or", "{p}_or_{s}", "a b"),
@@ -47,12 +39,12 @@ INTRINSICS = (
     Intrinsic("sub", "{p}_sub_epi64", "a b"),
     Intrinsic("add-bytes", "{p}_add_epi8", "a b"),
     Intrinsic("sub-bytes", "{p}_sub_epi8", "a b"),
-    Intrinsic("shl", "{p}_slli_epi64", "a #i", when=_uniform),
-    Intrinsic("shr", "{p}_srli_epi64", "a #i", when=_uniform),
-    Intrinsic("rotl", "{p}_rol_epi64", "a #i", when=_uniform),
-    Intrinsic("shl", "{p}_sllv_epi64", "a b", when=_each),
-    Intrinsic("shr", "{p}_srlv_epi64", "a b", when=_each),
-    Intrinsic("rotl", "{p}_rolv_epi64", "a b", when=_each),
+    Intrinsic("shl", "{p}_slli_epi64", "a #i", when=uniform_count),
+    Intrinsic("shr", "{p}_srli_epi64", "a #i", when=uniform_count),
+    Intrinsic("rotl", "{p}_rol_epi64", "a #i", when=uniform_count),
+    Intrinsic("shl", "{p}_sllv_epi64", "a b", when=per_lane_counts),
+    Intrinsic("shr", "{p}_srlv_epi64", "a b", when=per_lane_counts),
+    Intrinsic("rotl", "{p}_rolv_epi64", "a b", when=per_lane_counts),
     Intrinsic("blend", "{p}_blend_epi32", "b a #t"),
     Intrinsic("insert", "_mm_insert_epi64", "a b64 =1"),
     Intrinsic("permute", "_mm256_permute4x64_epi64", "a #t"),

@@ -1,0 +1,44 @@
+"""Choosing among variants: the objective that is given decides, and the shortest code is taken where none is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from setwise.codegen.catalogue import find
+from setwise.codegen.kernel import Kernel, convention_for, layout_for, target_for
+from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.variants import MOST_FORMS, other_orders, size, variants
+
+SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")]
+
+
+def offered(name: str, isa: str) -> Iterator[Kernel]:
+    """Each form in each of its orders."""
+    routine = find(name)
+    target, convention = target_for(routine, isa), convention_for(routine, "sysv")
+    for form in variants(PIPELINE, routine, target, convention, layout_for(routine, target, None)):
+        yield form.kernel
+        yield from (unit.kernel for unit in other_orders(PIPELINE, form))
+
+
+def depth(kernel: Kernel) -> int:
+    """An objective that looks at no instruction."""
+    return kernel.selected.depth
+
+
+@pytest.mark.parametrize(("name", "isa"), SEVERAL)
+def test_several_variants_are_offered_and_none_twice(name: str, isa: str) -> None:
+    kernels = list(offered(name, isa))
+    assert 1 < len(kernels) <= 2 * MOST_FORMS
+    assert len({kernel.code for kernel in kernels}) == len(kernels)
+
+
+@pytest.mark.parametrize(("name", "isa"), SEVERAL)
+def test_the_objective_decides(name: str, isa: str) -> None:
+    kernels = list(offered(name, isa))
+    assert size(lower(find(name), isa)) == min(map(size, kernels))
+    assert depth(lower(find(name), isa, objective=depth)) == min(map(depth, kernels))
+    longest = lower(find(name), isa, objective=lambda kernel: -len(kernel.code.instructions))
+    assert len(longest.code.instructions) == max(len(kernel.code.instructions) for kernel in kernels)
