@@ -218,3 +218,9 @@ def test_the_readme_says_little() -> None:
 def test_the_rooms_are_those_that_there_are() -> None:
     section = DESIGN.read_text("utf-8").partition("\n## The rooms\n")[2].partition("\n## ")[0]
     assert tuple(re.findall(r"^\| `([a-z_.]+)` \|", section, re.MULTILINE)) == ORDER
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "reports" / "SOUNDNESS.md"], ids=lambda page: page.stem)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    named = re.findall(r"`((?:codegen|analysis|tests|setwise)/[\w/.]*)", page.read_text("utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
