@@ -36,10 +36,10 @@ def side_by_side(left: Titled, right: Titled) -> str:
     return "\n".join(line.rstrip() for line in table.splitlines())
 
 
-def listing(decoded: Sequence[Decoded]) -> tuple[str, ...]:
+def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:
     """The instructions as lines of text; places that a branch goes to get a line and a name of their own.
 
-    >>> listing(decode(bytes.fromhex("48ffc875fbc3")))
+    >>> disassembly(decode(bytes.fromhex("48ffc875fbc3")))
     ('.1:', 'dec rax', 'jne .1', 'ret')
     """
     starts = {instruction.offset for instruction in decoded}
@@ -80,5 +80,5 @@ def summary(counts: Counts) -> tuple[str, ...]:
 
 def _body(binary: Binary) -> tuple[str, ...]:
     """The listing without its final ret, which is not counted."""
-    lines = listing(decode(binary.text))
+    lines = disassembly(decode(binary.text))
     return lines[:-1] if lines and lines[-1] == "ret" else lines

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from setwise.analysis.code.compare import listing
+from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.decode import Decoded, Reg, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.errors import NotInstalled
@@ -88,7 +88,7 @@ def bounds(stream: Sequence[Decoded], part: str, on: Processor) -> Cost:
 
 def marked(stream: Sequence[Decoded], costs: Sequence[tuple[Processor, Cost]]) -> str:
     """Before each instruction the cycle at which its result is ready, * where it is on the critical path."""
-    lines = [line for line in listing(stream) if not line.startswith(".")]
+    lines = [line for line in disassembly(stream) if not line.startswith(".")]
     widths = [max(len(on.name), 5) for on, _ in costs]
     head = "  ".join(on.name.rjust(width) for (on, _), width in zip(costs, widths, strict=True))
     text = [f"{head}  result ready in cycle, * on the critical path"]

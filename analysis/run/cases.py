@@ -20,11 +20,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from setwise.analysis.run.contracts import Contract, Parameter
 from setwise.analysis.spec import raywalk
 
 Column = NDArray[np.uint64]
@@ -35,50 +35,6 @@ _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_01
 _SLIDERS, _BLOCKERS = ("board",), ("empty", "occupied")
 _CHUNK = 1 << 14
 _MOST_LANES = 8
-
-
-class Parameter(Protocol):
-    """A parameter: its name, its kind, and the bound of a number (0: none)."""
-
-    @property
-    def name(self) -> str:
-        """The name."""
-
-    @property
-    def kind(self) -> str:
-        """The kind."""
-
-    @property
-    def below(self) -> int:
-        """The bound of a number; 0 is none."""
-
-
-class Contract(Protocol):
-    """What a routine takes, requires and gives."""
-
-    @property
-    def parameters(self) -> Sequence[Parameter]:
-        """What it takes, in order."""
-
-    @property
-    def specification(self) -> str:
-        """The name of a function of the ray-walk."""
-
-    @property
-    def direction(self) -> str:
-        """The direction or set of directions; empty without one."""
-
-    @property
-    def results(self) -> Sequence[str]:
-        """The names of what it gives."""
-
-    @property
-    def requires(self) -> Sequence[str]:
-        """What is required of the arguments, in words."""
-
-    @property
-    def elements(self) -> Sequence[Parameter]:
-        """For arrays, what a board of each stands for; else empty."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +75,8 @@ def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
 
 def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequence[Column]) -> Column:
     """The results of the ray-walk, in pieces small enough for the processor's caches."""
-    given: raywalk.BoardKind = "occupied" if any(p.kind == "occupied" for p in parameters) else "empty"
-    specification = raywalk.specification(contract.specification, contract.direction, given)
+    board: raywalk.BoardKind = "occupied" if any(p.kind == "occupied" for p in parameters) else "empty"
+    specification = raywalk.specification(contract.specification, contract.direction, board)
     number = len(columns[0])
     expected: Column = np.empty((number, len(contract.results)), np.uint64)
     for start in range(0, number, _CHUNK):
@@ -194,11 +150,11 @@ class _Maker:
 
     def rays(self) -> Iterator[list[Column]]:
         """For each square every occupancy of its rays, one direction at a time where the routine is told which."""
-        told = bool(self.of_kind("direction9"))
+        numbered = bool(self.of_kind("direction9"))
         files: raywalk.FileOrder = "big" if self.contract.specification.endswith("big-endian") else "little"
         for square in range(64):
             rays = {d: _ray(square, d, files) for d in self.directions()}
-            if told:
+            if numbered:
                 for number in range(11):
                     direction = raywalk.NUMBERED.get(number)
                     yield self.from_square(square, rays[direction] if direction else [], number)
@@ -267,21 +223,21 @@ class _Maker:
 
     def within_contract(self, columns: Sequence[Column]) -> list[Column]:
         """The columns with what the contract rules out taken away."""
-        made = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
+        named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
         for requirement in self.contract.requires:
             if requirement == "sliders within occupied":
-                self.confine(made, "occupied", inverted=False)
+                self.confine(named, "occupied", inverted=False)
             elif requirement == "no slider on an empty square":
-                self.confine(made, "empty", inverted=True)
+                self.confine(named, "empty", inverted=True)
             elif " below " not in requirement:  # bounds are the parameters' own
                 raise ValueError(f"no cases are known that keep to '{requirement}'")
-        return [np.ascontiguousarray(made[p.name], np.uint64) for p in self.parameters]
+        return [np.ascontiguousarray(named[p.name], np.uint64) for p in self.parameters]
 
-    def confine(self, made: dict[str, Column], kind: str, *, inverted: bool) -> None:
+    def confine(self, named: dict[str, Column], kind: str, *, inverted: bool) -> None:
         for blockers in self.of_kind(kind):
-            allowed = ~made[blockers.name] if inverted else made[blockers.name]
+            allowed = ~named[blockers.name] if inverted else named[blockers.name]
             for parameter in self.of_kind(*_SLIDERS):
-                made[parameter.name] = made[parameter.name] & allowed
+                named[parameter.name] = named[parameter.name] & allowed
 
 
 def _ray(square: int, direction: str, files: raywalk.FileOrder) -> list[int]:

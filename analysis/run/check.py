@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from setwise.analysis.run.cases import Cases, Column
+from setwise.codegen.run.call import Violation
 
 _LENGTHS, _GUARD, _UNTOUCHED = 40, 8, 0xA5A5_5A5A_C3C3_3C3C
 
 CheckStatus = Literal["passed", "failed", "not run"]
-
-
-class Violation(Protocol):
-    """What a kernel broke of its calling convention, and in which case."""
-
-    @property
-    def case(self) -> int:
-        """The number of the case."""
-
-    @property
-    def breaches(self) -> Sequence[str]:
-        """What is broken, in words."""
 
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]

@@ -1,11 +1,12 @@
-"""Contracts of codegen's routines as plain data for the prover."""
+"""The door to contracts of codegen: what a routine takes, requires and gives, and the same as data for the prover."""
 
 from __future__ import annotations
 
 from itertools import accumulate
 
 from setwise.analysis.run.task import Argument, Place, Result, Task
-from setwise.codegen.describe.routine import Contract, Parameter
+from setwise.codegen.describe.routine import Contract as Contract
+from setwise.codegen.describe.routine import Parameter as Parameter
 from setwise.codegen.lower import Kernel
 from setwise.codegen.machine.code import Register
 from setwise.codegen.machine.convention import Convention
@@ -16,10 +17,10 @@ _HOME = {"win64": 32, "wiki": 32}
 
 def task_of(kernel: Kernel) -> Task:
     """What a kernel has to do."""
-    return task(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.boards else 1)
+    return task_for(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.boards else 1)
 
 
-def task(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
+def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
     """What a routine of that contract and convention has to do; with several lanes each holds boards of its own."""
     given = contract.parameters
     each = tuple(1 if parameter.scalar else lanes for parameter in given)

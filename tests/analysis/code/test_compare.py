@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from setwise.analysis.code.compare import listing, side_by_side, summary
+from setwise.analysis.code.compare import disassembly, side_by_side, summary
 from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import Binary, decode
 from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
@@ -36,7 +36,7 @@ def test_listings_of_different_length_and_classes() -> None:
 
 def test_places_have_names() -> None:
     decoded = decode(assemble("a: test rdx,rdx; jz b; dec rdx; jmp a; b: ret"))
-    assert listing(decoded) == (".1:", "test rdx,rdx", "je .2", "dec rdx", "jmp .1", ".2:", "ret")
+    assert disassembly(decoded) == (".1:", "test rdx,rdx", "je .2", "dec rdx", "jmp .1", ".2:", "ret")
 
 
 def test_a_ret_that_is_counted_is_shown() -> None:

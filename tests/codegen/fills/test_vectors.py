@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setwise.analysis.code.compare import listing
+from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.count import Counts, classify, count
 from setwise.analysis.code.decode import Decoded, Reg, decode, features
 from setwise.codegen.assemble import assemble, available
@@ -65,7 +65,7 @@ def test_dumb7_in_one_direction() -> None:
 
 def test_subtraction_is_isenbergs_four_instructions() -> None:
     _, decoded = made("subtraction.attacks-cleared.east", "sse2", None, "wiki")
-    assert listing(decoded) == ("movdqa xmm0,xmm2", "pandn xmm0,xmm3", "psubb xmm0,xmm2", "pxor xmm0,xmm3", "ret")
+    assert disassembly(decoded) == ("movdqa xmm0,xmm2", "pandn xmm0,xmm3", "psubb xmm0,xmm2", "pxor xmm0,xmm3", "ret")
 
 
 def main_loop(decoded: tuple[Decoded, ...]) -> list[Decoded]:
