@@ -10,13 +10,7 @@ from setwise.analysis.proof.memory import Arrays, Cells, Space
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.run.task import Place, Task
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.table import State
-
-GENERAL = (
-    "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-)  # fmt: skip
-MASKS = tuple(f"k{number}" for number in range(8))
-VECTORS = tuple(f"zmm{number}" for number in range(32))
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
 
 CODE = Base("code", 64)
 RESULTS = Base("results", 8)

@@ -17,7 +17,7 @@ _DEEPEST = 12  # sums of sums of sums: each may go two ways
 
 
 class AlignmentUnknownError(ValueError):
-    """Program that rounds an address further than its alignment is known."""
+    """Code that rounds an address further than its alignment is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
-from setwise.analysis.proof.claims import GENERAL, MASKS, VECTORS
 from setwise.analysis.proof.symbolic import Limits, Program
+from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, Start, Step, StepError
-from setwise.analysis.run.task import Argument
+from setwise.analysis.run.task import Argument, Place
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import AddressSpace, BreachError
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, AddressSpace, BreachError
 from setwise.analysis.semantics.table import SemanticsError
 
 _OFFSETS = (8, 24, 40, 56)  # of rsp at entry from a multiple of 64
-_RESULTS = "results"
 _LOST = 0xA5
 _WORD = (1 << 64) - 1
 
@@ -36,7 +35,7 @@ def confirm_by_stepping(certificate: Certificate) -> Confirmation:
 
 def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirmation:
     try:
-        machine = _Judged(certificate, found, rsp)
+        machine = _Replay(certificate, found, rsp)
         machine.run(Limits().steps)
     except (BreachError, StepError) as error:
         return _confirmed(found, str(error))
@@ -67,7 +66,7 @@ def _instruction(what: str) -> str:
 
 
 @dataclass(slots=True)
-class _Own:
+class _OwnMemory:
     """AddressSpace of which the stack's part ends at `low`."""
 
     memory: AddressSpace
@@ -97,7 +96,7 @@ class _Own:
             raise StepError(f"{does} {bits // 8} bytes {below} below what is the routine's of the stack")
 
 
-class _Judged(Machine):
+class _Replay(Machine):
     """The code at a counterexample; it may touch what its contract says, and nothing else."""
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int) -> None:
@@ -113,7 +112,7 @@ class _Judged(Machine):
             above=self._task.stack,
         )
         self.stack.content[: rsp - self.stack.start] = bytes([_LOST]) * (rsp - self.stack.start)
-        self._own = _Own(self.state.memory, self.stack, rsp - self._task.red_zone)
+        self._own = _OwnMemory(self.state.memory, self.stack, rsp - self._task.red_zone)
         self.state.memory = self._own
         self._before = dict(self.state.registers), dict(self.state.vectors)
 
@@ -140,15 +139,9 @@ class _Judged(Machine):
         """The results of the lane in question; none of arrays without a board."""
         lane, task = self._found.lane, self._task
         if task.elements:
-            return (self._at(self._result, 8 * lane),) if self._count else ()
-        return tuple(
-            self.state.vectors[place.register][lane]
-            if place.file == "vector"
-            else self.state.registers[place.register]
-            if place.file == "general"
-            else self._at(_RESULTS, place.offset + 8 * lane)
-            for place in (one.place for one in task.results)
-        )
+            place, block = Place("memory"), self._result
+            return (self._read(place, lane, block),) if self._count else ()
+        return tuple(self._read(one.place, lane, RESULTS) for one in task.results)
 
     def broken(self) -> Iterator[str]:
         """What is not as it was at the entry, and has to be."""
@@ -191,7 +184,7 @@ class _Judged(Machine):
         content = bytearray(max(place.offset + 8 * place.lanes for place in places))
         for place, word in zip(places, never, strict=True):
             content[place.offset : place.offset + 8 * place.lanes] = _bytes([word] * place.lanes)
-        yield _RESULTS, bytes(content)
+        yield RESULTS, bytes(content)
 
     def _registers(self) -> dict[str, Start]:
         given = self._found.registers
@@ -211,13 +204,14 @@ class _Judged(Machine):
     def _word(self, one: Argument) -> int | str:
         """What an argument that is no vector holds: a number, or a buffer for its address."""
         if one.kind == "results":
-            return _RESULTS
+            return RESULTS
         if one.kind == "boards":
             return self._result if one.name == self._task.arrays[-1] else one.name
         return self._count if one.kind == "count" else dict(self._found.inputs)[one.name][0]
 
-    def _at(self, buffer: str, offset: int) -> int:
-        return int.from_bytes(self.buffers[buffer].content[offset : offset + 8], "little")
+    def _read(self, place: Place, lane: int, buffer: str) -> int:
+        block = self.buffers[buffer].content if buffer in self.buffers else b""
+        return word_at(place, lane, self.state.registers, self.state.vectors, bytes(block))
 
 
 def _bytes(words: Sequence[int]) -> bytes:

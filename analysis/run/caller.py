@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.run.steps import Machine, Start, Trace
-from setwise.analysis.run.task import Task
+from setwise.analysis.run.task import Place, Task
 
-_RESULTS = "results"
+RESULTS = "results"
+"""The name of the memory that results are written to."""
 
 
 class Caller:
@@ -23,15 +24,15 @@ class Caller:
 
         Raises ValueError for a wrong number of words, SemanticsError for what the code may not do.
         """
-        inputs = [argument for argument in self.task.arguments if argument.kind != _RESULTS]
+        inputs = [argument for argument in self.task.arguments if argument.kind != RESULTS]
         if len(words) != len(inputs):
             raise ValueError(f"{len(words)} words for {len(inputs)} parameters")
-        given: Mapping[str, int] = dict(zip((argument.name for argument in inputs), words, strict=True))
+        values: Mapping[str, int] = dict(zip((argument.name for argument in inputs), words, strict=True))
         registers: dict[str, Start] = {}
         stack: dict[int, int | str] = {}
         for argument in self.task.arguments:
             place = argument.place
-            word: int | str = _RESULTS if argument.kind == _RESULTS else given[argument.name]
+            word: int | str = RESULTS if argument.kind == RESULTS else values[argument.name]
             if place.file == "stack":
                 stack[place.offset] = word
             elif isinstance(word, int) and place.file == "vector":
@@ -39,20 +40,27 @@ class Caller:
             else:
                 registers[place.register] = word
         size = 8 * sum(result.place.lanes for result in self.task.results)
-        machine = Machine(self.binary, registers, {_RESULTS: bytes(size)}, self._instructions, stack=stack)
+        machine = Machine(self.binary, registers, {RESULTS: bytes(size)}, self._instructions, stack=stack)
         return machine.run(limit)
 
     def results(self, trace: Trace) -> tuple[tuple[int, ...], ...]:
         """The lanes of each result as a run left them."""
+        block = trace.buffers.get(RESULTS, b"")
         return tuple(
-            trace.vectors[place.register][: place.lanes]
-            if place.file == "vector"
-            else (trace.registers[place.register],)
-            if place.file == "general"
-            else tuple(_word(trace.buffers[_RESULTS], place.offset + 8 * lane) for lane in range(place.lanes))
-            for place in (result.place for result in self.task.results)
+            tuple(
+                word_at(result.place, lane, trace.registers, trace.vectors, block) for lane in range(result.place.lanes)
+            )
+            for result in self.task.results
         )
 
 
-def _word(content: bytes, offset: int) -> int:
-    return int.from_bytes(content[offset : offset + 8], "little")
+def word_at(
+    place: Place, lane: int, registers: Mapping[str, int], vectors: Mapping[str, Sequence[int]], block: bytes
+) -> int:
+    """One lane of a result; `block` is the memory that results are written to."""
+    if place.file == "vector":
+        return vectors[place.register][lane]
+    if place.file == "general":
+        return registers[place.register]
+    offset = place.offset + 8 * lane
+    return int.from_bytes(block[offset : offset + 8], "little")

@@ -60,7 +60,9 @@ FAULTS = (
 
 def fault_of(instruction: Decoded) -> Fault | None:
     """What Bochs does wrong about an instruction."""
-    return next((one for one in FAULTS if instruction.mnemonic in one.mnemonics and one.such(instruction)), None)
+    return next(
+        (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics and fault.such(instruction)), None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def correct(text: bytes) -> tuple[bytes, frozenset[str], frozenset[str]]:
     >>> correct(bytes.fromhex("c4e3f9cec102"))[1]
     frozenset({'vgf2p8affineqb'})
     """
-    made = bytearray(text)
+    changed = bytearray(text)
     corrected, wrong = set(), set()
     for instruction in decode(text):
         fault = fault_of(instruction)
@@ -88,29 +90,29 @@ def correct(text: bytes) -> tuple[bytes, frozenset[str], frozenset[str]]:
             wrong.add(instruction.mnemonic)
             continue
         corrected.add(instruction.mnemonic)
-        made[_span(instruction)] = fault.correct(instruction.raw)
-    return bytes(made), frozenset(corrected), frozenset(wrong)
+        changed[instruction.offset : instruction.end] = fault.correct(instruction.raw)
+    return bytes(changed), frozenset(corrected), frozenset(wrong)
 
 
-def _span(instruction: Decoded) -> slice:
-    return slice(instruction.offset, instruction.offset + len(instruction.raw))
+def _refusal(wrong: frozenset[str]) -> str:
+    return f"Bochs is wrong about {', '.join(sorted(wrong))}"
 
 
 def check_emulated(subjects: Sequence[Subject], cases: Cases, on: Processor) -> Iterator[Outcome]:
     """How the check of each subject ends on that processor, in order; `check` says the same of this processor."""
-    tried = {arrays: trials(cases, arrays=arrays) for arrays in {subject.arrays for subject in subjects}}
+    trials_of = {arrays: trials(cases, arrays=arrays) for arrays in {subject.arrays for subject in subjects}}
     tasks: list[Task] = []
-    seen = [correct(subject.binary.text) for subject in subjects]
-    for subject, (text, _, wrong) in zip(subjects, seen, strict=True):
+    corrections = [correct(subject.binary.text) for subject in subjects]
+    for subject, (text, _, wrong) in zip(subjects, corrections, strict=True):
         if not wrong:
             image = replace(subject.binary, text=text).image
-            tasks += [_task(image, subject.sequence, trial) for trial in tried[subject.arrays]]
+            tasks += [_task(image, subject.sequence, trial) for trial in trials_of[subject.arrays]]
     ran = emulate(tasks, on)
-    for subject, (_, corrected, wrong) in zip(subjects, seen, strict=True):
+    for subject, (_, corrected, wrong) in zip(subjects, corrections, strict=True):
         if wrong:
-            yield Outcome("not run", reason=f"Bochs is wrong about {', '.join(sorted(wrong))}")
+            yield Outcome("not run", reason=_refusal(wrong))
             continue
-        mine = tried[subject.arrays]
+        mine = trials_of[subject.arrays]
         left = [_result(trial, next(ran)) for trial in mine]
         how = f"{on.title}, emulated" + (", corrected" if corrected else "")
         yield replace(verdict(cases, mine, left), on=how)
@@ -123,7 +125,7 @@ def run_emulated(subject: Subject, words: Sequence[int], results: int, on: Proce
     """
     text, _, wrong = correct(subject.binary.text)
     if wrong:
-        raise ValueError(f"Bochs is wrong about {', '.join(sorted(wrong))}")
+        raise ValueError(_refusal(wrong))
     lanes = subject.sequence.lanes
     columns = tuple(np.array([word] + [0] * (lanes - 1), np.uint64) for word in words)
     image = replace(subject.binary, text=text).image

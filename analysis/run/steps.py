@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from setwise.analysis.code.count import Counts, tally
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
 from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS
 from setwise.analysis.semantics.table import SemanticsError, State, execute
 
 CODE = 0x0040_0000
@@ -19,9 +20,6 @@ BACK = 0x0BAD_0C0D_E000  # where the final ret goes
 _STACK_BELOW = 1 << 16
 _STACK_ABOVE = 8 + 32 + 64  # the return address, the space that Windows reserves for the callee, stack arguments
 _BUFFER_DISTANCE = 1 << 24
-_GENERAL = (
-    "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-)  # fmt: skip
 _LANE = 0xFFFF_FFFF_FFFF_FFFF
 
 Start = int | str | Sequence[int]
@@ -145,12 +143,10 @@ class Machine:
         code = MemoryRange("the code and its data", CODE, bytearray(binary.image), writable=False)
         self.stack = MemoryRange("the stack", rsp - _STACK_BELOW, content)
         self.state = State(Integers(), MemoryRanges([*self.buffers.values(), self.stack, code]), CODE)
-        for name in _GENERAL:
+        for name in (*GENERAL, *MASKS):
             self.state.registers[name] = _arbitrary(name)
-        for number in range(8):
-            self.state.registers[f"k{number}"] = _arbitrary(f"k{number}")
-        for number in range(32):
-            self.state.vectors[f"zmm{number}"] = tuple(_arbitrary(f"zmm{number}.{lane}") for lane in range(8))
+        for name in VECTORS:
+            self.state.vectors[name] = tuple(_arbitrary(f"{name}.{lane}") for lane in range(8))
         self.state.registers["rsp"] = self.rsp = rsp
         for name, value in (registers or {}).items():
             self._start(name, value)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +18,8 @@ from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, end_with_parent
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_LONGEST = 10  # seconds that a function in a process of its own may take
 
 
 class Workers:
@@ -80,3 +84,36 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+class Crash(Exception):
+    """What became of a process that did not come to its end."""
+
+
+def in_own_process(function: Callable[[], T]) -> T:
+    """The function's result, from a process of its own where the system can fork; Crash if that does not end well."""
+    if not hasattr(os, "fork"):
+        return function()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:  # nothing of the parent's may run here, whatever happens
+        try:
+            faulthandler.disable()
+            signal.alarm(_LONGEST)
+            with os.fdopen(write, "wb") as stream:
+                pickle.dump(function(), stream)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(write)
+    with os.fdopen(read, "rb") as stream:
+        answer = stream.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == -signal.SIGALRM:
+        raise Crash(f"it has not returned after {_LONGEST} seconds")
+    if status < 0:
+        raise Crash(f"it ends in {signal.Signals(-status).name}")
+    if status:
+        raise RuntimeError("a process of its own failed")
+    result: T = pickle.loads(answer)
+    return result

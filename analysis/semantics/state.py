@@ -11,6 +11,13 @@ from setwise.analysis.semantics.domains import Bits, Domain
 
 Flag = Callable[[], Bits]  # flags are rarely read: they are computed when they are
 
+GENERAL = (
+    "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+)  # fmt: skip
+"""The general registers but rsp."""
+MASKS = tuple(f"k{number}" for number in range(8))
+VECTORS = tuple(f"zmm{number}" for number in range(32))
+
 
 class SemanticsError(ValueError):
     """What the state does not allow: the message names the instruction and says why."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.claims import MASKS
-from setwise.analysis.proof.confirmation import in_own_process
 from setwise.analysis.run.task import Task
+from setwise.analysis.run.workers import in_own_process
+from setwise.analysis.semantics.state import MASKS
 from setwise.codegen.run.executable import Executable
 from tests.analysis.semantics.machines import GENERAL as ORDER
 from tests.analysis.semantics.machines import Cpu, Registers, Trial

@@ -12,10 +12,11 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.confirmation import Crash, confirm, in_own_process
+from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place, Result, Task
+from setwise.analysis.run.workers import Crash, in_own_process
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.executable import runnable

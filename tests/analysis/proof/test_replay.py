@@ -16,10 +16,10 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
-from setwise.analysis.proof.confirmation import in_own_process
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.workers import in_own_process
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import Kernel, lower
 from setwise.codegen.run import call, executable
