@@ -10,7 +10,8 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import prototype, returns
 from setwise.codegen.export.sources.c import HEAD, TAIL, function
 from setwise.codegen.export.sources.dispatch import BITS, LEAVES, Choice, asked, choices, chosen_sets
-from setwise.codegen.export.sources.source import folded, indented, results_told
+from setwise.codegen.export.sources.language import folded, indented
+from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.lower import Kernel
 from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
@@ -124,7 +125,7 @@ def _introduction(order: Order, found: Sequence[Choice]) -> str:
 
 
 def _remarked(kernel: Kernel, order: Order) -> str:
-    remark = _comment(about(kernel, order.facts(kernel), *results_told(kernel), word="uint64_t"))
+    remark = _comment(about(kernel, order.facts(kernel), *results_in_order(kernel), word="uint64_t"))
     return f"{remark}\n{function(kernel, symbol(kernel))}"
 
 

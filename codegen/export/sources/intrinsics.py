@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from setwise.codegen.describe.values import Value
+from setwise.codegen.export.sources.language import Language
 from setwise.codegen.targets.table import Target, per_lane_counts, uniform_count
 
 
@@ -106,6 +108,25 @@ def _immediate(word: str, value: Value) -> int:
     return int(value.attr[0] if word == "#i" else value.attr)
 
 
-def features(target: Target, names: Mapping[str, str]) -> Sequence[str]:
+class WithIntrinsics(Language):
+    """A language that has the intrinsics for vectors."""
+
+    SIGNED: ClassVar[str]
+    UNSIGNED: ClassVar[str]
+    """A 64-bit number as a signed one, and back."""
+
+    def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
+        """The call of an intrinsic."""
+        call = intrinsic(value)
+        arguments = [self.SIGNED.format(operands[i]) if i in call.signed else operands[i] for i in call.arguments]
+        text = self.call(call.name, arguments, list(map(str, call.immediates)))
+        return self.UNSIGNED.format(text) if value.lanes == 1 else text
+
+    def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
+        """The expression of a call."""
+        raise NotImplementedError
+
+
+def feature_names(target: Target, names: Mapping[str, str]) -> Sequence[str]:
     """The target's features beyond plain x86-64, by a language's names for those that it calls otherwise."""
     return [names.get(feature, feature) for feature in sorted(target.features - {"x86-64"})]

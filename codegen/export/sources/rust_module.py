@@ -8,9 +8,10 @@ from setwise.codegen.export.banner import about
 from setwise.codegen.export.names import symbol_of
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import BITS, LEAVES, Choice, asked, choices, chosen_sets
-from setwise.codegen.export.sources.intrinsics import features
+from setwise.codegen.export.sources.intrinsics import feature_names
+from setwise.codegen.export.sources.language import folded, indented
 from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result
-from setwise.codegen.export.sources.source import folded, indented, results_told
+from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.lower import Kernel
 from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
@@ -99,14 +100,14 @@ def _introduction(order: Order) -> str:
 
 
 def _remarked(kernel: Kernel, order: Order) -> str:
-    told = about(kernel, order.facts(kernel), *results_told(kernel), word="u64", returned=True)
+    told = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
     lines = ["```text", *told, "```", "# Safety", *_safety(kernel)]
     return "\n".join((*(f"/// {line}".rstrip() for line in lines), function(kernel)))
 
 
 def _safety(kernel: Kernel) -> list[str]:
     contract = kernel.routine.contract
-    needed = features(kernel.target, {})
+    needed = feature_names(kernel.target, {})
     wants = [f"- The processor has {', '.join(needed)}."] if needed else []
     wants += [f"- {p.name} is below {p.below}." for p in contract.parameters if p.below]
     if contract.elements:
@@ -145,7 +146,7 @@ def _constant(target: Target) -> str:
 
 
 def _cfg(target: Target) -> str:
-    wanted = ", ".join(f'target_feature = "{feature}"' for feature in features(target, {}))
+    wanted = ", ".join(f'target_feature = "{feature}"' for feature in feature_names(target, {}))
     return f'cfg!(all(target_arch = "x86_64", {wanted}))'
 
 

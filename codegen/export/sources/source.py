@@ -7,62 +7,20 @@ becomes a constant of its own, every carried value of a region a variable.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from setwise.codegen.describe.graph import Graph, postorder, rewrite
-from setwise.codegen.describe.values import WRITES, Condition, Region, Value, constant, reordered
+from setwise.codegen.describe.values import WRITES, Region, Value, constant, reordered
 from setwise.codegen.export.prototypes import returns
+from setwise.codegen.export.sources.language import Language
 from setwise.codegen.lower import Kernel
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.schedule import schedule
 from setwise.codegen.passes.unit import Block, PlacedRegion
 
-INDENT = "    "
 _INLINE = ("place", "low-half", "as-wide")
 """Operations without an instruction: they are written where they are used."""
-
-
-class Language(Protocol):
-    """How one language writes what a kernel is made of."""
-
-    def number(self, value: int) -> str:
-        """A 64-bit number."""
-
-    def operation(self, value: Value, operands: Sequence[str]) -> str:
-        """The expression of an operation on operands that are names or numbers; for a write the whole statement."""
-
-    def vector(self, lanes: tuple[int, ...]) -> str:
-        """The expression of a constant with a number a lane."""
-
-    def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
-        """Lines that declare a read-only table of integers of `size` bytes."""
-
-    def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
-        """A name for a value; one that is carried changes later."""
-
-    def assignment(self, name: str, text: str) -> str:
-        """A carried value gets its next one; alike in all languages."""
-        return f"{name} = {text};"
-
-    def condition(self, asked: Condition, text: str, *, holds: bool) -> str:
-        """The condition on a value, or its opposite; alike in all languages."""
-        if asked.kind == "nonzero":
-            return f"{text} {'!=' if holds else '=='} 0"
-        return f"{text} {'<' if (asked.kind == 'below') == holds else '>='} {asked.bound}"
-
-    def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
-        """The body again and again, until the condition `leave` holds at its end."""
-
-    def when(self, condition: str, body: Sequence[str]) -> Iterator[str]:
-        """The body if the condition holds."""
-
-    def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """One of the bodies, with `falls` those after it too."""
-
-    def give(self, result: str) -> str:
-        """The end of a function with a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +72,7 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     block = walk.block(placed)
     lines = [*walk.head(block), *block]
     if returns(kernel):
-        lines.append(language.give(walk.text(graph.results[0])))
+        lines.append(language.RETURN.format(walk.text(graph.results[0])))
     return lines
 
 
@@ -145,44 +103,11 @@ def unused(kernel: Kernel) -> tuple[str, ...]:
     return tuple(parameter.name for value, parameter in named if value not in seen)
 
 
-def results_told(kernel: Kernel) -> Iterator[tuple[str, str]]:
+def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """For what stands over a function: what several results are, in their order."""
     results = kernel.routine.contract.results
     if len(results) > 1:
         yield "results", f"{', '.join(results)}, in this order"
-
-
-def indented(lines: Sequence[str]) -> list[str]:
-    """The lines, a step further in."""
-    return [INDENT + line if line else line for line in lines]
-
-
-def numeral(value: int) -> str:
-    """A number as all languages write it: small ones in decimal, boards in sixteen digits.
-
-    >>> numeral(63), numeral(0x2_0202), numeral(0xFF00_0000_0000_0000)
-    ('63', '0x20202', '0xff00000000000000')
-    """
-    if value < 100:
-        return str(value)
-    return f"{value:#x}" if value >> 32 == 0 else f"0x{value:016x}"
-
-
-def table_rows(numbers: Sequence[int], size: int) -> Iterator[str]:
-    """The rows of a table of integers of `size` bytes, as all languages write them."""
-    width = min(16, 32 // size)
-    for at in range(0, len(numbers), width):
-        yield INDENT + " ".join(f"0x{n:0{2 * size}x}," for n in numbers[at : at + width])
-
-
-def folded(lines: Iterable[str], width: int = 120) -> Iterator[str]:
-    """The lines, those that are too long broken behind commas."""
-    for line in lines:
-        rest, lead = line, line[: len(line) - len(line.lstrip())] + INDENT
-        while len(rest) > width and (at := rest.rfind(", ", len(lead), width)) > 0:
-            yield rest[: at + 1]
-            rest = lead + rest[at + 2 :]
-        yield rest
 
 
 @dataclass
@@ -227,8 +152,8 @@ class _Walk:
     def value(self, value: Value) -> Iterator[str]:
         if value.op in ("done", *_INLINE):
             return
-        made = self.overwriting(value)
-        text = self.language.operation(made, [self.text(arg) for arg in made.args])
+        ordered = self.overwriting(value)
+        text = self.language.operation(ordered, [self.text(arg) for arg in ordered.args])
         if value.op in WRITES:
             yield text
             return
@@ -249,16 +174,16 @@ class _Walk:
             variables.append(f"x{self.carried}")
             self.carried += 1
             yield language.declaration(variables[-1], init.lanes, self.text(init), carried=True)
-        asked = region.condition
-        before = self.text(asked.value) if asked is not None and region.kind == "when" else ""
+        condition = region.condition
+        before = self.text(condition.value) if condition is not None and region.kind == "when" else ""
         bodies = [self.round(region, number, block, variables) for number, block in enumerate(placed.bodies)]
         if region.kind == "switch":
             assert region.index is not None
             yield from language.switch(self.text(region.index), bodies, falls=region.falls)
-        elif asked is not None and region.kind == "when":
-            yield from language.when(language.condition(asked, before, holds=True), bodies[0])
-        elif asked is not None:
-            yield from language.loop(bodies[0], language.condition(asked, self.text(asked.value), holds=False))
+        elif condition is not None and region.kind == "when":
+            yield from language.when(language.condition(condition, before, holds=True), bodies[0])
+        elif condition is not None:
+            yield from language.loop(bodies[0], language.condition(condition, self.text(condition.value), holds=False))
         for result in placed.results:
             self.names[result] = variables[int(result.attr)]
 
@@ -267,14 +192,14 @@ class _Walk:
         phis, nexts = region.phis[number], region.bodies[number]
         self.names.update(zip(phis, variables, strict=True))
         lines = self.block(block)
-        asked = region.condition.value if region.kind == "loop" and region.condition is not None else None
-        for phi in {each: None for each in (*nexts, asked) if each in phis}:
+        tested = region.condition.value if region.kind == "loop" and region.condition is not None else None
+        for phi in {value: None for value in (*nexts, tested) if value in phis}:
             assert phi is not None
-            if any(each is phi and own is not phi for own, each in zip(phis, nexts, strict=True)) or asked is phi:
+            if any(value is phi and own is not phi for own, value in zip(phis, nexts, strict=True)) or tested is phi:
                 lines.append(self.language.declaration(f"v{self.values}", phi.lanes, self.names[phi]))
                 self.names[phi] = f"v{self.values}"
                 self.values += 1
-        for own, each, variable in zip(phis, nexts, variables, strict=True):
-            if each is not own:
-                lines.append(self.language.assignment(variable, self.text(each)))
+        for own, value, variable in zip(phis, nexts, variables, strict=True):
+            if value is not own:
+                lines.append(self.language.assignment(variable, self.text(value)))
         return lines

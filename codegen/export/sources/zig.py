@@ -4,184 +4,119 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from types import MappingProxyType
 
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.describe.values import Value
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import boards_a_call, returns
+from setwise.codegen.export.sources.language import Language, folded, indented
 from setwise.codegen.export.sources.logic import expression
-from setwise.codegen.export.sources.source import Language, body, folded, indented, numeral, table_rows, unused
+from setwise.codegen.export.sources.source import body, unused
 from setwise.codegen.lower import Kernel
 
 HEAD = """\
 const std = @import("std");
 const builtin = @import("builtin");"""
 
-_BINARY = {"and": "&", "or": "|", "xor": "^", "add": "+%", "sub": "-%", "mul": "*%"}
+_LANES: Mapping[str, Callable[[Value], Sequence[int]]] = MappingProxyType(
+    {
+        "high-half": lambda value: (1, 1) if value.args[0].lanes == 2 else range(value.lanes, 2 * value.lanes),
+        "low-half": lambda value: range(value.lanes),
+        "as-wide": lambda value: [lane % 2 for lane in range(value.lanes)],
+        "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
+        "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
+    }
+)
+"""The lanes of the argument that an operation takes; those of a second one are numbered -1, -2 and so on."""
+_BYTES = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 
 
-@dataclass(frozen=True, slots=True)
 class _Zig(Language):
     """How Zig writes what a kernel is made of."""
 
-    def number(self, value: int) -> str:
-        return numeral(value)
+    WORD = "u64"
+    # A variable that is never read again, or never changed, is an error in Zig unless its address is taken.
+    CONSTANT, VARIABLE = "const {name}: {type} = {text};", "var {name}: {type} = {text}; _ = &{name};"
+    TABLE = ("const {name} = [{length}]u{bits}{{", "};")
+    LOOP, LEAVE = "while (true) {", ("if ({}) break;",)
+    WHEN = "if ({}) {{"
+    SWITCH, OTHERS, ARM_END = "switch ({}) {{", "else", "},"
+    OPERATIONS = MappingProxyType(
+        {
+            "and": "{a} & {b}",
+            "or": "{a} | {b}",
+            "xor": "{a} ^ {b}",
+            "add": "{a} +% {b}",
+            "sub": "{a} -% {b}",
+            "mul": "{a} *% {b}",
+            "not": "~{a}",
+            "andn": "~{a} & {b}",
+            "scaled-sum": "{a} +% ({b} << {n})",
+            "shl": "{a} << {n}",
+            "shr": "{a} >> {n}",
+            # Nobody looks at what wraps round.
+            "loose-shl": "({a} << {n}) | ({a} >> {m})",
+            "loose-shr": "({a} << {m}) | ({a} >> {n})",
+            "rotl": "({a} << {n}) | ({a} >> {m})",
+            # Of a count that is known only when the code runs the low six bits count.
+            "shlv": "@as(u64, {a}) << @as(u6, @truncate({b}))",
+            "shrv": "@as(u64, {a}) >> @as(u6, @truncate({b}))",
+            "rotlv": "std.math.rotl(u64, {a}, {b})",
+            "add-bytes": f"@bitCast({_BYTES('a')} +% {_BYTES('b')})",
+            "sub-bytes": f"@bitCast({_BYTES('a')} -% {_BYTES('b')})",
+            "broadcast": "@splat({a})",
+            "splat": "@splat({a}[0])",
+            "from-general": ".{{ {a}, 0 }}",
+            "insert": ".{{ {a}[0], {b} }}",
+            "to-general": "{a}[0]",
+        }
+    )
 
-    def operation(self, value: Value, operands: Sequence[str]) -> str:
-        if value.op in ("load", "place"):
-            place = _place(operands[0], operands[1], value.lanes)
-            return place if value.lanes == 1 else f"@as({_type(value.lanes)}, {place})"
-        if value.op == "put":
-            at = int(value.attr) // 8
-            return f"{_place('results', str(at), value.args[1].lanes)} = {operands[1]};"
-        if value.op == "put-entry":
-            return f"{_place(operands[0], operands[1], value.args[2].lanes)} = {operands[2]};"
-        if value.op == "table":
-            return f"{value.attr[0]}[{operands[0]}]"
-        if value.op in _BINARY:
-            return f"{operands[0]} {_BINARY[value.op]} {operands[1]}"
-        if value.op in _SHIFTS:
-            return _SHIFTS[value.op](value, operands)
-        return _OTHERS[value.op](value, operands)
+    def type_of(self, lanes: int) -> str:
+        return _type(lanes)
+
+    def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
+        if value.op == "ternary":
+            return _ternary(value, operands)
+        if value.op not in _LANES:
+            return self.general(value, operands)
+        lanes = _LANES[value.op](value)
+        first, second = (*operands, "undefined")[:2]
+        return f"@shuffle(u64, {first}, {second}, [{len(lanes)}]i32{{ {', '.join(map(str, lanes))} }})"
+
+    def count(self, lanes: int, counts: tuple[int, ...]) -> str:
+        if lanes == 1:
+            return str(counts[0])
+        if len(set(counts)) == 1:
+            return f"@as(@Vector({lanes}, u6), @splat({counts[0]}))"
+        return f"@Vector({lanes}, u6){{ {', '.join(map(str, counts))} }}"
 
     def vector(self, lanes: tuple[int, ...]) -> str:
         if len(set(lanes)) == 1:
             return f"@splat({self.number(lanes[0])})"
         return f".{{ {', '.join(map(self.number, lanes))} }}"
 
-    def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
-        yield f"const {name} = [{len(numbers)}]u{8 * size}{{"
-        yield from table_rows(numbers, size)
-        yield "};"
+    def load(self, pointer: str, index: str, lanes: int) -> str:
+        place = _place(pointer, index, lanes)
+        return place if lanes == 1 else f"@as({_type(lanes)}, {place})"
 
-    def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
-        # A variable that is never read again, or never changed, is an error in Zig unless its address is taken.
-        return f"{'var' if carried else 'const'} {name}: {_type(lanes)} = {text};" + (
-            f" _ = &{name};" if carried else ""
-        )
+    def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
+        return f"{_place(pointer, index, lanes)} = {boards};"
 
-    def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
-        yield from ("while (true) {", *indented([*body, f"if ({leave}) break;"]), "}")
-
-    def when(self, condition: str, body: Sequence[str]) -> Iterator[str]:
-        yield from (f"if ({condition}) {{", *indented(body), "}")
-
-    def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """What falls through is a condition a body; the last body takes every other number."""
-        if falls:
-            for number, lines in enumerate(bodies[:-1]):
-                yield from self.when(f"{index} <= {number}", lines)
-            yield from bodies[-1]
-            return
-        yield f"switch ({index}) {{"
-        for number, lines in enumerate(bodies):
-            arm = [f"{'else' if number == len(bodies) - 1 else number} => {{", *indented(lines), "},"]
-            yield from indented(arm)
-        yield "}"
-
-    def give(self, result: str) -> str:
-        return f"return {result};"
+    def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
+        """Boards written to the results, which are an array of the function's own."""
+        return self.store("results", str(index), boards, lanes)
 
 
 def _place(pointer: str, index: str, lanes: int) -> str:
     return f"{pointer}[{index}]" if lanes == 1 else f"{pointer}[{index}..][0..{lanes}].*"
 
 
-def _shifted(sign: str) -> Callable[[Value, Sequence[str]], str]:
-    return lambda value, operands: f"{operands[0]} {sign} {_count(value.lanes, _counts(value))}"
-
-
-def _rotated(value: Value, operands: Sequence[str]) -> str:
-    left = _counts(value)
-    if value.op == "loose-shr":
-        left = tuple(-n % 64 for n in left)
-    right = tuple(-n % 64 for n in left)
-    return f"({operands[0]} << {_count(value.lanes, left)}) | ({operands[0]} >> {_count(value.lanes, right)})"
-
-
-def _counts(value: Value) -> tuple[int, ...]:
-    """How far each lane is shifted: by the operation's own counts, or by a constant."""
-    counts: tuple[int, ...] = value.attr
-    return counts
-
-
-def _count(lanes: int, counts: tuple[int, ...]) -> str:
-    if lanes == 1:
-        return str(counts[0])
-    if len(set(counts)) == 1:
-        return f"@as(@Vector({lanes}, u6), @splat({counts[0]}))"
-    return f"@Vector({lanes}, u6){{ {', '.join(map(str, counts))} }}"
-
-
-def _variable(sign: str) -> Callable[[Value, Sequence[str]], str]:
-    """A shift by a count that is known only when the code runs; the low six bits of it count."""
-    return lambda _, operands: f"@as(u64, {operands[0]}) {sign} @as(u6, @truncate({operands[1]}))"
-
-
-_SHIFTS: Mapping[str, Callable[[Value, Sequence[str]], str]] = {
-    "shl": _shifted("<<"),
-    "shr": _shifted(">>"),
-    "rotl": _rotated,
-    # Nobody looks at what wraps round.
-    "loose-shl": _rotated,
-    "loose-shr": _rotated,
-    "shlv": _variable("<<"),
-    "shrv": _variable(">>"),
-    "rotlv": lambda _, operands: f"std.math.rotl(u64, {operands[0]}, {operands[1]})",
-}
-
-
-def _bytes(sign: str) -> Callable[[Value, Sequence[str]], str]:
-    def operation(value: Value, operands: Sequence[str]) -> str:
-        whole = [f"@as(@Vector({8 * value.lanes}, u8), @bitCast({operand}))" for operand in operands]
-        return f"@bitCast({whole[0]} {sign} {whole[1]})"
-
-    return operation
-
-
-def _shuffle(picks: Callable[[Value], Sequence[int]]) -> Callable[[Value, Sequence[str]], str]:
-    """Lanes of the argument; those of a second one are numbered -1, -2 and so on."""
-
-    def operation(value: Value, operands: Sequence[str]) -> str:
-        wanted = picks(value)
-        second = operands[1] if len(operands) > 1 else "undefined"
-        return f"@shuffle(u64, {operands[0]}, {second}, [{len(wanted)}]i32{{ {', '.join(map(str, wanted))} }})"
-
-    return operation
-
-
-def _upper(value: Value) -> Sequence[int]:
-    lanes = value.args[0].lanes
-    return (1, 1) if lanes == 2 else range(lanes // 2, lanes)
-
-
 def _ternary(value: Value, operands: Sequence[str]) -> str:
-    named = dict(zip("abc", operands, strict=True))
-    text = re.sub("[abc]", lambda found: named[found[0]], expression(int(value.attr)))
+    names = dict(zip("abc", operands, strict=True))
+    text = re.sub("[abc]", lambda letter: names[letter[0]], expression(int(value.attr)))
     return text.removeprefix("(").removesuffix(")") if text.startswith("(") else text
-
-
-_OTHERS: Mapping[str, Callable[[Value, Sequence[str]], str]] = {
-    "not": lambda _, operands: f"~{operands[0]}",
-    "andn": lambda _, operands: f"~{operands[0]} & {operands[1]}",
-    "scaled-sum": lambda value, operands: f"{operands[0]} +% ({operands[1]} << {value.attr[0]})",
-    "ternary": _ternary,
-    "add-bytes": _bytes("+%"),
-    "sub-bytes": _bytes("-%"),
-    "broadcast": lambda _, operands: f"@splat({operands[0]})",
-    "splat": lambda _, operands: f"@splat({operands[0]}[0])",
-    "from-general": lambda _, operands: f".{{ {operands[0]}, 0 }}",
-    "insert": lambda _, operands: f".{{ {operands[0]}[0], {operands[1]} }}",
-    "to-general": lambda _, operands: f"{operands[0]}[0]",
-    "high-half": _shuffle(_upper),
-    "low-half": _shuffle(lambda value: range(value.lanes)),
-    "as-wide": _shuffle(lambda value: [lane % 2 for lane in range(value.lanes)]),
-    "permute": _shuffle(lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)]),
-    "blend": _shuffle(
-        lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)]
-    ),
-}
 
 
 def function(kernel: Kernel) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from setwise.codegen.export.banner import about
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, choices
-from setwise.codegen.export.sources.intrinsics import features
-from setwise.codegen.export.sources.source import folded, indented, results_told
+from setwise.codegen.export.sources.intrinsics import feature_names
+from setwise.codegen.export.sources.language import folded, indented
+from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.export.sources.zig import HEAD, function, name_of, result
 from setwise.codegen.lower import Kernel
 from setwise.codegen.targets.table import Target
@@ -53,7 +54,7 @@ def _introduction(order: Order) -> str:
 
 
 def _remarked(kernel: Kernel, order: Order) -> str:
-    lines = about(kernel, order.facts(kernel), *results_told(kernel), word="u64", returned=True)
+    lines = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
     return "\n".join((*(f"/// {line}".rstrip() for line in lines), function(kernel)))
 
 
@@ -80,4 +81,4 @@ def _choice(choice: Choice) -> str:
 
 
 def _wanted(target: Target) -> str:
-    return ", ".join(f".{feature}" for feature in features(target, {"bmi1": "bmi"}))
+    return ", ".join(f".{feature}" for feature in feature_names(target, {"bmi1": "bmi"}))

@@ -7,8 +7,9 @@ import pytest
 from setwise.codegen.describe.graph import postorder
 from setwise.codegen.describe.values import Value, constant, parameter
 from setwise.codegen.export.sources import c, rust, zig
+from setwise.codegen.export.sources.language import folded
 from setwise.codegen.export.sources.logic import expression
-from setwise.codegen.export.sources.source import folded, last_readers, source_of, unused
+from setwise.codegen.export.sources.source import last_readers, source_of, unused
 from setwise.codegen.lower import TARGETS
 from setwise.codegen.passes.place import place
 from tests.codegen.export.exports import kernel
