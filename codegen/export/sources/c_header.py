@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from setwise.codegen.export.banner import about
-from setwise.codegen.export.names import symbol, symbol_of
+from setwise.codegen.export.names import symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import prototype, returns
 from setwise.codegen.export.sources.c import HEAD, TAIL, function
-from setwise.codegen.export.sources.dispatch import BITS, LEAVES, Choice, asked, choices, chosen_sets
+from setwise.codegen.export.sources.dispatch import (
+    BITS,
+    BOARDS,
+    LEAVES,
+    OURS,
+    Choice,
+    choices,
+    chooser,
+    chosen_sets,
+    constant_name,
+    requirement,
+)
 from setwise.codegen.export.sources.language import folded, indented
 from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.lower import Kernel
@@ -18,7 +29,7 @@ from setwise.codegen.targets.table import Target
 
 NAME = "setwise_inline.h"
 
-_TOLD = {
+_MACROS = {
     "bmi2": "defined(__BMI__) && defined(__BMI2__)",
     "sse2": "defined(__SSE2__) || defined(_M_X64)",
     "avx2": "defined(__AVX2__) && defined(__BMI__) && defined(__BMI2__)",
@@ -95,36 +106,32 @@ def files(order: Order) -> dict[str, bytes]:
 
 def header(order: Order) -> str:
     """The header: C11 and C++17, for GCC, Clang and MSVC; off x86-64 what needs nothing else is still there."""
-    found = choices(order.kernels)
+    offered = choices(order.kernels)
     parts = [
-        _introduction(order, found),
+        _introduction(order, offered),
         "#ifndef SETWISE_INLINE_H\n#define SETWISE_INLINE_H",
         HEAD,
-        *(_guarded(kernel, _remarked(kernel, order)) for kernel in order.kernels),
+        *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
     ]
-    if found:
-        parts += [*_sets(chosen_sets(found), order.options.dispatch), *map(_choice, found)]
+    if offered:
+        parts += [*_sets(chosen_sets(offered), order.options.dispatch), *map(_choice, offered)]
     return "\n\n".join((*parts, TAIL, "#endif")) + "\n"
 
 
-def _introduction(order: Order, found: Sequence[Choice]) -> str:
-    how = (
-        "what CPUID says, once"
-        if order.options.dispatch
-        else "what the compiler is told (-march=native, -mavx2 -mbmi -mbmi2)"
-    )
+def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     lines = [
         f"{NAME}, made by {order.made_by}",
         "",
-        "C11 and C++17, header only. Boards are 64-bit sets of squares: a1 = bit 0, h1 = bit 7, h8 = bit 63.",
-        "The instructions are setwise's choice, the registers your compiler's.",
+        f"C11 and C++17, header only. {BOARDS}",
+        OURS,
     ]
-    if any(len(choice.kernels) > 1 for choice in found):
+    if any(len(choice.kernels) > 1 for choice in offered):
+        how = chooser(order.options.dispatch, "-march=native, -mavx2 -mbmi -mbmi2")
         lines += ["Functions without an instruction set in their name take the best one, thread-safely, by", f"{how}."]
     return _comment(lines)
 
 
-def _remarked(kernel: Kernel, order: Order) -> str:
+def _documented(kernel: Kernel, order: Order) -> str:
     remark = _comment(about(kernel, order.facts(kernel), *results_in_order(kernel), word="uint64_t"))
     return f"{remark}\n{function(kernel, symbol(kernel))}"
 
@@ -141,7 +148,7 @@ def _comment(lines: Sequence[str]) -> str:
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
     """What tells which instruction sets may be used."""
-    names = [symbol_of(target.name).upper() for target in targets]
+    names = list(map(constant_name, targets))
     if any("avx" in target.features for target in targets):
         yield _ALIGNS
     lines = ["#define SETWISE_HAS_X86_64 1u"]
@@ -152,7 +159,7 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
         lines.append(f"#define SETWISE_HAS_{name} {bit}")
     lines.append(f"#define SETWISE_ALL ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_HAS_{n}' for n in names)])})")
     yield "\n".join(lines)
-    lines = ["/* Those that the compiler was told to use. */", *map(_told, targets)]
+    lines = ["/* Those that the compiler was told to use. */", *map(_compiler_macro, targets)]
     lines.append(f"#define SETWISE_TOLD ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_TOLD_{n}' for n in names)])})")
     yield "\n".join(lines)
     if dispatch and targets:
@@ -163,15 +170,15 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
         yield "static inline unsigned setwise_sets(void) {\n    return SETWISE_TOLD;\n}"
 
 
-def _told(target: Target) -> str:
-    name = symbol_of(target.name).upper()
-    said = _TOLD[target.name]
+def _compiler_macro(target: Target) -> str:
+    name = constant_name(target)
+    macros = _MACROS[target.name]
     if target.name in _MSVC:
-        said = f"({said}) || (defined(_MSC_VER) && {_MSVC[target.name]})"
+        macros = f"({macros}) || (defined(_MSC_VER) && {_MSVC[target.name]})"
     return "\n".join(
         (
             "#if defined(SETWISE_X86_64) && \\",
-            f"    ({said})",
+            f"    ({macros})",
             f"#define SETWISE_TOLD_{name} SETWISE_HAS_{name}",
             "#else",
             f"#define SETWISE_TOLD_{name} 0u",
@@ -188,12 +195,8 @@ def _sets_of(targets: Sequence[Target]) -> str:
         "    unsigned sets = SETWISE_HAS_X86_64;",
     ]
     for target in targets:
-        wants = asked(target)
-        tests = [
-            f"(leaf{leaf}[{at}] & 0x{mask:08x}u) == 0x{mask:08x}u" for (leaf, at), mask in sorted(wants.bits.items())
-        ]
-        tests += [f"(state & 0x{wants.state:02x}u) == 0x{wants.state:02x}u"] if wants.state else []
-        flag = f"sets |= SETWISE_HAS_{symbol_of(target.name).upper()};"
+        tests = [f"({word} & {mask}u) == {mask}u" for word, mask in requirement(target).tests]
+        flag = f"sets |= SETWISE_HAS_{constant_name(target)};"
         if tests:
             lines += [f"    if ({(' &&' + chr(10) + '        ').join(tests)})", f"        {flag}"]
         else:
@@ -223,15 +226,15 @@ def _sets_of(targets: Sequence[Target]) -> str:
 def _choice(choice: Choice) -> str:
     """The function that takes the best kernel."""
     *better, plain = choice.kernels
-    given = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
+    arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
     call = "return {}({});" if returns(plain) else "{{ {}({}); return; }}"
     lines = []
     if better:
         lines = ["const unsigned sets = setwise_sets();", "#if defined(SETWISE_X86_64)"]
         for kernel in better:
-            flag = f"SETWISE_HAS_{symbol_of(kernel.target.name).upper()}"
-            lines.append(f"if (sets & {flag}) {call.format(symbol(kernel), given)}")
+            flag = f"SETWISE_HAS_{constant_name(kernel.target)}"
+            lines.append(f"if (sets & {flag}) {call.format(symbol(kernel), arguments)}")
         lines += ["#else", "(void)sets;", "#endif"]
-    last = f"{'return ' if returns(plain) else ''}{symbol(plain)}({given});"
+    last = f"{'return ' if returns(plain) else ''}{symbol(plain)}({arguments});"
     body = [line if line.startswith("#") else indented([line])[0] for line in (*lines, last)]
     return "\n".join(folded((f"static inline {prototype(plain, choice.name)} {{", *body, "}")))

@@ -37,32 +37,40 @@ def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
         if boards_a_call(kernel) == 1:
             by_name.setdefault(kernel.name, {}).setdefault(kernel.target.name, kernel)
     return tuple(
-        Choice(f"setwise_{symbol_of(name)}", tuple(found[isa] for isa in reversed(TARGETS) if isa in found))
-        for name, found in by_name.items()
-        if "x86-64" in found
+        Choice(f"setwise_{symbol_of(name)}", tuple(by_isa[isa] for isa in reversed(TARGETS) if isa in by_isa))
+        for name, by_isa in by_name.items()
+        if "x86-64" in by_isa
     )
 
 
-def chosen_sets(found: Iterable[Choice]) -> tuple[Target, ...]:
+def chosen_sets(offered: Iterable[Choice]) -> tuple[Target, ...]:
     """The instruction sets beyond x86-64 that some choice asks for, oldest first."""
-    named = {kernel.target.name for choice in found for kernel in choice.kernels}
+    named = {kernel.target.name for choice in offered for kernel in choice.kernels}
     return tuple(target for name, target in TARGETS.items() if name in named and name != "x86-64")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CpuidRequirement:
     """What CPUID must say for an instruction set: bits by leaf and register (0 eax to 3 edx), and bits of XCR0."""
 
     bits: Mapping[tuple[int, int], int]
     state: int
 
+    @property
+    def tests(self) -> tuple[tuple[str, str], ...]:
+        """Words as C and Rust write them, and for each a mask of the bits that must be set."""
+        leaves = [(f"leaf{leaf}[{register}]", f"0x{mask:08x}") for (leaf, register), mask in sorted(self.bits.items())]
+        return (*leaves, ("state", f"0x{self.state:02x}")) if self.state else tuple(leaves)
 
-def asked(target: Target) -> Asked:
+
+def requirement(target: Target) -> CpuidRequirement:
     """What a processor and its system must have for the target.
 
     >>> from setwise.codegen.targets.general import BMI2
-    >>> asked(BMI2)
-    Asked(bits={(7, 1): 264}, state=0)
+    >>> requirement(BMI2)
+    CpuidRequirement(bits={(7, 1): 264}, state=0)
+    >>> requirement(BMI2).tests
+    (('leaf7[1]', '0x00000108'),)
     """
     bits: dict[tuple[int, int], int] = {}
     state = 0
@@ -70,4 +78,30 @@ def asked(target: Target) -> Asked:
         leaf, register, bit, needed = FEATURES[feature]
         bits[leaf, register] = bits.get((leaf, register), 0) | 1 << bit
         state |= needed
-    return Asked(bits, state)
+    return CpuidRequirement(bits, state)
+
+
+def constant_name(target: Target) -> str:
+    """The name of the target's bit.
+
+    >>> from setwise.codegen.targets.general import X86_64
+    >>> constant_name(X86_64)
+    'X86_64'
+    """
+    return symbol_of(target.name).upper()
+
+
+BOARDS = "Boards are 64-bit sets of squares: a1 = bit 0, h1 = bit 7, h8 = bit 63."
+OURS = "The instructions are setwise's choice, the registers your compiler's."
+
+
+def chooser(dispatch: bool, flags: str) -> str:
+    """Who chooses: the processor, or the compiler by its flags."""
+    return "what CPUID says, once" if dispatch else f"what the compiler is told ({flags})"
+
+
+def documentation(choice: Choice) -> list[str]:
+    """What the function does, and what it requires."""
+    routine = choice.kernels[-1].routine
+    required = [f"Requires {requirement}." for requirement in routine.contract.requires]
+    return [f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *required]

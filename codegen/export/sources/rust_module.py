@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from setwise.codegen.export.banner import about
-from setwise.codegen.export.names import symbol_of
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import BITS, LEAVES, Choice, asked, choices, chosen_sets
+from setwise.codegen.export.sources.dispatch import (
+    BITS,
+    BOARDS,
+    LEAVES,
+    OURS,
+    Choice,
+    choices,
+    chooser,
+    chosen_sets,
+    constant_name,
+    documentation,
+    requirement,
+)
 from setwise.codegen.export.sources.intrinsics import feature_names
-from setwise.codegen.export.sources.language import folded, indented
+from setwise.codegen.export.sources.language import commented, folded, indented
 from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result
 from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.lower import Kernel
@@ -77,32 +88,32 @@ def files(order: Order) -> dict[str, bytes]:
 
 def module(order: Order) -> str:
     """The module, for any edition from 2018 on."""
-    found = choices(order.kernels)
-    parts = [_introduction(order), *(_remarked(kernel, order) for kernel in order.kernels)]
-    if found:
-        parts += [*_sets(chosen_sets(found), order.options.dispatch), *map(_choice, found)]
+    offered = choices(order.kernels)
+    parts = [_introduction(order), *(_documented(kernel, order) for kernel in order.kernels)]
+    if offered:
+        parts += [*_sets(chosen_sets(offered), order.options.dispatch), *map(_choice, offered)]
     return "\n\n".join(parts) + "\n"
 
 
 def _introduction(order: Order) -> str:
     newer = any(kernel.target.name == "avx512" for kernel in order.kernels)
-    how = "what CPUID says, once" if order.options.dispatch else "what the compiler is told (-C target-cpu=native)"
+    how = chooser(order.options.dispatch, "-C target-cpu=native")
     lines = [
         f"{NAME}, made by {order.made_by}",
         "",
         "A module for any crate, no_std too: put it beside main.rs and write `mod setwise;`.",
         f"It needs rustc {'1.89, for AVX-512' if newer else '1.63'}.",
-        "Boards are 64-bit sets of squares: a1 = bit 0, h1 = bit 7, h8 = bit 63.",
+        BOARDS,
         f"Safe functions take the best instruction set, by {how}.",
-        "The instructions are setwise's choice, the registers your compiler's.",
+        OURS,
     ]
-    return "\n".join(f"// {line}".rstrip() for line in lines)
+    return "\n".join(commented(lines))
 
 
-def _remarked(kernel: Kernel, order: Order) -> str:
-    told = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
-    lines = ["```text", *told, "```", "# Safety", *_safety(kernel)]
-    return "\n".join((*(f"/// {line}".rstrip() for line in lines), function(kernel)))
+def _documented(kernel: Kernel, order: Order) -> str:
+    text = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
+    lines = ["```text", *text, "```", "# Safety", *_safety(kernel)]
+    return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
 def _safety(kernel: Kernel) -> list[str]:
@@ -118,20 +129,20 @@ def _safety(kernel: Kernel) -> list[str]:
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
     """What tells which instruction sets may be used."""
-    names = ["X86_64", *(_constant(target) for target in targets)]
+    names = ["X86_64", *(constant_name(target) for target in targets)]
     bits = [1, *(BITS[target.name] for target in targets)]
-    each = [f"#[allow(dead_code)]\nconst {name}: u32 = {bit};" for name, bit in zip(names, bits, strict=True)]
-    told = [
+    constants = [f"#[allow(dead_code)]\nconst {name}: u32 = {bit};" for name, bit in zip(names, bits, strict=True)]
+    chosen = [
         "const TOLD: u32 = X86_64",
-        *(f"    | if {_cfg(target)} {{ {_constant(target)} }} else {{ 0 }}" for target in targets),
+        *(f"    | if {_cfg(target)} {{ {constant_name(target)} }} else {{ 0 }}" for target in targets),
     ]
     yield "\n".join(
         (
-            *each,
+            *constants,
             f"#[allow(dead_code)]\nconst ALL: u32 = {' | '.join(names)};",
             "/// Those that the compiler was told to use.",
             "#[rustfmt::skip]",
-            *folded((*told[:-1], told[-1] + ";")),
+            *folded((*chosen[:-1], chosen[-1] + ";")),
         )
     )
     if dispatch and targets:
@@ -139,10 +150,6 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
         yield _ASK
     else:
         yield "fn sets() -> u32 {\n    TOLD\n}"
-
-
-def _constant(target: Target) -> str:
-    return symbol_of(target.name).upper()
 
 
 def _cfg(target: Target) -> str:
@@ -154,10 +161,8 @@ def _sets_of(targets: Sequence[Target]) -> str:
     """A function of what CPUID and XGETBV say."""
     lines = ["let mut sets = X86_64;"]
     for target in targets:
-        wants = asked(target)
-        tests = [f"leaf{leaf}[{at}] & 0x{mask:08x} == 0x{mask:08x}" for (leaf, at), mask in sorted(wants.bits.items())]
-        tests += [f"state & 0x{wants.state:02x} == 0x{wants.state:02x}"] if wants.state else []
-        flag = f"sets |= {_constant(target)};"
+        tests = [f"{word} & {mask} == {mask}" for word, mask in requirement(target).tests]
+        flag = f"sets |= {constant_name(target)};"
         lines += [f"if {' && '.join(tests)} {{", f"    {flag}", "}"] if tests else [flag]
     return "\n".join(
         (
@@ -176,24 +181,23 @@ def _choice(choice: Choice) -> str:
     *better, plain = choice.kernels
     contract = plain.routine.contract
     arrays = bool(contract.elements)
-    given = [p.name for p in contract.parameters if p.kind != "results"]
+    arguments = [p.name for p in contract.parameters if p.kind != "results"]
     lines = [f"assert!({p.name} < {p.below});" for p in contract.parameters if p.below]
     if arrays:
         *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
         lines += [f"assert!({name}.len() == {written}.len());" for name in inputs]
-        given = [*(f"{name}.as_ptr()" for name in inputs), f"{written}.as_mut_ptr()", f"{written}.len() as u64"]
+        arguments = [*(f"{name}.as_ptr()" for name in inputs), f"{written}.as_mut_ptr()", f"{written}.len() as u64"]
         typed = [*(f"{name}: &[u64]" for name in inputs), f"{written}: &mut [u64]"]
     else:
-        typed = [f"{name}: u64" for name in given]
+        typed = [f"{name}: u64" for name in arguments]
     lines.append("let _sets = sets();")
     for kernel in better:
-        call = f"unsafe {{ {name_of(kernel)}({', '.join(given)}) }}"
-        lines += ['#[cfg(target_arch = "x86_64")]', f"if _sets & {_constant(kernel.target)} != 0 {{"]
+        call = f"unsafe {{ {name_of(kernel)}({', '.join(arguments)}) }}"
+        lines += ['#[cfg(target_arch = "x86_64")]', f"if _sets & {constant_name(kernel.target)} != 0 {{"]
         lines += [f"    return {call};", "}"]
-    lines.append(f"unsafe {{ {name_of(plain)}({', '.join(given)}) }}")
-    said = [plain.routine.summary[:1].upper() + plain.routine.summary[1:] + "."]
-    said += [f"Requires {wanted}." for wanted in contract.requires]
+    lines.append(f"unsafe {{ {name_of(plain)}({', '.join(arguments)}) }}")
+    text = documentation(choice)
     if not arrays and len(contract.results) > 1:
-        said.append(f"Gives {', '.join(contract.results)}.")
+        text.append(f"Gives {', '.join(contract.results)}.")
     head = f"pub fn {choice.name.removeprefix('setwise_').lower()}({', '.join(typed)}){result(plain)} {{"
-    return "\n".join(folded((*(f"/// {line}" for line in said), "#[inline]", ALLOWED, head, *indented(lines), "}")))
+    return "\n".join(folded((*commented(text, "///"), "#[inline]", ALLOWED, head, *indented(lines), "}")))

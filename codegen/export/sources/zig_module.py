@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from setwise.codegen.export.banner import about
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import Choice, choices
+from setwise.codegen.export.sources.dispatch import BOARDS, Choice, choices, documentation
 from setwise.codegen.export.sources.intrinsics import feature_names
-from setwise.codegen.export.sources.language import folded, indented
+from setwise.codegen.export.sources.language import commented, folded, indented
 from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.export.sources.zig import HEAD, function, name_of, result
 from setwise.codegen.lower import Kernel
@@ -34,11 +34,11 @@ def files(order: Order) -> dict[str, bytes]:
 
 def module(order: Order) -> str:
     """The file, to be imported."""
-    found = choices(order.kernels)
-    parts = [_introduction(order), HEAD, *(_remarked(kernel, order) for kernel in order.kernels)]
-    if any(len(choice.kernels) > 1 for choice in found):
+    offered = choices(order.kernels)
+    parts = [_introduction(order), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
+    if any(len(choice.kernels) > 1 for choice in offered):
         parts.append(_HAS)
-    return "\n\n".join((*parts, *map(_choice, found))) + "\n"
+    return "\n\n".join((*parts, *map(_choice, offered))) + "\n"
 
 
 def _introduction(order: Order) -> str:
@@ -46,38 +46,36 @@ def _introduction(order: Order) -> str:
         f"{NAME}, made by {order.made_by}",
         "",
         'Use it with `const setwise = @import("setwise.zig");`.',
-        "Boards are 64-bit sets of squares: a1 = bit 0, h1 = bit 7, h8 = bit 63.",
+        BOARDS,
         "Functions without an instruction set in their name take what suits the CPU that is built for (-mcpu).",
         "Zig has no intrinsics: the operations are setwise's choice, the instructions your compiler's.",
     ]
-    return "\n".join(f"// {line}".rstrip() for line in lines)
+    return "\n".join(commented(lines))
 
 
-def _remarked(kernel: Kernel, order: Order) -> str:
+def _documented(kernel: Kernel, order: Order) -> str:
     lines = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
-    return "\n".join((*(f"/// {line}".rstrip() for line in lines), function(kernel)))
+    return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
 def _choice(choice: Choice) -> str:
     *better, plain = choice.kernels
     contract = plain.routine.contract
-    given = [p.name for p in contract.parameters if p.kind != "results"]
-    typed = [f"{name}: u64" for name in given]
+    arguments = [p.name for p in contract.parameters if p.kind != "results"]
+    typed = [f"{name}: u64" for name in arguments]
     lines = []
     if contract.elements:
         *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
         lines += [f"std.debug.assert({name}.len == {written}.len);" for name in inputs]
-        given = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]
+        arguments = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]
         typed = [*(f"{name}: []const u64" for name in inputs), f"{written}: []u64"]
     for kernel in better:
         lines.append(
-            f"if (comptime has(&.{{ {_wanted(kernel.target)} }})) return {name_of(kernel)}({', '.join(given)});"
+            f"if (comptime has(&.{{ {_wanted(kernel.target)} }})) return {name_of(kernel)}({', '.join(arguments)});"
         )
-    lines.append(f"return {name_of(plain)}({', '.join(given)});")
-    said = [plain.routine.summary[:1].upper() + plain.routine.summary[1:] + "."]
-    said += [f"Requires {wanted}." for wanted in contract.requires]
+    lines.append(f"return {name_of(plain)}({', '.join(arguments)});")
     head = f"pub fn {choice.name.removeprefix('setwise_')}({', '.join(typed)}) {result(plain)} {{"
-    return "\n".join(folded((*(f"/// {line}" for line in said), head, *indented(lines), "}")))
+    return "\n".join(folded((*commented(documentation(choice), "///"), head, *indented(lines), "}")))
 
 
 def _wanted(target: Target) -> str:

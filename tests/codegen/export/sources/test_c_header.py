@@ -13,7 +13,7 @@ from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import c, c_header
-from setwise.codegen.export.sources.dispatch import BITS, asked
+from setwise.codegen.export.sources.dispatch import BITS, requirement
 from setwise.codegen.lower import TARGETS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.cpu import FEATURES
@@ -143,7 +143,7 @@ def test_every_bit_that_a_set_needs_is_asked_for(tmp_path: Path) -> None:
     without_osxsave = [full, full, full ^ 1 << 27, full]
     assert sets(without_osxsave, [full] * 4, full) == 1 | BITS["bmi2"]
     for bit in range(8):
-        lost = sum(BITS[isa] for isa in SETS if asked(TARGETS[isa]).state >> bit & 1)
+        lost = sum(BITS[isa] for isa in SETS if requirement(TARGETS[isa]).state >> bit & 1)
         assert sets([full] * 4, [full] * 4, full ^ 1 << bit) == every - lost, bit
 
 

@@ -15,7 +15,7 @@ from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import rust_module, zig_module
-from setwise.codegen.export.sources.dispatch import BITS, asked
+from setwise.codegen.export.sources.dispatch import BITS, requirement
 from setwise.codegen.lower import TARGETS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.cpu import FEATURES
@@ -100,7 +100,7 @@ def test_every_bit_that_a_set_needs_is_asked_for_in_rust(tmp_path: Path) -> None
         lost = sum(BITS[isa] for isa in SETS if feature in TARGETS[isa].features)
         cases.append((leaves[1], leaves[7], full, 31 - lost))
     for bit in range(8):
-        lost = sum(BITS[isa] for isa in SETS if asked(TARGETS[isa]).state >> bit & 1)
+        lost = sum(BITS[isa] for isa in SETS if requirement(TARGETS[isa]).state >> bit & 1)
         cases.append(([full] * 4, [full] * 4, full ^ 1 << bit, 31 - lost))
     cases.append(([0] * 4, [0] * 4, 0, 1 | BITS["sse2"]))
     lines = [f"    assert_eq!(setwise::sets_of({one}, {seven}, {state}), {sets});" for one, seven, state, sets in cases]
