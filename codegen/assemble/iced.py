@@ -127,8 +127,8 @@ def _register(register: Register) -> iced_x86._iced_x86_py.Register:
     name = register.name.upper()
     if register.file == "general" and register.bits == 8 and register.number > 7:
         name = name.replace("B", "L")
-    found: iced_x86._iced_x86_py.Register = getattr(iced_x86.Register, name)
-    return found
+    number: iced_x86._iced_x86_py.Register = getattr(iced_x86.Register, name)
+    return number
 
 
 @lru_cache(maxsize=1 << 14)
@@ -146,15 +146,15 @@ def encode(instruction: Instruction, distance: int) -> bytes:
     forms = _forms(instruction.mnemonic)
     if not forms:
         raise NotEncodable(f"iced-x86 knows no instruction {instruction.mnemonic!r}")
-    found = [
+    encodings = [
         (form.evex, len(text), form.wide, text)
         for form in forms
         if _accepts(form, instruction) and (text := _encode(form, instruction, distance)) is not None
     ]
-    if not found:
+    if not encodings:
         operands = ", ".join(map(str, instruction.operands))
         raise NotEncodable(f"iced-x86 knows no form of {instruction.mnemonic} for the operands {operands}")
-    return min(found, key=lambda each: each[:3])[3]
+    return min(encodings, key=lambda encoding: encoding[:3])[3]
 
 
 def _accepts(form: _Form, instruction: Instruction) -> bool:
@@ -167,31 +167,31 @@ def _accepts(form: _Form, instruction: Instruction) -> bool:
 
 
 def _encode(form: _Form, instruction: Instruction, distance: int) -> bytes | None:
-    made = iced_x86.Instruction.create(form.code)
+    encoded = iced_x86.Instruction.create(form.code)
     branch = rip = False
     for at, (kind, operand) in enumerate(zip(form.kinds, instruction.operands, strict=True)):
         if isinstance(operand, Register):
-            made.set_op_kind(at, OpKind.REGISTER)
-            made.set_op_register(at, _register(operand))
+            encoded.set_op_kind(at, OpKind.REGISTER)
+            encoded.set_op_register(at, _register(operand))
         elif isinstance(operand, Memory):
-            made.set_op_kind(at, OpKind.MEMORY)
-            _set_memory(made, operand)
+            encoded.set_op_kind(at, OpKind.MEMORY)
+            _set_memory(encoded, operand)
             rip = operand.symbol is not None
         elif isinstance(operand, Label):
             if kind == "BR64_1" and not -128 <= distance <= 127:
                 return None
-            made.set_op_kind(at, OpKind.NEAR_BRANCH64)
+            encoded.set_op_kind(at, OpKind.NEAR_BRANCH64)
             branch = True
         else:
-            made.set_op_kind(at, _IMMEDIATES[kind][2] if kind in _IMMEDIATES else OpKind.IMMEDIATE8)
+            encoded.set_op_kind(at, _IMMEDIATES[kind][2] if kind in _IMMEDIATES else OpKind.IMMEDIATE8)
             value = _immediate(kind, operand) if kind in _IMMEDIATES else operand
-            made.set_immediate_u64(at, (value or 0) & (1 << 64) - 1)
+            encoded.set_immediate_u64(at, (value or 0) & (1 << 64) - 1)
     if instruction.mask is not None:
-        made.op_mask = _register(instruction.mask)
-        made.zeroing_masking = instruction.zeroing
+        encoded.op_mask = _register(instruction.mask)
+        encoded.zeroing_masking = instruction.zeroing
     encoder = iced_x86.Encoder(64)
     try:
-        encoder.encode(made, 0)
+        encoder.encode(encoded, 0)
     except ValueError as problem:
         raise NotEncodable(f"{instruction.mnemonic}: {str(problem).splitlines()[0]}") from problem
     text = encoder.take_buffer()
@@ -199,22 +199,22 @@ def _encode(form: _Form, instruction: Instruction, distance: int) -> bytes | Non
         size = 1 if form.kinds[0] == "BR64_1" else 4
         return text[:-size] + distance.to_bytes(size, "little", signed=True)
     if rip:
-        hole = encoder.get_constant_offsets().displacement_offset
-        return text[:hole] + distance.to_bytes(4, "little", signed=True) + text[hole + 4 :]
+        field = encoder.get_constant_offsets().displacement_offset
+        return text[:field] + distance.to_bytes(4, "little", signed=True) + text[field + 4 :]
     return text
 
 
-def _set_memory(made: iced_x86.Instruction, memory: Memory) -> None:
-    made.is_broadcast = memory.broadcast
+def _set_memory(encoded: iced_x86.Instruction, memory: Memory) -> None:
+    encoded.is_broadcast = memory.broadcast
     if memory.symbol is not None:
-        made.memory_base = iced_x86.Register.RIP
-        made.memory_displ_size = 8
+        encoded.memory_base = iced_x86.Register.RIP
+        encoded.memory_displ_size = 8
         return
     if memory.base is not None:
-        made.memory_base = _register(memory.base)
+        encoded.memory_base = _register(memory.base)
     if memory.index is not None:
-        made.memory_index = _register(memory.index)
-        made.memory_index_scale = memory.scale
-    made.memory_displacement = memory.displacement & (1 << 64) - 1
+        encoded.memory_index = _register(memory.index)
+        encoded.memory_index_scale = memory.scale
+    encoded.memory_displacement = memory.displacement & (1 << 64) - 1
     # 1 lets iced choose: a byte where it fits, scaled for EVEX. Without a base the field is always there.
-    made.memory_displ_size = 4 if memory.base is None else int(memory.displacement != 0)
+    encoded.memory_displ_size = 4 if memory.base is None else int(memory.displacement != 0)

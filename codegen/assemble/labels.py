@@ -37,9 +37,9 @@ def assemble(code: Code, encode: Encode) -> Assembled:
         elif target.name in labels:
             text += encode(item, labels[target.name] + _addend(item) - end)
         else:
-            hole = start + _hole(item, encode)
+            offset = start + _displacement_offset(item, encode)
             text += encode(item, 0)
-            fixups.append(Fixup(hole, target.name, hole - end + _addend(item)))
+            fixups.append(Fixup(offset, target.name, offset - end + _addend(item)))
     for fixup in fixups:
         text[fixup.offset : fixup.offset + 4] = bytes(4)
     return Assembled(bytes(text), data, alignment, labels, symbols, tuple(fixups), data_fixups, tuple(starts))
@@ -110,7 +110,7 @@ def _addend(instruction: Instruction) -> int:
     return next((operand.displacement for operand in instruction.operands if isinstance(operand, Memory)), 0)
 
 
-def _hole(instruction: Instruction, encode: Encode) -> int:
+def _displacement_offset(instruction: Instruction, encode: Encode) -> int:
     """Where in the instruction the rip-relative distance is: where all zeros and all ones differ."""
     pairs = zip(encode(instruction, 0), encode(instruction, -1), strict=True)
     return next(at for at, (zeros, ones) in enumerate(pairs) if zeros != ones)

@@ -41,8 +41,8 @@ def encode(instruction: Instruction, distance: int) -> bytes:
         if instruction.operands and isinstance(instruction.operands[0], Register):
             operands[0] = _masked(operands[0], instruction)
         with NullStream():
-            made = made_by(*operands)
-        texts = _texts(made, instruction)
+            form = made_by(*operands)
+        texts = _texts(form, instruction)
     except (AssertionError, AttributeError, SyntaxError, TypeError, ValueError) as problem:
         raise NotEncodable(f"PeachPy cannot encode {instruction.mnemonic}: {problem}") from problem
     if not texts:
@@ -50,20 +50,22 @@ def encode(instruction: Instruction, distance: int) -> bytes:
     return min(texts, key=lambda text: (text[0] == 0x62, len(text)))
 
 
-def _texts(made: Any, instruction: Instruction) -> list[bytes]:
+def _texts(form: Any, instruction: Instruction) -> list[bytes]:
     """The encodings to choose from, without those in which PeachPy 0.2 errs."""
     last = instruction.operands[-1] if instruction.operands else None
     if instruction.mnemonic == "imul" and isinstance(last, int) and 128 <= last <= 255:
         # PeachPy offers a byte here, which the processor would read as negative.
-        return [bytes(encoding(made.operands)) for _, encoding in made.encodings[1:]]
-    element = next((each for each in instruction.operands if isinstance(each, Memory) and each.broadcast), None)
+        return [bytes(encoding(form.operands)) for _, encoding in form.encodings[1:]]
+    element = next(
+        (operand for operand in instruction.operands if isinstance(operand, Memory) and operand.broadcast), None
+    )
     if element is not None and element.base is not None and element.displacement:
         # PeachPy scales the displacement by the whole vector although what is read, and so the unit, is one element.
         whole, rest = divmod(element.displacement, element.bits // 8)
         if rest or not -128 <= whole <= 127:
-            return [bytes(encoding(made.operands, min_disp=4)) for _, encoding in made.encodings]
-        made.memory_address.displacement = whole * _vector_bits(instruction) // 8
-    return [bytes(text) for text in made.encode_options()]
+            return [bytes(encoding(form.operands, min_disp=4)) for _, encoding in form.encodings]
+        form.memory_address.displacement = whole * _vector_bits(instruction) // 8
+    return [bytes(text) for text in form.encode_options()]
 
 
 def _operand(operand: Operand, instruction: Instruction, distance: int) -> Any:
@@ -106,4 +108,6 @@ def _mask(instruction: Instruction) -> Any:
 
 
 def _vector_bits(instruction: Instruction) -> int:
-    return max(each.bits for each in instruction.operands if isinstance(each, Register) and each.file == "vector")
+    return max(
+        operand.bits for operand in instruction.operands if isinstance(operand, Register) and operand.file == "vector"
+    )

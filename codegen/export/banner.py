@@ -26,7 +26,7 @@ def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
     callable_from_c = kernel.convention.name != "wiki"
     declared = f"{prototype(kernel)};" if callable_from_c else "no C compiler calls with these registers"
     stack = stack_bytes(prologue(kernel.code, assemble(kernel.code)))
-    said = (
+    entries = (
         ("prototype", declared),
         *_registers(kernel),
         *_contract(kernel),
@@ -37,7 +37,7 @@ def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
         ("SHA-256", f"{facts.sha256} of the code{_distances(facts)}"),
         ("made by", made_by),
     )
-    return _lines(kernel, f", {_TITLES[kernel.convention.name]}", said)
+    return _lines(kernel, f", {_TITLES[kernel.convention.name]}", entries)
 
 
 def about(
@@ -49,14 +49,14 @@ def about(
     of a board, whose alignment it asks of pointers, though our own code asks for none; `returned` says that several
     results come back by value.
     """
-    said = (
+    entries = (
         *_contract(kernel, f"that of {word}, as the language wants it" if word else _NO_ALIGNMENT, returned=returned),
         ("features", _features(facts)),
         ("our code", _counts(facts)),
         ("SHA-256", f"{facts.sha256} of our code{_distances(facts)}"),
         *more,
     )
-    return _lines(kernel, "", said)
+    return _lines(kernel, "", entries)
 
 
 def command(kernel: Kernel, syntax: str) -> str:
@@ -73,14 +73,14 @@ def command(kernel: Kernel, syntax: str) -> str:
     return f"setwise listing {kernel.name} {shape} --syntax {syntax}"
 
 
-def _lines(kernel: Kernel, convention: str, said: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     lanes = f", {kernel.layout.lanes} lanes" if kernel.layout.lanes > 1 else ""
     return (
         f"{kernel.name} for {kernel.target.name}{lanes}{convention}",
         "",
         *_folded("computes", _computes(kernel)),
         *_folded("after", kernel.routine.source),
-        *(line for title, text in said for line in _folded(title, text)),
+        *(line for title, text in entries for line in _folded(title, text)),
     )
 
 

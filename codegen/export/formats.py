@@ -19,7 +19,7 @@ from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c_header, rust_module, zig_module
 
-Files = Callable[[Order], dict[str, bytes]]
+Writer = Callable[[Order], dict[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,15 @@ class Format:
     abi        the calling convention where none is asked for
     """
 
-    what: str
-    files: Files
+    title: str
+    files: Writer
     fallback: bool = False
     dispatch: bool = False
     endbr64: bool = True
     abi: str = "sysv"
 
 
-def _listings(syntax: str, ending: str) -> Files:
+def _listings(syntax: str, ending: str) -> Writer:
     def files(order: Order) -> dict[str, bytes]:
         return {
             f"{symbol(kernel)}{ending}": listing(kernel, order.facts(kernel), syntax).encode("ascii")
@@ -50,10 +50,10 @@ def _listings(syntax: str, ending: str) -> Files:
     return files
 
 
-def _objects(write: Callable[[ObjectFile], bytes], ending: str) -> Files:
+def _objects(write: Callable[[ObjectFile], bytes], ending: str) -> Writer:
     def files(order: Order) -> dict[str, bytes]:
-        made = {f"{symbol(kernel)}{ending}": write(object_file(kernel)) for kernel in order.kernels}
-        return made | {NAME: header(order).encode("ascii")}
+        objects = {f"{symbol(kernel)}{ending}": write(object_file(kernel)) for kernel in order.kernels}
+        return objects | {NAME: header(order).encode("ascii")}
 
     return files
 
@@ -63,10 +63,10 @@ def _library(order: Order) -> dict[str, bytes]:
     windows = order.kernels[0].convention.name == "win64"
     objects = [object_file(kernel) for kernel in order.kernels]
     ending, write = (".obj", coff) if windows else (".o", elf)
-    members = {f"{one.symbol}{ending}": write(one) for one in objects}
-    symbols = {f"{one.symbol}{ending}": [one.symbol, *filter(None, (one.decorated,))] for one in objects}
-    made = archive(members, symbols, microsoft=windows)
-    return {"setwise.lib" if windows else "libsetwise.a": made, NAME: header(order).encode("ascii")}
+    members = {f"{file.symbol}{ending}": write(file) for file in objects}
+    symbols = {f"{file.symbol}{ending}": [file.symbol, *filter(None, (file.decorated,))] for file in objects}
+    library = archive(members, symbols, microsoft=windows)
+    return {"setwise.lib" if windows else "libsetwise.a": library, NAME: header(order).encode("ascii")}
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(

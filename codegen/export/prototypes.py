@@ -41,7 +41,7 @@ def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
         return f"uint64_t {parameter.name}[{len(kernel.routine.contract.results) * lanes}]"
     if parameter.kind == "boards":
         # The array behind all others is the one that is written.
-        arrays = [each.name for each in kernel.routine.contract.parameters if each.kind == "boards"]
+        arrays = [array.name for array in kernel.routine.contract.parameters if array.kind == "boards"]
         return f"{'' if parameter.name == arrays[-1] else 'const '}uint64_t *{parameter.name}"
     return f"{'uint64_t' if parameter.scalar else VECTORS.get(lanes, 'uint64_t')} {parameter.name}"
 
@@ -56,12 +56,12 @@ def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], 
     (('sliders', 'rcx'), ('empty', 'rdx'), ('attacks', 'rax'))
     """
     contract, lanes = kernel.routine.contract, boards_a_call(kernel)
-    each = [1 if parameter.scalar else lanes for parameter in contract.parameters]
-    found = []
+    counts = [1 if parameter.scalar else lanes for parameter in contract.parameters]
+    places = []
     offset = convention.stack_arguments
-    for parameter, place, number in zip(contract.parameters, convention.places(each), each, strict=True):
-        found.append((parameter.name, sized(place, number).name if place else f"[rsp+{offset}]"))
+    for parameter, place, number in zip(contract.parameters, convention.places(counts), counts, strict=True):
+        places.append((parameter.name, sized(place, number).name if place else f"[rsp+{offset}]"))
         offset += 0 if place else 8
     if returns(kernel):
-        found.append((contract.results[0], sized(convention.result_for(lanes), lanes).name))
-    return tuple(found)
+        places.append((contract.results[0], sized(convention.result_for(lanes), lanes).name))
+    return tuple(places)

@@ -42,7 +42,7 @@ def write(directory: str | Path, files: Mapping[str, bytes], force: bool = False
                 step()
         if isinstance(error, NotWritten):
             raise
-        raise NotWritten(_said(error, target)) from None
+        raise NotWritten(_system_error(error, target)) from None
     except BaseException:
         for step in reversed(undo):
             with suppress(OSError):
@@ -50,7 +50,7 @@ def write(directory: str | Path, files: Mapping[str, bytes], force: bool = False
         raise
     for name in files:
         with suppress(OSError):
-            _kept(target / name).unlink()
+            _backup(target / name).unlink()
 
 
 def _make(target: Path, undo: list[Callable[[], None]]) -> None:
@@ -95,9 +95,9 @@ def _temporary(target: Path, name: str, content: bytes, undo: list[Callable[[], 
 def _put_in_place(fresh: Path, path: Path, undo: list[Callable[[], None]]) -> None:
     """Rename the new file to its name; one that was there before can be put back."""
     if os.path.lexists(path):
-        kept = _kept(path)
-        path.replace(kept)
-        undo.append(partial(_rename, kept, path))
+        backup = _backup(path)
+        path.replace(backup)
+        undo.append(partial(_rename, backup, path))
         fresh.replace(path)
     else:
         fresh.replace(path)
@@ -108,11 +108,11 @@ def _rename(path: Path, name: Path) -> None:
     path.replace(name)
 
 
-def _kept(path: Path) -> Path:
+def _backup(path: Path) -> Path:
     return path.with_name(f".{path.name}.old")
 
 
-def _said(error: OSError | ValueError, target: Path) -> str:
+def _system_error(error: OSError | ValueError, target: Path) -> str:
     """What the system said, in one line, with what can be done."""
     if not isinstance(error, OSError):
         return f"{str(target)!r} is no name of a directory: {error}"

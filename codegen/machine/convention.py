@@ -41,7 +41,7 @@ class Convention:
     def places(self, lanes: Sequence[int]) -> tuple[Register | None, ...]:
         """Where parameters with so many lanes come; None for one that comes on the stack."""
         general_left, vectors_left = iter(self.arguments), iter(self.vector_arguments)
-        return tuple(next(general_left, None) if each == 1 else vector(next(vectors_left), WHOLE) for each in lanes)
+        return tuple(next(general_left, None) if number == 1 else vector(next(vectors_left), WHOLE) for number in lanes)
 
     def result_for(self, lanes: int) -> Register:
         """Where a result goes."""

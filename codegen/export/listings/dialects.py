@@ -17,7 +17,7 @@ Flavour = Literal["elf", "coff"]
 
 
 @dataclass(frozen=True)
-class Frame:
+class Scaffold:
     """The lines around code and data, in templates with {symbol}, {alignment} and, in the prologue's, {register}
     and {amount}. What tells Windows how to unwind stands with the routines that have a prologue only.
     """
@@ -32,9 +32,9 @@ class Frame:
     """Last of all."""
     unwound_head: tuple[str, ...] = ()
     """In the place of `head` where there is a prologue; empty where nobody is told how to unwind."""
-    steps: Mapping[str, str] = field(default_factory=dict)
-    """Behind each instruction of the prologue, by the kind of its step."""
-    steps_end: str = ""
+    unwind: Mapping[str, str] = field(default_factory=dict)
+    """Behind each instruction of the prologue, by the kind of its unwind operation."""
+    unwind_end: str = ""
     unwound_foot: tuple[str, ...] = ()
     """In the place of `foot` where there is a prologue; with {unwind}, the bytes of the unwind information."""
 
@@ -44,7 +44,7 @@ class Dialect:
     """One assembler's language."""
 
     comment: str
-    frames: Mapping[Flavour, Frame]
+    scaffolds: Mapping[Flavour, Scaffold]
     place: str
     """A place in the code, where it is defined: {symbol}, {label}."""
     named: str
@@ -66,7 +66,7 @@ class Dialect:
     """Instructions whose two operands mean the same either way round, and which it encodes the other way round."""
 
 
-def small(value: int) -> str:
+def number_text(value: int) -> str:
     """A number as the listings write it: up to 99 in decimal, beyond that hexadecimal."""
     return str(value) if abs(value) < 100 else hex(value)
 
@@ -75,7 +75,7 @@ def _hexadecimal(value: int, digits: int) -> str:
     return f"0x{value:0{digits}x}"
 
 
-def _same(instruction: Instruction) -> str:
+def _identity(instruction: Instruction) -> str:
     return instruction.mnemonic
 
 
@@ -117,7 +117,7 @@ class _Intel:
     """A datum in an address."""
     label: Callable[[str, Names], str] = lambda label, full: full(label)
     """Where a branch goes."""
-    number: Callable[[int], str] = small
+    number: Callable[[int], str] = number_text
     says_size: Callable[[Instruction, Memory], bool] = _says_size
 
     def __call__(self, instruction: Instruction, operand: Operand, full: Names) -> str:
@@ -151,14 +151,14 @@ _NASM_UNWIND = (
 
 NASM = Dialect(
     comment=";",
-    frames=MappingProxyType(
+    scaffolds=MappingProxyType(
         {
-            "elf": Frame(
+            "elf": Scaffold(
                 head=_NASM_HEAD,
                 data=("section .rodata align={alignment}", "align {alignment}, db 0"),
                 end=("section .note.GNU-stack noalloc noexec nowrite progbits",),
             ),
-            "coff": Frame(
+            "coff": Scaffold(
                 head=_NASM_HEAD,
                 data=("section .rdata align={alignment}", "align {alignment}, db 0"),
                 unwound_head=_NASM_HEAD,
@@ -172,7 +172,7 @@ NASM = Dialect(
     datum="{name}:\n    ",
     data=_DEFINE,
     number=_hexadecimal,
-    mnemonic=_same,
+    mnemonic=_identity,
     operand=_Intel(_NASM_SIZES, label=lambda label, _: f".{label}"),
     near="short {place}",
     turned=frozenset({"xchg"}),
@@ -191,12 +191,12 @@ def _att_operand(instruction: Instruction, operand: Operand, full: Names) -> str
     if isinstance(operand, Label):
         return full(operand.name)
     if isinstance(operand, int):
-        return f"${small(operand)}"
+        return f"${number_text(operand)}"
     return f"{'*' if instruction.mnemonic == 'jmp' else ''}%{operand.name}"
 
 
 def _att_address(memory: Memory, full: Names) -> str:
-    displacement = small(memory.displacement) if memory.displacement else ""
+    displacement = number_text(memory.displacement) if memory.displacement else ""
     if memory.symbol:
         return f"{full(memory.symbol)}{'+' if memory.displacement > 0 else ''}{displacement}(%rip)"
     base = f"%{memory.base}" if memory.base else ""
@@ -229,26 +229,26 @@ def _gas(att: bool) -> Dialect:
     register = "%{register}" if att else "{register}"
     return Dialect(
         comment="#",
-        frames=MappingProxyType(
+        scaffolds=MappingProxyType(
             {
-                "elf": Frame(
+                "elf": Scaffold(
                     head=(syntax, ".text", ".globl {symbol}", ".type {symbol}, @function", ".p2align 4", *begin),
                     foot=(".size {symbol}, .-{symbol}",),
                     data=('.section .rodata,"a",@progbits', ".balign {alignment}"),
                     end=('.section .note.GNU-stack,"",@progbits',),
                 ),
-                "coff": Frame(
+                "coff": Scaffold(
                     head=(*coff, *begin),
                     data=('.section .rdata,"dr"', ".balign {alignment}"),
                     unwound_head=(*coff, ".seh_proc {symbol}", *begin),
-                    steps=MappingProxyType(
+                    unwind=MappingProxyType(
                         {
                             "push": f".seh_pushreg {register}",
                             "allocate": ".seh_stackalloc {amount}",
                             "save": f".seh_savexmm {register}, {{amount}}",
                         }
                     ),
-                    steps_end=".seh_endprologue",
+                    unwind_end=".seh_endprologue",
                     unwound_foot=(".seh_endproc",),
                 ),
             }
@@ -259,7 +259,7 @@ def _gas(att: bool) -> Dialect:
         datum="{name}:\n    ",
         data=MappingProxyType({1: ".byte", 2: ".short", 4: ".long", 8: ".quad"}),
         number=_hexadecimal,
-        mnemonic=_att_mnemonic if att else _same,
+        mnemonic=_att_mnemonic if att else _identity,
         operand=_att_operand if att else _Intel(_INTEL_SIZES, datum="rip+{name}"),
         results_last=att,
     )
@@ -276,7 +276,7 @@ def _masm_hexadecimal(value: int, digits: int) -> str:
     return text if text[0].isdigit() else f"0{text}"
 
 
-def _masm_small(value: int) -> str:
+def _masm_number_text(value: int) -> str:
     if abs(value) < 100:
         return str(value)
     return ("-" if value < 0 else "") + _masm_hexadecimal(abs(value), 1)
@@ -293,24 +293,24 @@ _MASM_DATA = ("CONST segment align({alignment}) readonly 'CONST'", "align {align
 
 MASM = Dialect(
     comment=";",
-    frames=MappingProxyType(
+    scaffolds=MappingProxyType(
         {
-            "elf": Frame(_MASM_HEAD, _MASM_FOOT, _MASM_DATA, ("CONST ends",), ("end",)),
-            "coff": Frame(
+            "elf": Scaffold(_MASM_HEAD, _MASM_FOOT, _MASM_DATA, ("CONST ends",), ("end",)),
+            "coff": Scaffold(
                 _MASM_HEAD,
                 _MASM_FOOT,
                 _MASM_DATA,
                 ("CONST ends",),
                 ("end",),
                 unwound_head=(*_MASM_HEAD[:-1], "{symbol} proc frame"),
-                steps=MappingProxyType(
+                unwind=MappingProxyType(
                     {
                         "push": ".pushreg {register}",
                         "allocate": ".allocstack {amount}",
                         "save": ".savexmm128 {register}, {amount}",
                     }
                 ),
-                steps_end=".endprolog",
+                unwind_end=".endprolog",
                 unwound_foot=_MASM_FOOT,
             ),
         }
@@ -321,8 +321,8 @@ MASM = Dialect(
     datum="{name} ",
     data=_DEFINE,
     number=_masm_hexadecimal,
-    mnemonic=_same,
-    operand=_Intel(_INTEL_SIZES, number=_masm_small, says_size=_masm_says_size),
+    mnemonic=_identity,
+    operand=_Intel(_INTEL_SIZES, number=_masm_number_text, says_size=_masm_says_size),
     turned=frozenset({"xchg"}),
 )
 """Microsoft's macro assembler, `ml64 /c`, and LLVM's, `llvm-ml -m64`; either makes COFF files."""

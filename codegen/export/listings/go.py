@@ -38,9 +38,9 @@ def files(order: Order) -> dict[str, bytes]:
     """The package: assembly of each kernel, and what declares them all; ValueError for what Go cannot call."""
     if order.options.endbr64:
         raise ValueError("Go's functions do not begin with endbr64: leave --endbr64 out, or use another format")
-    made = {f"{symbol(kernel)}_amd64.s": assembly(kernel, order.facts(kernel)) for kernel in order.kernels}
-    made["setwise_amd64.go"] = declarations(order.kernels, order.made_by)
-    return {name: text.encode() for name, text in made.items()}
+    files = {f"{symbol(kernel)}_amd64.s": assembly(kernel, order.facts(kernel)) for kernel in order.kernels}
+    files["setwise_amd64.go"] = declarations(order.kernels, order.made_by)
+    return {name: text.encode() for name, text in files.items()}
 
 
 def assembly(kernel: Kernel, facts: Facts) -> str:
@@ -112,9 +112,9 @@ def _check(kernel: Kernel) -> None:
 def body(kernel: Kernel) -> tuple[Item, ...]:
     """The kernel's code without what saves registers and makes room on the stack, and undoes both before its end."""
     code = kernel.code
-    steps = {step.item for step in prologue(code, assemble(code))}
-    *rest, end = (item for at, item in enumerate(code.items) if at not in steps)
-    while steps and isinstance(rest[-1], Instruction) and _restores(rest[-1]):
+    saved = {operation.item for operation in prologue(code, assemble(code))}
+    *rest, end = (item for at, item in enumerate(code.items) if at not in saved)
+    while saved and isinstance(rest[-1], Instruction) and _restores(rest[-1]):
         rest.pop()
     return (*rest, end)
 
@@ -125,9 +125,9 @@ def _restores(instruction: Instruction) -> bool:
 
 def _frame(kernel: Kernel) -> int:
     """Bytes of the frame: the slots of spilled values; any frame at all makes Go's assembler save the frame pointer."""
-    steps = prologue(kernel.code, assemble(kernel.code))
-    slots = sum(step.amount for step in steps if step.kind == "allocate")
-    return slots or 8 * any(step.register == RBP for step in steps)
+    operations = prologue(kernel.code, assemble(kernel.code))
+    slots = sum(operation.amount for operation in operations if operation.kind == "allocate")
+    return slots or 8 * any(operation.register == RBP for operation in operations)
 
 
 def _places(kernel: Kernel) -> Iterator[tuple[str, Register, bool]]:
@@ -145,7 +145,7 @@ def _places(kernel: Kernel) -> Iterator[tuple[str, Register, bool]]:
 
 def _declared(kernel: Kernel) -> str:
     contract = kernel.routine.contract
-    parameters = ", ".join(f"{one.name} {_type(kernel, one)}" for one in contract.parameters)
+    parameters = ", ".join(f"{parameter.name} {_type(kernel, parameter)}" for parameter in contract.parameters)
     result = f" ({contract.results[0]} uint64)" if returns(kernel) else ""
     return f"func {go_name(kernel)}({parameters}){result}"
 

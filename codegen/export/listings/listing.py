@@ -31,22 +31,22 @@ def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
 
 def source(code: Code, symbol: str, dialect: Dialect, flavour: Flavour = "elf") -> Iterator[str]:
     """The lines of a routine's source, without what it says about itself."""
-    frame, made = dialect.frames[flavour], assemble(code)
-    steps = prologue(code, made) if frame.unwound_head else ()
-    behind = {step.item: step for step in steps}
+    scaffold, assembled = dialect.scaffolds[flavour], assemble(code)
+    operations = prologue(code, assembled) if scaffold.unwound_head else ()
+    behind = {operation.item: operation for operation in operations}
     labels = {item.name for item in code.items if isinstance(item, Label)}
 
     def full(name: str) -> str:
         return dialect.named.format(symbol=symbol, label=name) if name in labels else f"{symbol}_{name}"
 
-    yield from (line.format(symbol=symbol) for line in (frame.unwound_head if steps else frame.head))
+    yield from (line.format(symbol=symbol) for line in (scaffold.unwound_head if operations else scaffold.head))
     for at, item in enumerate(code.items):
         if isinstance(item, Label):
             yield dialect.place.format(symbol=symbol, label=item.name)
             continue
         operands = [dialect.operand(item, operand, full) for operand in item.operands]
         if any(isinstance(operand, Label) for operand in item.operands):
-            size = made.starts[at + 1] - made.starts[at]
+            size = assembled.starts[at + 1] - assembled.starts[at]
             operands = [dialect.near.format(place=place) if size == 2 else place for place in operands]
         if item.mask is not None:
             mask = f"%{item.mask}" if dialect.results_last else f"{item.mask}"
@@ -54,20 +54,22 @@ def source(code: Code, symbol: str, dialect: Dialect, flavour: Flavour = "elf") 
         if dialect.results_last != (item.mnemonic in dialect.turned):  # what is turned twice stays
             operands.reverse()
         yield f"    {dialect.mnemonic(item)} {', '.join(operands)}".rstrip()
-        if at in behind and behind[at].kind in frame.steps:
-            step = behind[at]
-            yield "    " + frame.steps[step.kind].format(register=step.register, amount=step.amount)
-            if step == steps[-1]:
-                yield f"    {frame.steps_end}"
-    unwind = ", ".join(f"0x{byte:02x}" for byte in unwind_info(steps))
-    yield from (line.format(symbol=symbol, unwind=unwind) for line in (frame.unwound_foot if steps else frame.foot))
+        if at in behind and behind[at].kind in scaffold.unwind:
+            operation = behind[at]
+            yield "    " + scaffold.unwind[operation.kind].format(register=operation.register, amount=operation.amount)
+            if operation == operations[-1]:
+                yield f"    {scaffold.unwind_end}"
+    unwind = ", ".join(f"0x{byte:02x}" for byte in unwind_info(operations))
+    yield from (
+        line.format(symbol=symbol, unwind=unwind) for line in (scaffold.unwound_foot if operations else scaffold.foot)
+    )
     if code.data:
         alignment = max(datum.alignment for datum in code.data)
-        yield from (line.format(symbol=symbol, alignment=alignment) for line in frame.data)
+        yield from (line.format(symbol=symbol, alignment=alignment) for line in scaffold.data)
         for datum in code.data:
             yield from _data(datum, dialect, full)
-        yield from frame.data_foot
-    yield from frame.end
+        yield from scaffold.data_foot
+    yield from scaffold.end
 
 
 def _data(datum: Datum, dialect: Dialect, full: Callable[[str], str]) -> Iterator[str]:

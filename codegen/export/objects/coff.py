@@ -59,16 +59,16 @@ def _characteristics(section: Section) -> int:
 def _content(section: Section) -> bytes:
     """The section's bytes, addends in the fields: a distance counts from behind its field."""
     block = bytearray(section.content)
-    for one in section.relocations:
-        addend = one.addend + (4 if one.relative else 0)
-        block[one.offset : one.offset + 4] = addend.to_bytes(4, "little", signed=True)
+    for relocation in section.relocations:
+        addend = relocation.addend + (4 if relocation.relative else 0)
+        block[relocation.offset : relocation.offset + 4] = addend.to_bytes(4, "little", signed=True)
     return bytes(block)
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
     return b"".join(
-        struct.pack("<IIH", one.offset, symbols[one.target], _REL32 if one.relative else _ADDR32NB)
-        for one in section.relocations
+        struct.pack("<IIH", relocation.offset, symbols[relocation.target], _REL32 if relocation.relative else _ADDR32NB)
+        for relocation in section.relocations
     )
 
 

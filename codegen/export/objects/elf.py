@@ -17,7 +17,7 @@ _SYMBOL, _RELOCATION, _HEADER = 24, 24, 64
 
 
 @dataclass(frozen=True)
-class _Head:
+class _SectionHeader:
     """A row of the table of sections, with what lies there."""
 
     name: str
@@ -36,9 +36,9 @@ def elf(file: ObjectFile) -> bytes:
     numbers = {section.role: at for at, section in enumerate(sections, 1)}
     with_relocations = [section for section in sections if section.relocations]
     symbol_table = len(sections) + len(with_relocations) + 1
-    heads = [_Head("", 0)]
-    heads += [
-        _Head(
+    headers = [_SectionHeader("", 0)]
+    headers += [
+        _SectionHeader(
             _NAMES[section.role],
             _PROGBITS,
             _ALLOC | (_EXECINSTR if section.role == "text" else 0),
@@ -47,8 +47,8 @@ def elf(file: ObjectFile) -> bytes:
         )
         for section in sections
     ]
-    heads += [
-        _Head(
+    headers += [
+        _SectionHeader(
             f".rela{_NAMES[section.role]}",
             _RELA,
             _INFO_LINK,
@@ -65,18 +65,20 @@ def elf(file: ObjectFile) -> bytes:
     symbols += b"".join(struct.pack("<IBBHQQ", 0, _LOCAL_SECTION, 0, number, 0, 0) for number in numbers.values())
     symbols += struct.pack("<IBBHQQ", 1, _GLOBAL_FUNCTION, 0, numbers["text"], 0, size)
     names = b"\0" + file.symbol.encode() + b"\0"
-    heads.append(_Head(".symtab", _SYMTAB, 0, symbols, symbol_table + 1, 1 + len(numbers), 8, _SYMBOL))
-    heads.append(_Head(".strtab", _STRTAB, content=names))
-    heads.append(_Head(".note.GNU-stack", _PROGBITS))  # empty and not executable: the stack need not be either
+    headers.append(_SectionHeader(".symtab", _SYMTAB, 0, symbols, symbol_table + 1, 1 + len(numbers), 8, _SYMBOL))
+    headers.append(_SectionHeader(".strtab", _STRTAB, content=names))
+    # Empty and not executable: the stack need not be either.
+    headers.append(_SectionHeader(".note.GNU-stack", _PROGBITS))
     if file.endbr64:
-        heads.append(_Head(".note.gnu.property", _NOTE, _ALLOC, _property_note(), alignment=8))
-    return _laid_out(heads)
+        headers.append(_SectionHeader(".note.gnu.property", _NOTE, _ALLOC, _property_note(), alignment=8))
+    return _laid_out(headers)
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
     """Each against the target section's own symbol, which has the section's number."""
     return b"".join(
-        struct.pack("<QQq", one.offset, symbols[one.target] << 32 | _PC32, one.addend) for one in section.relocations
+        struct.pack("<QQq", relocation.offset, symbols[relocation.target] << 32 | _PC32, relocation.addend)
+        for relocation in section.relocations
     )
 
 
@@ -86,28 +88,29 @@ def _property_note() -> bytes:
     return struct.pack("<III4s", 4, len(description), 5, b"GNU\0") + description
 
 
-def _laid_out(heads: list[_Head]) -> bytes:
+def _laid_out(headers: list[_SectionHeader]) -> bytes:
     """The header, all contents, and the table of sections behind them."""
     strings = b"\0"
     places = []
-    for head in heads:
-        places.append(0 if not head.name else len(strings))
-        strings += head.name.encode() + b"\0" if head.name else b""
+    for header in headers:
+        places.append(0 if not header.name else len(strings))
+        strings += header.name.encode() + b"\0" if header.name else b""
     places.append(len(strings))
     strings += b".shstrtab\0"
-    heads = [*heads, _Head(".shstrtab", _STRTAB, content=strings)]
+    headers = [*headers, _SectionHeader(".shstrtab", _STRTAB, content=strings)]
     block = bytearray(_HEADER)
     offsets = []
-    for head in heads:
-        block += bytes(-len(block) % head.alignment)
-        offsets.append(len(block) if head.kind else 0)
-        block += head.content
+    for header in headers:
+        block += bytes(-len(block) % header.alignment)
+        offsets.append(len(block) if header.kind else 0)
+        block += header.content
     block += bytes(-len(block) % 8)
     table = len(block)
-    for head, name, offset in zip(heads, places, offsets, strict=True):
-        sizes = (offset, len(head.content), head.link, head.info, head.alignment if head.kind else 0, head.entry)
-        block += struct.pack("<IIQQQQIIQQ", name, head.kind, head.flags, 0, *sizes)
+    for header, name, offset in zip(headers, places, offsets, strict=True):
+        alignment = header.alignment if header.kind else 0
+        sizes = (offset, len(header.content), header.link, header.info, alignment, header.entry)
+        block += struct.pack("<IIQQQQIIQQ", name, header.kind, header.flags, 0, *sizes)
     identity = b"\x7fELF" + bytes((2, 1, 1)) + bytes(9)  # 64 bits, little-endian, version 1, System V
-    counts = (_HEADER, 0, 0, 64, len(heads), len(heads) - 1)
+    counts = (_HEADER, 0, 0, 64, len(headers), len(headers) - 1)
     block[:_HEADER] = identity + struct.pack("<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, table, 0, *counts)
     return bytes(block)

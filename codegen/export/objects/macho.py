@@ -63,7 +63,7 @@ def macho(file: ObjectFile) -> bytes:
 
 
 def _addresses(sections: list[Section]) -> tuple[dict[Role, int], int]:
-    """Where each section begins, one behind the other, and where the last one ends."""
+    """Where each section begins, one behind the other, and where the last relocation ends."""
     addresses: dict[Role, int] = {}
     end = 0
     for section in sections:
@@ -83,24 +83,26 @@ def _section(section: Section, address: int, start: int, relocations_at: int, re
 def _content(section: Section) -> bytes:
     """The section's bytes, addends in the fields."""
     block = bytearray(section.content)
-    for one in section.relocations:
+    for relocation in section.relocations:
         # From code a distance counts from behind its field; in a table of jumps it counts from the data's start.
-        addend = one.addend + 4 if section.role == "text" else one.addend - one.offset
-        block[one.offset : one.offset + 4] = addend.to_bytes(4, "little", signed=True)
+        addend = relocation.addend + 4 if section.role == "text" else relocation.addend - relocation.offset
+        block[relocation.offset : relocation.offset + 4] = addend.to_bytes(4, "little", signed=True)
     return bytes(block)
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
-    return b"".join(part for one in reversed(section.relocations) for part in _pair(section, one, symbols))
+    return b"".join(
+        part for relocation in reversed(section.relocations) for part in _pair(section, relocation, symbols)
+    )
 
 
-def _pair(section: Section, one: Relocation, symbols: Mapping[Role, int]) -> list[bytes]:
+def _pair(section: Section, relocation: Relocation, symbols: Mapping[Role, int]) -> list[bytes]:
     """A distance from code to data is one entry; that of a table, place minus table, is two."""
     if section.role == "text":
-        return [_entry(one.offset, symbols[one.target], True, _SIGNED)]
+        return [_entry(relocation.offset, symbols[relocation.target], True, _SIGNED)]
     return [
-        _entry(one.offset, symbols["data"], False, _SUBTRACTOR),
-        _entry(one.offset, symbols[one.target], False, _UNSIGNED),
+        _entry(relocation.offset, symbols["data"], False, _SUBTRACTOR),
+        _entry(relocation.offset, symbols[relocation.target], False, _UNSIGNED),
     ]
 
 

@@ -57,19 +57,21 @@ class ObjectFile:
 
 def object_file(kernel: Kernel) -> ObjectFile:
     """The kernel's object; where Win64 asks for it, with what the system needs to unwind its stack."""
-    made, code = assemble(kernel.code), kernel.code
+    code, assembled = kernel.code, assemble(kernel.code)
     text = tuple(
-        Relocation(fixup.offset, "data", made.symbols[fixup.label] + fixup.addend) for fixup in made.text_fixups
+        Relocation(fixup.offset, "data", assembled.symbols[fixup.label] + fixup.addend)
+        for fixup in assembled.text_fixups
     )
-    sections = [Section("text", made.text, 16, text)]
-    if made.data:
+    sections = [Section("text", assembled.text, 16, text)]
+    if assembled.data:
         data = tuple(
-            Relocation(fixup.offset, "text", made.labels[fixup.label] + fixup.addend) for fixup in made.data_fixups
+            Relocation(fixup.offset, "text", assembled.labels[fixup.label] + fixup.addend)
+            for fixup in assembled.data_fixups
         )
-        sections.append(Section("data", made.data, made.data_alignment, data))
-    unwinding = unwind_info(prologue(code, made)) if kernel.convention.name == "win64" else b""
+        sections.append(Section("data", assembled.data, assembled.data_alignment, data))
+    unwinding = unwind_info(prologue(code, assembled)) if kernel.convention.name == "win64" else b""
     if unwinding:
-        entry = (Relocation(0, "text", 0, False), Relocation(4, "text", len(made.text), False))
+        entry = (Relocation(0, "text", 0, False), Relocation(4, "text", len(assembled.text), False))
         sections.append(Section("unwind", unwinding, 4))
         sections.append(Section("frames", bytes(12), 4, (*entry, Relocation(8, "unwind", 0, False))))
     return ObjectFile(symbol(kernel), tuple(sections), _begins_with_endbr64(code), _decorated(kernel))
@@ -80,7 +82,7 @@ def _decorated(kernel: Kernel) -> str:
     lanes = boards_a_call(kernel)
     if kernel.convention.name != "win64" or lanes not in VECTORS:
         return ""
-    taken = sum(8 if one.scalar else 8 * lanes for one in kernel.routine.contract.parameters)
+    taken = sum(8 if parameter.scalar else 8 * lanes for parameter in kernel.routine.contract.parameters)
     return f"{symbol(kernel)}@@{taken}"
 
 

@@ -22,17 +22,17 @@ def expression(truth: int) -> str:
 @cache
 def _expressions() -> Mapping[int, str]:
     """An expression for each of the 256 truth tables, found in the order of their number of operations."""
-    found = dict(_INPUTS)
+    expressions = dict(_INPUTS)
     levels: list[dict[int, str]] = [dict(_INPUTS)]
-    while len(found) < 256:
+    while len(expressions) < 256:
         level: dict[int, str] = {}
         for truth, text in levels[-1].items():
             level.setdefault(~truth & 0xFF, f"~{text}")
         for at, lefts in enumerate(levels):
-            for left, one in lefts.items():
-                for right, other in levels[len(levels) - 1 - at].items():
+            for left, first in lefts.items():
+                for right, second in levels[len(levels) - 1 - at].items():
                     for sign, truth in (("&", left & right), ("|", left | right), ("^", left ^ right)):
-                        level.setdefault(truth, f"({one} {sign} {other})")
-        levels.append({truth: text for truth, text in level.items() if truth not in found})
-        found.update(levels[-1])
-    return MappingProxyType(found)
+                        level.setdefault(truth, f"({first} {sign} {second})")
+        levels.append({truth: text for truth, text in level.items() if truth not in expressions})
+        expressions.update(levels[-1])
+    return MappingProxyType(expressions)
