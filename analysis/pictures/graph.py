@@ -29,7 +29,7 @@ from setwise.analysis.pictures.svg import (
     width_of,
 )
 
-Kind = Literal["input", "operation", "move", "load", "output"]
+BoxKind = Literal["input", "operation", "move", "load", "output"]
 
 _HIGH, _LAYER, _APART, _SIZE = 22, 44, 16, 11.5
 _SWEEPS, _PLACINGS = 12, 200
@@ -44,17 +44,17 @@ class Node:
     """
 
     words: str
-    kind: Kind
+    kind: BoxKind
     ready: int | None = None
     critical: bool = False
     waits_for: tuple[int, ...] = ()
     last: int | None = None
 
 
-Titled = tuple[str, str, Sequence[Node]]
+Diagram = tuple[str, str, Sequence[Node]]
 
 
-def dependencies(graphs: Sequence[Titled], title: str, below: str) -> str:
+def dependencies(graphs: Sequence[Diagram], title: str, below: str) -> str:
     """Graphs next to each other, each with a heading and a line below that."""
     x, height = 0.0, 0.0
     marks: list[str] = []

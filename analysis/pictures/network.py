@@ -77,10 +77,10 @@ def prefix_network(slider: int = 0, blocker: int = 6) -> str:
     )
 
 
-Row = tuple[bool, ...]
+Marks = tuple[bool, ...]
 
 
-def _levels(start: Row, empty: Row, steps: Sequence[int]) -> tuple[list[Row], list[Row]]:
+def _levels(start: Marks, empty: Marks, steps: Sequence[int]) -> tuple[list[Marks], list[Marks]]:
     """The flood before and after each cycle, and the runs that each cycle lets through.
 
     >>> levels, runs = _levels((True, False, False), (False, True, True), (1, 2))
@@ -99,7 +99,7 @@ def _levels(start: Row, empty: Row, steps: Sequence[int]) -> tuple[list[Row], li
 
 
 def _network(
-    levels: Sequence[Row], runs: Sequence[Row], steps: Sequence[int], blocker: int, wave: bool = False
+    levels: Sequence[Marks], runs: Sequence[Marks], steps: Sequence[int], blocker: int, wave: bool = False
 ) -> list[str]:
     """The rows and what joins them; in a `wave` only what the cycle before has flooded goes on."""
     marks: list[str] = []
@@ -139,7 +139,7 @@ def _shortened(x: float, y: float, to_x: float, to_y: float) -> list[tuple[float
     return [(x + part * (to_x - x), y + part * (to_y - y)), (to_x - part * (to_x - x), to_y - part * (to_y - y))]
 
 
-def _bars(run: Row, length: int) -> list[str]:
+def _bars(run: Marks, length: int) -> list[str]:
     """The squares, and below each square that ends a run a bar over all of the run."""
     marks = []
     for square, ends in enumerate(run):

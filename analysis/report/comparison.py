@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.code.count import Counts
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, code, figure, page, table
-from setwise.analysis.report.rows import Key, Row
 from setwise.codegen.board import DIR8, DIRECTION_SETS
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-
-Rows = Mapping[Key, Row]
 
 CLASSIC = ("dumb7.attacks.sout", "kogge-stone.attacks.sout")
 _FILLS = (
@@ -27,7 +25,7 @@ _FILLS = (
 _LOOPS = ("dumb7.occluded-rolled", "dumb7.occluded-until-dry", "dumb7.attacks-until-dry")
 
 
-def comparison(rows: Rows, classic: str) -> str:
+def comparison(figures: Figures, classic: str) -> str:
     """The page; `classic` is the comparison that the literature prints, as `classic_listings` makes it."""
     return page(
         "Moves and operations of every fill",
@@ -39,25 +37,25 @@ def comparison(rows: Rows, classic: str) -> str:
         "## One direction",
         "A cell is moves + operations; a third number counts all other instructions, where there are any. With sse2, "
         "avx2 and avx512 one call works on 2, 4 or 8 boards at once (or fewer: `--lanes`), and the count is the same.",
-        *(_of_instruction_set(rows, isa) for isa in ISAS),
+        *(_of_instruction_set(figures, isa) for isa in ISAS),
         "## Loops",
         "The length of their code says little: seven rounds, or as many as the flood lasts. "
         "`setwise count --executed` and `--over` count what calls really execute.",
-        _loops(rows),
+        _loops(figures),
         "## Several directions at once",
         "One board; with avx2 and avx512 a ray a lane. All instructions, and in brackets the moves among them.",
-        _sets(rows),
+        _sets(figures),
         "## A whole side",
         "`sliders.*` take rooks, bishops (queens among both; `pieces`: queens apart; `sides`: of both sides) and the "
         "occupied squares, or with `-empty` the empty ones. All instructions, and in brackets the moves among them.",
-        _sides(rows),
+        _sides(figures),
         "## Arrays of boards",
         "Instructions a board, the control of the loop included.",
-        _arrays(rows),
+        _arrays(figures),
         "## Everything else",
         "All instructions of the code, and in brackets the moves among them. Of the exploding routines, and of the "
         "loops, a call executes a part, or a part many times.",
-        _others(rows),
+        _remaining(figures),
     )
 
 
@@ -81,90 +79,92 @@ def split(counts: Counts) -> str:
     return f"{counts.moves} + {counts.operations}" + (f" + {rest}" if rest else "")
 
 
-def whole(row: Row | None) -> str:
+def total(kernel: KernelFigures | None) -> str:
     """All instructions and the moves among them; a dash where there is no such kernel."""
-    if row is None:
+    if kernel is None:
         return "-"
-    return f"{row.counts.instructions}" + (f" ({row.counts.moves})" if row.counts.moves else "")
+    return f"{kernel.counts.instructions}" + (f" ({kernel.counts.moves})" if kernel.counts.moves else "")
 
 
-def in_set(rows: Rows, isa: str) -> list[Row]:
-    """The rows of an instruction set with its usual number of lanes, the widest."""
-    widest = max((row.lanes for row in rows.values() if row.isa == isa), default=1)
-    return [row for row in rows.values() if row.isa == isa and row.lanes == widest]
-
-
-def usual(rows: Rows, name: str, isa: str) -> Row | None:
+def usual_kernel(figures: Figures, name: str, isa: str) -> KernelFigures | None:
     """The kernel with the usual number of lanes, if there is one."""
-    found = [row for row in rows.values() if (row.name, row.isa) == (name, isa)]
-    return max(found, key=lambda row: row.lanes, default=None)
+    found = [kernel for kernel in figures.values() if (kernel.name, kernel.isa) == (name, isa)]
+    return max(found, key=lambda kernel: kernel.lanes, default=None)
 
 
-def _of_instruction_set(rows: Rows, isa: str) -> str:
+def _of_instruction_set(figures: Figures, isa: str) -> str:
     directions = [direction.name for direction in DIR8]
     blocks = [f"### {isa}"]
     for title, forms in _FILLS:
         lines = []
         for form in forms:
-            found = [usual(rows, f"{form}.{direction}", isa) for direction in directions]
+            found = [usual_kernel(figures, f"{form}.{direction}", isa) for direction in directions]
             if any(found):
-                lines.append((code(form), *("-" if row is None else split(row.counts) for row in found)))
+                lines.append((code(form), *("-" if kernel is None else split(kernel.counts) for kernel in found)))
         blocks.append(table((title, *directions), lines))
     return "\n\n".join(blocks)
 
 
-def _loops(rows: Rows) -> str:
+def _loops(figures: Figures) -> str:
     lines = []
     for form in _LOOPS:
         for isa in ISAS:
-            found = [usual(rows, f"{form}.{direction.name}", isa) for direction in DIR8]
+            found = [usual_kernel(figures, f"{form}.{direction.name}", isa) for direction in DIR8]
             if any(found):
-                lines.append((code(form), isa, *("-" if row is None else whole(row) for row in found)))
+                lines.append((code(form), isa, *("-" if kernel is None else total(kernel) for kernel in found)))
     return table(("Instructions of the code (moves)", "", *(direction.name for direction in DIR8)), lines, left=2)
 
 
-def _columns(rows: Rows, names: Sequence[str]) -> list[tuple[str, str, int]]:
+def _columns(figures: Figures, names: Sequence[str]) -> list[tuple[str, str, int]]:
     """Title, set and lanes of each column: a number of lanes has its own where some of these kernels differ with it."""
     columns = []
     for isa in ISAS:
-        lanes = sorted({row.lanes for row in rows.values() if row.isa == isa and row.name in names}, reverse=True)
+        lanes = sorted(
+            {kernel.lanes for kernel in figures.values() if kernel.isa == isa and kernel.name in names}, reverse=True
+        )
         for number in lanes:
-            if number == lanes[0] or _differs(rows, names, isa, lanes[0], number):
+            if number == lanes[0] or _differs(figures, names, isa, lanes[0], number):
                 columns.append((f"{isa}, {number} lanes" if number > 1 else isa, isa, number))
     return columns
 
 
-def _differs(rows: Rows, names: Sequence[str], isa: str, usual_lanes: int, lanes: int) -> bool:
-    pairs = ((rows.get((name, isa, usual_lanes)), rows.get((name, isa, lanes))) for name in names)
+def _differs(figures: Figures, names: Sequence[str], isa: str, usual_lanes: int, lanes: int) -> bool:
+    pairs = ((figures.get((name, isa, usual_lanes)), figures.get((name, isa, lanes))) for name in names)
     return any(one and other and one.counts != other.counts for one, other in pairs)
 
 
-def _table_of(rows: Rows, head: str, names: Sequence[str]) -> str:
-    columns = _columns(rows, names)
-    lines = [(code(name), *(whole(rows.get((name, isa, lanes))) for _, isa, lanes in columns)) for name in names]
+def _table_of(figures: Figures, head: str, names: Sequence[str]) -> str:
+    columns = _columns(figures, names)
+    lines = [(code(name), *(total(figures.get((name, isa, lanes))) for _, isa, lanes in columns)) for name in names]
     return table((head, *(title for title, _, _ in columns)), lines)
 
 
-def _sets(rows: Rows) -> str:
-    families = [family for family in FAMILIES if any(row.name == f"{family}.attacks.queen" for row in rows.values())]
-    return _table_of(rows, "Attacks", [f"{family}.attacks.{name}" for name in DIRECTION_SETS for family in families])
+def _sets(figures: Figures) -> str:
+    families = [
+        family for family in FAMILIES if any(kernel.name == f"{family}.attacks.queen" for kernel in figures.values())
+    ]
+    return _table_of(figures, "Attacks", [f"{family}.attacks.{name}" for name in DIRECTION_SETS for family in families])
 
 
-def _sides(rows: Rows) -> str:
-    names = [row.name for row in rows.values() if row.family == "sliders" and row.shape != "arrays"]
-    return _table_of(rows, "Routine", list(dict.fromkeys(names)))
+def _sides(figures: Figures) -> str:
+    names = [kernel.name for kernel in figures.values() if kernel.family == "sliders" and kernel.shape != "arrays"]
+    return _table_of(figures, "Routine", list(dict.fromkeys(names)))
 
 
-def _arrays(rows: Rows) -> str:
-    found = [row for row in rows.values() if row.shape == "arrays"]
-    names = dict.fromkeys(row.name for row in found)
+def _arrays(figures: Figures) -> str:
+    found = [kernel for kernel in figures.values() if kernel.shape == "arrays"]
+    names = dict.fromkeys(kernel.name for kernel in found)
     lines = []
     for name in names:
-        cells = (usual(rows, name, isa) for isa in ISAS)
-        lines.append((code(name), *(figure(row.per_board) if row else "-" for row in cells)))
+        cells = (usual_kernel(figures, name, isa) for isa in ISAS)
+        lines.append((code(name), *(figure(kernel.per_board) if kernel else "-" for kernel in cells)))
     return table(("Routine", *ISAS), lines)
 
 
-def _others(rows: Rows) -> str:
-    names = [row.name for row in rows.values() if row.family in ("exploding", "bytewise") or row.direction == "any"]
-    return _table_of(rows, "Routine", list(dict.fromkeys(names)))
+def _remaining(figures: Figures) -> str:
+    names = [
+        kernel.name
+        for kernel in figures.values()
+        if kernel.family in ("exploding", "bytewise") or kernel.direction == "any"
+    ]
+    return _table_of(figures, "Routine", list(dict.fromkeys(names)))

@@ -15,10 +15,10 @@ from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
 from setwise.analysis.report.costs import LACKS
 from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, listed, page, table
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import cycles
-from setwise.analysis.report.rows import Key, Row
 from setwise.analysis.text import counted
 
 PATH = "data/compilers.json"
@@ -29,7 +29,7 @@ BOUNDED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CompilerCounts:
     """What a compiler made of one C source for a routine: its counts, or why there are none.
 
     `bounds` are the model's cycles by processor, chained and independent, of code without branches; only for BOUNDED.
@@ -48,7 +48,7 @@ class Made:
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
-    def key(self) -> Key:
+    def key(self) -> FigureKey:
         """Routine, instruction set, lanes."""
         return self.routine, self.isa, self.lanes
 
@@ -63,16 +63,16 @@ class Compilers:
     """What all compilers made, with what each says of its version."""
 
     versions: Mapping[str, str]
-    made: tuple[Made, ...]
+    made: tuple[CompilerCounts, ...]
 
     def as_json(self) -> str:
         """The file that holds it."""
         return as_json([_row(one) for one in self.made], versions=dict(self.versions))
 
 
-def made_by(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[Made]:
+def made_by(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[CompilerCounts]:
     """What one compiler makes of these routines for an instruction set."""
-    return [_made(one) for one in compile_all(routines, isa, using=(compiler,))]
+    return [_counts_of(one) for one in compile_all(routines, isa, using=(compiler,))]
 
 
 def recorded(folder: Path) -> Compilers | None:
@@ -82,7 +82,7 @@ def recorded(folder: Path) -> Compilers | None:
 
 def _compilers(held: dict[str, Any]) -> Compilers:
     empty = {"instructions": None, "moves": None, "bytes": None}
-    return Compilers(held["versions"], tuple(_read({**empty, **row}) for row in held["rows"]))
+    return Compilers(held["versions"], tuple(_from_json({**empty, **row}) for row in held["rows"]))
 
 
 def to_run(here: Sequence[Compiler], before: Compilers | None, checking: bool) -> list[Compiler]:
@@ -107,7 +107,7 @@ def joined(now: Compilers, before: Compilers | None) -> tuple[Compilers, list[st
     return Compilers(versions, _sorted((*now.made, *kept))), notes
 
 
-def compilers(found: Compilers, rows: Mapping[Key, Row], measured: Measured | None) -> str:
+def compilers(found: Compilers, figures: Figures, measured: Measured | None) -> str:
     """The page."""
     return page(
         "Beside the compilers",
@@ -120,14 +120,14 @@ def compilers(found: Compilers, rows: Mapping[Key, Row], measured: Measured | No
         *cycles(measured),
         "## Instructions",
         "All instructions of the code but the final `ret`; of each compiler the shortest that it makes of any of its "
-        f"sources, in bold where it is shorter than ours. {_lengths(found, rows)} Shorter is not faster: above are the "
-        "cycles.",
-        *(_instructions(found, rows, isa) for isa in ISAS),
+        f"sources, in bold where it is shorter than ours. {_lengths(found, figures)} Shorter is not faster: above are "
+        "the cycles.",
+        *(_instructions(found, figures, isa) for isa in ISAS),
         *_scale(found, measured),
     )
 
 
-def best(found: Compilers, key: Key, compiler: str) -> Made | None:
+def best(found: Compilers, key: FigureKey, compiler: str) -> CompilerCounts | None:
     """The shortest set-wise code that a compiler makes of any source."""
     mine = [one for one in found.made if one.key == key and one.compiler == compiler and one.kind != FOR_SCALE]
     return min(
@@ -135,22 +135,24 @@ def best(found: Compilers, key: Key, compiler: str) -> Made | None:
     )
 
 
-def _beside(found: Compilers, rows: Mapping[Key, Row], isa: str) -> Iterator[tuple[Row, list[Made | None]]]:
+def _with_rivals(
+    found: Compilers, figures: Figures, isa: str
+) -> Iterator[tuple[KernelFigures, list[CompilerCounts | None]]]:
     """Our kernels of the usual lanes for which a compiler made something, with the shortest of each compiler."""
-    mine = [row for row in rows.values() if row.isa == isa and row.shape != "arrays"]
-    usual = max((row.lanes for row in mine), default=1)
-    for row in mine:
-        theirs = [best(found, row.key, name) for name in found.versions]
-        if row.lanes == usual and any(theirs):
-            yield row, theirs
+    mine = [kernel for kernel in figures.values() if kernel.isa == isa and kernel.shape != "arrays"]
+    usual = max((kernel.lanes for kernel in mine), default=1)
+    for kernel in mine:
+        theirs = [best(found, kernel.key, name) for name in found.versions]
+        if kernel.lanes == usual and any(theirs):
+            yield kernel, theirs
 
 
-def _lengths(found: Compilers, rows: Mapping[Key, Row]) -> str:
+def _lengths(found: Compilers, figures: Figures) -> str:
     """How often ours is the shorter one, in words."""
     pairs = [
-        (row.counts.instructions, min(one.instructions or 0 for one in theirs if one))
+        (kernel.counts.instructions, min(one.instructions or 0 for one in theirs if one))
         for isa in ISAS
-        for row, theirs in _beside(found, rows, isa)
+        for kernel, theirs in _with_rivals(found, figures, isa)
     ]
     less, same = sum(one < other for one, other in pairs), sum(one == other for one, other in pairs)
     return (
@@ -159,16 +161,16 @@ def _lengths(found: Compilers, rows: Mapping[Key, Row]) -> str:
     )
 
 
-def _instructions(found: Compilers, rows: Mapping[Key, Row], isa: str) -> str:
+def _instructions(found: Compilers, figures: Figures, isa: str) -> str:
     lines = []
-    for row, theirs in _beside(found, rows, isa):
-        ours = row.counts.instructions
-        lines.append((code(row.name), ours, *(_length(one, ours) for one in theirs)))
+    for kernel, theirs in _with_rivals(found, figures, isa):
+        ours = kernel.counts.instructions
+        lines.append((code(kernel.name), ours, *(_length(one, ours) for one in theirs)))
     head = ("Routine", "setwise", *(code(name) for name in found.versions))
     return f"### {isa}\n\n{table(head, lines)}" if lines else ""
 
 
-def _length(one: Made | None, ours: int) -> str:
+def _length(one: CompilerCounts | None, ours: int) -> str:
     if one is None or one.instructions is None:
         return "-"
     written = f"{one.instructions} ({one.kind})"
@@ -202,18 +204,18 @@ def _scale(found: Compilers, measured: Measured | None) -> Iterator[str]:
             yield table(("Routine", "", "made by", "look-up, mixed", "setwise, independent"), lines, left=3)
 
 
-def _read(row: dict[str, Any]) -> Made:
+def _from_json(row: dict[str, Any]) -> CompilerCounts:
     bounds = {name: (chained, independent) for name, (chained, independent) in row.pop("bounds", {}).items()}
-    return Made(**row, bounds=bounds)
+    return CompilerCounts(**row, bounds=bounds)
 
 
-def _made(one: Compiled) -> Made:
+def _counts_of(one: Compiled) -> CompilerCounts:
     head = one.routine, one.isa, one.lanes, one.kind, one.compiler.name, " ".join(one.flags)
     if one.binary is None:
-        return Made(*head, None, None, None, one.reason)
+        return CompilerCounts(*head, None, None, None, one.reason)
     counts = count(one.binary)
     bounds = _bounds(one) if one.routine in BOUNDED and not counts.branches else {}
-    return Made(*head, counts.instructions, counts.moves, counts.bytes, bounds=bounds)
+    return CompilerCounts(*head, counts.instructions, counts.moves, counts.bytes, bounds=bounds)
 
 
 def _bounds(one: Compiled) -> dict[str, tuple[float, float]]:
@@ -229,10 +231,10 @@ def _bounds(one: Compiled) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _sorted(made: Iterable[Made]) -> tuple[Made, ...]:
+def _sorted(made: Iterable[CompilerCounts]) -> tuple[CompilerCounts, ...]:
     order = {isa: at for at, isa in enumerate(ISAS)}
     return tuple(sorted(made, key=lambda one: (one.compiler, order[one.isa], one.lanes)))
 
 
-def _row(one: Made) -> dict[str, Any]:
+def _row(one: CompilerCounts) -> dict[str, Any]:
     return {key: value for key, value in asdict(one).items() if value not in (None, "", {})}

@@ -6,7 +6,7 @@ from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.report.comparison import comparison
 from setwise.analysis.report.compilers import PATH as COMPILED
 from setwise.analysis.report.compilers import compilers
-from setwise.analysis.report.costs import costs, rows_of
+from setwise.analysis.report.costs import as_json_rows, costs
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.files import Files, as_json
 from setwise.analysis.report.measurements import PATH as MEASURED
@@ -17,18 +17,18 @@ from setwise.analysis.report.readme import readme
 
 def files(data: Data) -> Files:
     """The contents of every file, by its path within the reports' folder."""
-    rows, estimates = data.rows, data.estimates
-    measured = data.measured.of({key: row.fingerprint for key, row in rows.items()}) if data.measured else None
+    figures, estimates = data.figures, data.estimates
+    measured = data.measured.of({key: kernel.fingerprint for key, kernel in figures.items()}) if data.measured else None
     processors = {one.name: one.title.replace(", ", " / ") for one in PROCESSORS}
     made = {
-        "README.md": readme(rows, estimates, processors, measured, data.compilers, titles(measured)),
-        "comparison.md": comparison(rows, data.classic),
-        "costs.md": costs(rows, estimates),
-        "compilers.md": compilers(data.compilers, rows, measured),
-        "data/kernels.json": as_json([row.as_dict() for row in rows.values()]),
-        "data/costs.json": as_json(rows_of(estimates)),
+        "README.md": readme(figures, estimates, processors, measured, data.compilers, titles(measured)),
+        "comparison.md": comparison(figures, data.classic),
+        "costs.md": costs(figures, estimates),
+        "compilers.md": compilers(data.compilers, figures, measured),
+        "data/kernels.json": as_json([kernel.as_dict() for kernel in figures.values()]),
+        "data/costs.json": as_json(as_json_rows(estimates)),
         COMPILED: data.compilers.as_json(),
-        **pictures(rows, estimates, processors, data.compilers, measured),
+        **pictures(figures, estimates, processors, data.compilers, measured),
     }
     if data.measured is not None and measured is not None:
         stale = len(data.measured.timed) - len(measured.timed)

@@ -9,8 +9,8 @@ from typing import Any
 from setwise.analysis.code.decode import Decoded, features
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors import PROCESSORS, Processor
+from setwise.analysis.report.kernels import FigureKey, Figures, Shape
 from setwise.analysis.report.markdown import ISAS, code, figure, page, table
-from setwise.analysis.report.rows import Key, Row, Shape
 
 LACKS = {"zen3": "avx512"}
 """What features of ours a processor does not have, by how their names begin."""
@@ -42,7 +42,7 @@ class Estimate:
         return f"ports {self.ports}" if self.limit == "ports" else self.limit
 
 
-Estimates = Mapping[tuple[Key, str], Estimate]
+Estimates = Mapping[tuple[FigureKey, str], Estimate]
 """By kernel and processor."""
 
 
@@ -58,12 +58,12 @@ def estimates_of(executed: Sequence[Decoded], shape: Shape, boards: int) -> dict
     }
 
 
-def costs(rows: Mapping[Key, Row], estimates: Estimates) -> str:
+def costs(figures: Figures, estimates: Estimates) -> str:
     """The page."""
     return page(
         "Cycles, as the model has them",
         _INTRODUCTION,
-        *(_of_processor(rows, estimates, processor) for processor in PROCESSORS),
+        *(_of_processor(figures, estimates, processor) for processor in PROCESSORS),
     )
 
 
@@ -79,7 +79,7 @@ For arrays both are cycles a board. `setwise cost NAME --cpu CPU` shows a kernel
 critical path. All kernels, and all directions, are in [data/costs.json](data/costs.json)."""
 
 
-def rows_of(estimates: Estimates) -> list[dict[str, Any]]:
+def as_json_rows(estimates: Estimates) -> list[dict[str, Any]]:
     """The same for JSON."""
     return [
         {"name": name, "isa": isa, "lanes": lanes, "processor": processor, **asdict(estimate)}
@@ -107,21 +107,24 @@ def _estimate(executed: Sequence[Decoded], processor: Processor, shape: Shape, b
     )
 
 
-def _of_processor(rows: Mapping[Key, Row], estimates: Estimates, processor: Processor) -> str:
+def _of_processor(figures: Figures, estimates: Estimates, processor: Processor) -> str:
     lines: list[Sequence[object]] = []
-    for name in dict.fromkeys(row.name for row in rows.values() if row.direction in SHOWN):
+    for name in dict.fromkeys(kernel.name for kernel in figures.values() if kernel.direction in SHOWN):
         mine = sorted(
-            (row for row in rows.values() if row.name == name), key=lambda row: (ISAS.index(row.isa), -row.lanes)
+            (kernel for kernel in figures.values() if kernel.name == name),
+            key=lambda kernel: (ISAS.index(kernel.isa), -kernel.lanes),
         )
         before: Sequence[object] = ()
-        for row in mine:
-            found = estimates.get((row.key, processor.name))
+        for kernel in mine:
+            found = estimates.get((kernel.key, processor.name))
             if found is None:
                 continue
-            cells = (row.counts.instructions, figure(found.chained), figure(found.independent), found.binds)
-            if (row.isa, *cells) != before:  # the same with fewer lanes
-                lines.append((code(row.name), row.isa + (f" x{row.lanes}" if row.lanes > 1 else ""), *cells))
-            before = (row.isa, *cells)
+            cells = (kernel.counts.instructions, figure(found.chained), figure(found.independent), found.binds)
+            if (kernel.isa, *cells) != before:  # the same with fewer lanes
+                lines.append(
+                    (code(kernel.name), kernel.isa + (f" x{kernel.lanes}" if kernel.lanes > 1 else ""), *cells)
+                )
+            before = (kernel.isa, *cells)
     head = ("Routine", "", "instructions", "chained", "independent", "by")
     sources = "".join(f"\n* {source}" for source in processor.sources)
     return f"## {processor.title}\n\n{table(head, lines, left=2)}\n\nThe tables' sources:\n{sources}"

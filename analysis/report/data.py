@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,24 +12,23 @@ from setwise.analysis.measure.compilers import Compiler, installed
 from setwise.analysis.report import compilers
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.comparison import classic_listings
-from setwise.analysis.report.compilers import Compilers, Made
+from setwise.analysis.report.compilers import CompilerCounts, Compilers
 from setwise.analysis.report.costs import Estimate, Estimates, estimates_of
+from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
 from setwise.analysis.report.measurements import Measured
-from setwise.analysis.report.rows import Key, Row, keys, row_of
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
 
 T = TypeVar("T")
 _CHUNK = 8  # kernels that a process makes in one go
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
     """What the reports are made from; `notes` say what of it is taken as it was recorded, without being checked."""
 
-    rows: Mapping[Key, Row]
+    figures: Figures
     estimates: Estimates
     classic: str
     compilers: Compilers
@@ -37,7 +36,7 @@ class Data:
     notes: tuple[str, ...]
 
 
-def gather(folder: Path, checking: bool = False, progress: Progress = lambda _: None) -> Data:
+def gather(folder: Path, checking: bool = False, progress: Callable[[str], None] = lambda _: None) -> Data:
     """Make, count and cost every kernel; compile the C; read from the reports' folder what was recorded there.
 
     For checking, only compilers of the recorded versions run; what others made is taken as it was recorded. Several
@@ -60,7 +59,7 @@ def gather(folder: Path, checking: bool = False, progress: Progress = lambda _: 
     now = Compilers({one.name: one.version for one in using}, tuple(compiled))
     joined, notes = compilers.joined(now, before)
     return Data(
-        rows={key: made[key][0] for key in wanted},
+        figures={key: made[key][0] for key in wanted},
         estimates={(key, name): one for key in wanted for name, one in made[key][1].items()},
         classic=classic_listings(),
         compilers=joined,
@@ -69,7 +68,7 @@ def gather(folder: Path, checking: bool = False, progress: Progress = lambda _: 
     )
 
 
-def _results(tasks: Sequence[tuple[Future[T], str]], progress: Progress) -> list[T]:
+def _results(tasks: Sequence[tuple[Future[T], str]], progress: Callable[[str], None]) -> list[T]:
     results = []
     for task, name in tasks:
         results.append(task.result())
@@ -77,21 +76,21 @@ def _results(tasks: Sequence[tuple[Future[T], str]], progress: Progress) -> list
     return results
 
 
-def _long(key: Key) -> int:
+def _long(key: FigureKey) -> int:
     """How long a kernel takes to make, as far as its name tells."""
     name = key[0]
     return 2 * name.startswith("sliders.") + name.endswith(".batch") + name.endswith((".queen", ".queen.batch"))
 
 
-def _kernels(wanted: Sequence[Key]) -> list[tuple[Row, dict[str, Estimate]]]:
-    """In another process: the rows of some kernels, and their bounds."""
+def _kernels(wanted: Sequence[FigureKey]) -> list[tuple[KernelFigures, dict[str, Estimate]]]:
+    """In another process: the figures of some kernels, and their bounds."""
     made = []
     for key in wanted:
-        row, executed = row_of(key)
+        row, executed = figures_of(key)
         made.append((row, estimates_of(executed, row.shape, row.boards)))
     return made
 
 
-def _compiled(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[Made]:
+def _compiled(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[CompilerCounts]:
     """In another process: what a compiler makes for an instruction set."""
     return compilers.made_by(compiler, isa, routines)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from setwise.codegen.board import DIRECTIONS
+from setwise.codegen.lower import TARGETS
+
 COMMAND = "setwise report"
 MADE = f"Made by `{COMMAND}`; `{COMMAND} --check` compares."
 
-ISAS = ("x86-64", "bmi2", "sse2", "avx2", "avx512")
+ISAS = tuple(TARGETS)
 FAMILIES = {
     "dumb7": "dumb7",
     "kogge-stone": "Kogge-Stone",
@@ -16,15 +19,10 @@ FAMILIES = {
     "shift": "one step",
 }
 LONG = {
-    "noEa": "north-east",
-    "east": "east",
-    "soEa": "south-east",
-    "sout": "south",
-    "soWe": "south-west",
-    "west": "west",
-    "noWe": "north-west",
-    "nort": "north",
+    name: "-".join(filter(None, (("", "north", "south")[way.rank_step], ("", "east", "west")[way.file_step])))
+    for name, way in DIRECTIONS.items()
 }
+"""The directions in full, as north-east."""
 
 
 def page(title: str, *blocks: str, made: str = MADE) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import code, page, table
-from setwise.analysis.report.rows import Key
 from setwise.analysis.text import counted
 from setwise.codegen.run.timer import MODES
 
@@ -46,7 +46,7 @@ class Timed:
     again: float | None = None
 
     @property
-    def key(self) -> Key:
+    def key(self) -> FigureKey:
         """Name, instruction set, lanes."""
         return self.name, self.isa, self.lanes
 
@@ -71,16 +71,16 @@ class Measured:
     timed: tuple[Timed, ...]
     wrong: tuple[str, ...] = ()
 
-    def timings(self, key: Key, mode: str) -> dict[str, float]:
+    def timings(self, key: FigureKey, mode: str) -> dict[str, float]:
         """The medians of a kernel and what stands beside it, by maker."""
         found = (one for one in self.timed if one.key == key and one.mode == mode)
         return {one.maker: one.median for one in found if one.median is not None}
 
-    def ours(self, key: Key, mode: str) -> float | None:
+    def ours(self, key: FigureKey, mode: str) -> float | None:
         """The median of our kernel, where there is one."""
         return self.timings(key, mode).get(OURS)
 
-    def of(self, fingerprints: Mapping[Key, str]) -> Measured:
+    def of(self, fingerprints: Mapping[FigureKey, str]) -> Measured:
         """The same without what was measured of other kernels than these, ours and what stood beside them."""
         held = {one.key: one.fingerprint for one in self.timed if one.maker == OURS}
         fresh = tuple(one for one in self.timed if held.get(one.key) == fingerprints.get(one.key))

@@ -22,17 +22,16 @@ from setwise.analysis.pictures.svg import BLUE, BRICK, MUTED, OCHRE, PLUM, TEAL
 from setwise.analysis.pictures.svg import FAMILIES as COLOURS
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.costs import Estimates
+from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, LONG, figure
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import EXPORTED
-from setwise.analysis.report.rows import Key, Row
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import Kernel, lower
 
-Rows = Mapping[Key, Row]
 Titles = Mapping[str, str]
 
 TITLES: Titles = {
@@ -54,13 +53,13 @@ _ON = "zen4"
 
 
 def pictures(
-    rows: Rows, estimates: Estimates, processors: Titles, compilers: Compilers, measured: Measured | None
+    figures: Figures, estimates: Estimates, processors: Titles, compilers: Compilers, measured: Measured | None
 ) -> dict[str, str]:
     """Every picture by its path."""
     made = (
-        _bars(rows),
-        _union(rows, estimates, processors, compilers),
-        _one_direction(rows, estimates, processors),
+        _bars(figures),
+        _union(figures, estimates, processors, compilers),
+        _one_direction(figures, estimates, processors),
         slow_motion(fill("dumb7", "sout", SLIDERS, EMPTY), fill("kogge-stone", "sout", SLIDERS, EMPTY)),
         prefix_network(),
         _graphs([("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")]),
@@ -76,15 +75,17 @@ def titles(measured: Measured | None) -> Titles:
     return {**TITLES, MEASURED[0]: MEASURED[1]} if measured else TITLES
 
 
-def _bars(rows: Rows) -> str:
+def _bars(figures: Figures) -> str:
     families = [family for family in ("dumb7", "kogge-stone", "push", "subtraction") if family in COLOURS]
     panels: list[tuple[str, Groups]] = []
     for direction in ("sout", "noEa", "east"):
         groups = []
         for isa in ISAS:
-            lanes = max((row.lanes for row in rows.values() if row.isa == isa), default=1)
-            found = (rows.get((f"{family}.attacks.{direction}", isa, lanes)) for family in families)
-            groups.append((isa, [Bar(row.family, row.counts.moves, row.counts.operations) for row in found if row]))
+            lanes = max((kernel.lanes for kernel in figures.values() if kernel.isa == isa), default=1)
+            found = (figures.get((f"{family}.attacks.{direction}", isa, lanes)) for family in families)
+            groups.append(
+                (isa, [Bar(kernel.family, kernel.counts.moves, kernel.counts.operations) for kernel in found if kernel])
+            )
         title = LONG[direction] + (" (push: an addition)" if direction == "east" else "")
         panels.append((title, groups))
     titles: dict[str, str] = {family: FAMILIES[family] for family in families}
@@ -92,15 +93,15 @@ def _bars(rows: Rows) -> str:
     return moves_and_operations(panels, titles, below)
 
 
-def _union(rows: Rows, estimates: Estimates, processors: Titles, found: Compilers) -> str:
+def _union(figures: Figures, estimates: Estimates, processors: Titles, found: Compilers) -> str:
     panels = []
     for name, title in processors.items():
         points = []
-        for row in rows.values():
-            bound = estimates.get((row.key, name))
-            if row.name == "sliders.union" and bound and bound.chained is not None:
-                lanes = f", {row.lanes} lanes" if row.isa == "avx512" else ""
-                points.append(Point(bound.chained, bound.independent, row.isa + lanes, _BY_ISA[row.isa]))
+        for kernel in figures.values():
+            bound = estimates.get((kernel.key, name))
+            if kernel.name == "sliders.union" and bound and bound.chained is not None:
+                lanes = f", {kernel.lanes} lanes" if kernel.isa == "avx512" else ""
+                points.append(Point(bound.chained, bound.independent, kernel.isa + lanes, _BY_ISA[kernel.isa]))
         points += _of_compilers(found, name)
         panels.append((title, points))
     used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa != "sse2"]
@@ -131,16 +132,22 @@ def _of_compilers(found: Compilers, processor: str) -> list[Point]:
     ]
 
 
-def _one_direction(rows: Rows, estimates: Estimates, processors: Titles) -> str:
+def _one_direction(figures: Figures, estimates: Estimates, processors: Titles) -> str:
     families = ("dumb7", "kogge-stone", "push", "subtraction")
     panels = []
     for name, title in processors.items():
         held: dict[tuple[float, float, str], list[str]] = {}
-        for row in rows.values():
-            bound = estimates.get((row.key, name))
-            single = row.direction == ("east" if row.family == "subtraction" else "sout")
-            if row.family in families and row.form == "attacks" and single and bound and bound.chained is not None:
-                held.setdefault((bound.chained, bound.independent, row.family), []).append(row.isa)
+        for kernel in figures.values():
+            bound = estimates.get((kernel.key, name))
+            single = kernel.direction == ("east" if kernel.family == "subtraction" else "sout")
+            if (
+                kernel.family in families
+                and kernel.form == "attacks"
+                and single
+                and bound
+                and bound.chained is not None
+            ):
+                held.setdefault((bound.chained, bound.independent, kernel.family), []).append(kernel.isa)
         points = [
             Point(chained, independent, ", ".join(isas), COLOURS[family])
             for (chained, independent, family), isas in held.items()

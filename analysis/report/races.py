@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from setwise.analysis.measure.compilers import FOR_SCALE
 from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import code, listed, table
 from setwise.analysis.report.measurements import Measured
-from setwise.analysis.report.rows import Key
 from setwise.analysis.text import counted
 
 NOISE = 0.03
@@ -94,17 +94,13 @@ CAUSES: Mapping[str, tuple[Cause, ...]] = {"zen4": _ON_ZEN4}
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Our cycles and those of the fastest code of compilers, for one kernel and way to call it.
+    """Our cycles and those of the fastest code of compilers, for one kernel and way to call it."""
 
-    `exported` says whether they were given setwise's own C export of that kernel, or C after the literature.
-    """
-
-    key: Key
+    key: FigureKey
     mode: str
     ours: float
     theirs: float
     maker: str
-    exported: bool = False
 
     @property
     def title(self) -> str:
@@ -135,10 +131,10 @@ def races(measured: Measured, exported: bool = False) -> Iterator[Race]:
         }
         if OURS in medians and others:
             fastest = min(others, key=lambda maker: others[maker])
-            yield Race(key, mode, medians[OURS], others[fastest], fastest, exported)
+            yield Race(key, mode, medians[OURS], others[fastest], fastest)
 
 
-def _alike(key: Key, maker: str) -> bool:
+def _alike(key: FigureKey, maker: str) -> bool:
     """Whether it is the same algorithm: set-wise, and rays in vectors laid out as ours are."""
     routine, isa, lanes = key
     others = (FOR_SCALE, *_OTHERS.get((isa, lanes), ()), *(() if routine.endswith(".batch") else (PLAIN,)))

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from setwise.analysis.report.compilers import Compilers, best
 from setwise.analysis.report.costs import Estimate, Estimates
+from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, span, table
 from setwise.analysis.report.measurements import Measured
+from setwise.analysis.report.pictures import Titles
 from setwise.analysis.report.races import Race, outcomes, races
-from setwise.analysis.report.rows import Key, Row
 from setwise.analysis.report.verdict import CYCLES, MEASURES, Duel, duels, sentence, verdict_table
 from setwise.analysis.text import counted
-
-Rows = Mapping[Key, Row]
-Titles = Mapping[str, str]
 
 _HAS = {"avx512": "AVX-512", "avx2": "AVX2", "bmi2": "BMI2", "sse2": "any x86-64", "x86-64": "any x86-64"}
 
@@ -40,7 +38,7 @@ NEEDS = (
 
 
 def readme(
-    rows: Rows,
+    figures: Figures,
     estimates: Estimates,
     processors: Titles,
     measured: Measured | None,
@@ -48,53 +46,57 @@ def readme(
     pictures: Titles,
 ) -> str:
     """The page; `processors` and `pictures` are titles by name; a picture's name is its path."""
-    found = list(duels(rows, estimates, list(processors), "dumb7", "kogge-stone"))
-    pushed = list(duels(rows, estimates, list(processors), "kogge-stone", "push"))
+    found = list(duels(figures, estimates, list(processors), "dumb7", "kogge-stone"))
+    pushed = list(duels(figures, estimates, list(processors), "kogge-stone", "push"))
     return page(
         "Which kernel should I use?",
-        _which(rows, estimates, processors, measured),
+        _which(figures, estimates, processors, measured),
         "## dumb7 or Kogge-Stone?",
-        *_verdict(found, rows, estimates, processors, measured),
+        *_verdict(found, figures, estimates, processors, measured),
         "## Findings",
         "\n".join(
             f"* {finding}"
             for finding in (
                 *_of_push(pushed),
-                *_of_moves(rows, estimates, processors),
-                *_of_compilers(rows, compilers, measured),
+                *_of_moves(figures, estimates, processors),
+                *_of_compilers(figures, compilers, measured),
                 *_of_model(measured),
             )
         ),
         "## What is where",
-        _where(measured),
+        _pages(measured),
         "## Pictures",
         *(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 
 
-def chosen(need: Need, isa: str, rows: Rows, estimates: Estimates, processors: Titles) -> Row | None:
+def chosen(need: Need, isa: str, figures: Figures, estimates: Estimates, processors: Titles) -> KernelFigures | None:
     """The kernel with the least bounds, chained and independent, over all processors; of equals the shortest."""
 
-    def cycles(row: Row) -> tuple[float, int]:
-        bounds = (estimates.get((row.key, name)) for name in processors)
-        total = sum((one.chained or 0) + one.independent for one in bounds if one) / row.boards
-        return round(total, 3), row.counts.instructions
+    def cycles(kernel: KernelFigures) -> tuple[float, int]:
+        bounds = (estimates.get((kernel.key, name)) for name in processors)
+        total = sum((one.chained or 0) + one.independent for one in bounds if one) / kernel.boards
+        return round(total, 3), kernel.counts.instructions
 
-    return min((row for row in rows.values() if row.isa == isa and row.name in need.routines), key=cycles, default=None)
+    return min(
+        (kernel for kernel in figures.values() if kernel.isa == isa and kernel.name in need.routines),
+        key=cycles,
+        default=None,
+    )
 
 
-def _which(rows: Rows, estimates: Estimates, processors: Titles, measured: Measured | None) -> str:
+def _which(figures: Figures, estimates: Estimates, processors: Titles, measured: Measured | None) -> str:
     lines = []
     for need in NEEDS:
         for at, isa in enumerate(need.isas):
-            row = chosen(need, isa, rows, estimates, processors)
-            if row is None:
+            kernel = chosen(need, isa, figures, estimates, processors)
+            if kernel is None:
                 continue
-            arrays = row.shape == "arrays"
-            bounds = [_both(estimates.get((row.key, name))) for name in processors]
-            length = figure(row.per_board) if arrays else row.counts.instructions
-            cells = [length, *([_measured(measured, row)] if measured else []), *bounds]
-            lines.append(("" if at else need.words, _HAS[isa], _named(row), *cells))
+            arrays = kernel.shape == "arrays"
+            bounds = [_both(estimates.get((kernel.key, name))) for name in processors]
+            length = figure(kernel.per_board) if arrays else kernel.counts.instructions
+            cells = [length, *([_measured(measured, kernel)] if measured else []), *bounds]
+            lines.append(("" if at else need.words, _HAS[isa], _named(kernel), *cells))
     here = [f"measured, {processors.get(measured.processor, measured.machine)}"] if measured else []
     bounds_on = (f"{title}, bound" for title in processors.values())
     head = ("You need", "CPU with", "Kernel", "instructions", *here, *bounds_on)
@@ -109,10 +111,10 @@ def _which(rows: Rows, estimates: Estimates, processors: Titles, measured: Measu
     )
 
 
-def _named(row: Row) -> str:
-    lanes = f" --lanes {row.lanes}" if row.isa in ("avx512",) and row.lanes != 8 else ""
-    boards = f", {row.boards} boards a call" if row.boards > 1 and row.shape != "arrays" else ""
-    return code(f"{row.name} --isa {row.isa}{lanes}") + boards
+def _named(kernel: KernelFigures) -> str:
+    lanes = f" --lanes {kernel.lanes}" if kernel.isa in ("avx512",) and kernel.lanes != 8 else ""
+    boards = f", {kernel.boards} boards a call" if kernel.boards > 1 and kernel.shape != "arrays" else ""
+    return code(f"{kernel.name} --isa {kernel.isa}{lanes}") + boards
 
 
 def _both(one: Estimate | None) -> str:
@@ -121,8 +123,8 @@ def _both(one: Estimate | None) -> str:
     return figure(one.independent) + ("" if one.chained is None else f" / {figure(one.chained)}")
 
 
-def _measured(measured: Measured | None, row: Row) -> str:
-    found = [measured.ours(row.key, mode) for mode in ("independent", "chained")] if measured else []
+def _measured(measured: Measured | None, kernel: KernelFigures) -> str:
+    found = [measured.ours(kernel.key, mode) for mode in ("independent", "chained")] if measured else []
     return " / ".join(figure(one) for one in found if one is not None) or "-"
 
 
@@ -133,10 +135,10 @@ def _of_calls(measured: Measured | None) -> str:
 
 
 def _verdict(
-    found: Sequence[Duel], rows: Rows, estimates: Estimates, processors: Titles, measured: Measured | None
+    found: Sequence[Duel], figures: Figures, estimates: Estimates, processors: Titles, measured: Measured | None
 ) -> Iterator[str]:
     left, right = "dumb7", "kogge-stone"
-    south = [rows.get((f"{family}.attacks.sout", "x86-64", 1)) for family in (left, right)]
+    south = [figures.get((f"{family}.attacks.sout", "x86-64", 1)) for family in (left, right)]
     yield (
         f"**{_headline(found)}** Counted over {listed([*processors.values()])}, each of the eight directions, and all "
         "eight of a queen at once:"
@@ -151,8 +153,8 @@ def _verdict(
     one, other = south
     if one and other:
         latencies = [
-            [bound.chained for name in processors if (bound := estimates.get((row.key, name))) and bound.chained]
-            for row in (one, other)
+            [bound.chained for name in processors if (bound := estimates.get((kernel.key, name))) and bound.chained]
+            for kernel in (one, other)
         ]
         moves = other.counts.moves - one.counts.moves
         yield (
@@ -162,7 +164,7 @@ def _verdict(
             f"{_measured_south(measured, one, other)}."
         )
     if measured:
-        timed = list(duels(rows, _as_estimates(measured), ["measured"], left, right))
+        timed = list(duels(figures, _as_estimates(measured), ["measured"], left, right))
         said = [f"{measure}: {sentence(timed, measure, left, right)}" for measure in CYCLES]
         if timed:
             yield f"Measured on {measured.machine}, calls and all: {'; '.join(said)}."
@@ -196,10 +198,10 @@ def _headline(found: Sequence[Duel]) -> str:
     )
 
 
-def _measured_south(measured: Measured | None, one: Row, other: Row) -> str:
+def _measured_south(measured: Measured | None, one: KernelFigures, other: KernelFigures) -> str:
     if measured is None:
         return ""
-    cycles = [[measured.ours(row.key, mode) for row in (one, other)] for mode in ("chained", "independent")]
+    cycles = [[measured.ours(kernel.key, mode) for kernel in (one, other)] for mode in ("chained", "independent")]
     (chained, chained_other), (free, free_other) = cycles
     if chained is None or chained_other is None or free is None or free_other is None:
         return ""
@@ -225,9 +227,9 @@ def _of_push(found: Sequence[Duel]) -> Iterator[str]:
         )
 
 
-def _of_moves(rows: Rows, estimates: Estimates, processors: Titles) -> Iterator[str]:
+def _of_moves(figures: Figures, estimates: Estimates, processors: Titles) -> Iterator[str]:
     """Whether Kogge-Stone's moves cost latency: x86-64 has them, BMI2 does without."""
-    with_moves, without = (rows.get(("kogge-stone.attacks.sout", isa, 1)) for isa in ("x86-64", "bmi2"))
+    with_moves, without = (figures.get(("kogge-stone.attacks.sout", isa, 1)) for isa in ("x86-64", "bmi2"))
     if not with_moves or not without or with_moves.counts.moves == without.counts.moves:
         return
     free: list[str] = []
@@ -247,14 +249,14 @@ def _of_moves(rows: Rows, estimates: Estimates, processors: Titles) -> Iterator[
     )
 
 
-def _of_compilers(rows: Rows, compilers: Compilers, measured: Measured | None) -> Iterator[str]:
+def _of_compilers(figures: Figures, compilers: Compilers, measured: Measured | None) -> Iterator[str]:
     shorter = []
     for isa in ISAS:
-        mine = [row for row in rows.values() if row.name == "sliders.union" and row.isa == isa]
-        theirs = [best(compilers, row.key, name) for row in mine for name in compilers.versions]
+        mine = [kernel for kernel in figures.values() if kernel.name == "sliders.union" and kernel.isa == isa]
+        theirs = [best(compilers, kernel.key, name) for kernel in mine for name in compilers.versions]
         lengths = [one.instructions for one in theirs if one and one.instructions is not None]
         if mine and lengths:
-            shorter.append(f"{min(row.counts.instructions for row in mine)} against {min(lengths)} ({isa})")
+            shorter.append(f"{min(kernel.counts.instructions for kernel in mine)} against {min(lengths)} ({isa})")
     if shorter:
         yield (
             "**`sliders.union` in instructions**, ours against the shortest that "
@@ -301,7 +303,7 @@ def _of_model(measured: Measured | None) -> Iterator[str]:
     yield f"**Model and measurement**: {measured.agreement}; {more}."
 
 
-def _where(measured: Measured | None) -> str:
+def _pages(measured: Measured | None) -> str:
     lines = [
         ("[comparison.md](comparison.md)", "moves and operations of every family, direction and instruction set"),
         ("[costs.md](costs.md)", "lower bounds on the cycles, a table a processor, each row of it with its source"),

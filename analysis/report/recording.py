@@ -17,14 +17,12 @@ from setwise.analysis.measure.rivals import Judgement, judge, rivals_of
 from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
-from setwise.analysis.report.rows import Key, row_from
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import TARGETS, Kernel, lower
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
-
-Progress = Callable[[str], None]
 
 _FAMILIES = ("dumb7", "kogge-stone", "push")
 ROUTINES = (
@@ -40,7 +38,7 @@ _PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run 
 _SHORT = 64  # boards of an array whose stream is walked for the model: more of them change nothing
 
 
-def measure(progress: Progress, patience: float) -> Measured:
+def measure(progress: Callable[[str], None], patience: float) -> Measured:
     """Prove and time all of it; `patience` is in seconds a process. CompilerError where a compiler fails."""
     progress("kernels")
     kernels = list(_kernels())
@@ -61,8 +59,8 @@ def measure(progress: Progress, patience: float) -> Measured:
     second = bench(ours, patience=patience, report=progress)
     again = {one.measurand: one.median for one in second if isinstance(one, Timing)}
     here = processor_here()
-    modelled = figures(ours, here, progress) if here else {}
-    rows = [row_from(kernel)[0] for kernel in kernels]
+    modelled = forecasts_of(ours, here, progress) if here else {}
+    rows = [figures_from(kernel)[0] for kernel in kernels]
     fingerprints = {row.key: row.fingerprint for row in rows}
     nothing = [one.median for one in timings if isinstance(one, Timing) and one.measurand.maker == EMPTY]
     return Measured(
@@ -126,7 +124,7 @@ def _kernels() -> Iterator[Kernel]:
                     yield lower(routine, isa, "sysv", lanes)
 
 
-def _judged(kernels: Sequence[Kernel], progress: Progress) -> Iterator[tuple[Kernel, Compiled, Judgement]]:
+def _judged(kernels: Sequence[Kernel], progress: Callable[[str], None]) -> Iterator[tuple[Kernel, Compiled, Judgement]]:
     """What compilers make for these kernels, and whether it is right."""
     prover = Prover()
     for kernel, made in zip(kernels, rivals_of(kernels), strict=True):
@@ -135,12 +133,12 @@ def _judged(kernels: Sequence[Kernel], progress: Progress) -> Iterator[tuple[Ker
             yield kernel, one, judge(one, kernel, prover, _PROOF)
 
 
-Figures = dict[tuple[Key, str], tuple[float, float | None]]
+Forecasts = dict[tuple[FigureKey, str], tuple[float, float | None]]
 
 
-def figures(subjects: Sequence[Subject], here: Processor, progress: Progress) -> Figures:
+def forecasts_of(subjects: Sequence[Subject], here: Processor, progress: Callable[[str], None]) -> Forecasts:
     """The model's bound for what the timing loop executes, and its forecast, in cycles of a call or a board."""
-    found: Figures = {}
+    forecasts: Forecasts = {}
     for one in subjects:
         if one.varies:
             continue
@@ -151,15 +149,15 @@ def figures(subjects: Sequence[Subject], here: Processor, progress: Progress) ->
             stream = round_stream(short, mode)
             forecast = round(simulate(stream, here) / units, 3) if here.name in CORES else None
             bound = round(round_cost(stream, here).bound / units, 3)
-            found[(one.name, one.isa, one.lanes), mode] = bound, forecast
-    return found
+            forecasts[(one.name, one.isa, one.lanes), mode] = bound, forecast
+    return forecasts
 
 
 def _timed(
     one: Timing | Refusal,
-    modelled: Figures,
-    judgements: Mapping[tuple[Key, str], Judgement],
-    fingerprints: Mapping[Key, str],
+    modelled: Forecasts,
+    judgements: Mapping[tuple[FigureKey, str], Judgement],
+    fingerprints: Mapping[FigureKey, str],
 ) -> Timed:
     measurand = one.measurand
     key = measurand.name, measurand.isa, measurand.lanes

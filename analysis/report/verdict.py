@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from setwise.analysis.report.costs import Estimates
+from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, listed, span, table
-from setwise.analysis.report.rows import Key, Row
 from setwise.codegen.board import DIR8
 
 Scope = Literal["one direction", "all eight"]
@@ -44,22 +44,20 @@ class Duel:
         return -1 if self.left < self.right else 1
 
 
-def duels(
-    rows: Mapping[Key, Row], estimates: Estimates, processors: Sequence[str], left: str, right: str
-) -> Iterator[Duel]:
+def duels(figures: Figures, estimates: Estimates, processors: Sequence[str], left: str, right: str) -> Iterator[Duel]:
     """Every comparison of two families' attacks, each of one direction and of all eight."""
-    for row in rows.values():
-        if row.family != left or row.form != "attacks" or row.shape != "straight":
+    for kernel in figures.values():
+        if kernel.family != left or kernel.form != "attacks" or kernel.shape != "straight":
             continue
-        other = rows.get((f"{right}.attacks.{row.direction}", row.isa, row.lanes))
-        single = row.direction in {direction.name for direction in DIR8}
-        if other is None or not (single or row.direction == "queen"):
+        other = figures.get((f"{right}.attacks.{kernel.direction}", kernel.isa, kernel.lanes))
+        single = kernel.direction in {direction.name for direction in DIR8}
+        if other is None or not (single or kernel.direction == "queen"):
             continue
         scope: Scope = "one direction" if single else "all eight"
-        duel = partial(Duel, row.isa, row.lanes, scope, row.direction)
-        yield duel("instructions", "", row.counts.instructions, other.counts.instructions)
+        duel = partial(Duel, kernel.isa, kernel.lanes, scope, kernel.direction)
+        yield duel("instructions", "", kernel.counts.instructions, other.counts.instructions)
         for processor in processors:
-            one, two = estimates.get((row.key, processor)), estimates.get((other.key, processor))
+            one, two = estimates.get((kernel.key, processor)), estimates.get((other.key, processor))
             if one and two:
                 if one.chained is not None and two.chained is not None:
                     yield duel("chained", processor, one.chained, two.chained)

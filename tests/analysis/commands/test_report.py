@@ -11,11 +11,11 @@ from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.comparison import classic_listings
-from setwise.analysis.report.compilers import Compilers, Made
+from setwise.analysis.report.compilers import CompilerCounts, Compilers
 from setwise.analysis.report.costs import estimates_of
 from setwise.analysis.report.data import Data
+from setwise.analysis.report.kernels import figures_of
 from setwise.analysis.report.measurements import Measured, Timed
-from setwise.analysis.report.rows import row_of
 from tests.analysis.commands.test_main import Capture, complaint
 
 KERNELS = (
@@ -30,10 +30,12 @@ KERNELS = (
 def data() -> Data:
     rows, estimates = {}, {}
     for key in KERNELS:
-        row, executed = row_of(key)
+        row, executed = figures_of(key)
         rows[key] = row
         estimates |= {(key, name): one for name, one in estimates_of(executed, row.shape, row.boards).items()}
-    made = Made("sliders.union", "avx2", 4, "rays", "gcc", "-march=haswell", 53, 0, 300, bounds={"zen4": (27.0, 11.0)})
+    made = CompilerCounts(
+        "sliders.union", "avx2", 4, "rays", "gcc", "-march=haswell", 53, 0, 300, bounds={"zen4": (27.0, 11.0)}
+    )
     mark = rows["sliders.union", "avx2", 4].fingerprint
     timed = (
         Timed("sliders.union", "avx2", 4, OURS, "chained", "call", 31.8, 31.7, 0.9, bound=31.0, fingerprint=mark),

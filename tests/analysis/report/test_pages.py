@@ -17,19 +17,19 @@ from setwise.analysis.measure.compilers import Compiler
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report import compilers as report_compilers
 from setwise.analysis.report import measurements as report_measured
-from setwise.analysis.report.comparison import comparison, split, whole
-from setwise.analysis.report.compilers import Compilers, Made, compilers, joined, to_run
-from setwise.analysis.report.costs import Estimate, costs, estimates_of, rows_of
+from setwise.analysis.report.comparison import comparison, split, total
+from setwise.analysis.report.compilers import CompilerCounts, Compilers, compilers, joined, to_run
+from setwise.analysis.report.costs import Estimate, as_json_rows, costs, estimates_of
+from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.measurements import Measured, Timed, measurements
 from setwise.analysis.report.races import NOISE, Race, races
 from setwise.analysis.report.readme import NEEDS, chosen, readme
-from setwise.analysis.report.rows import Key, Row, keys, row_of
 from setwise.analysis.report.verdict import Duel, duels, sentence, tally, verdict_table
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 
 PROCESSORS = {"skylake-server": "Skylake", "ice-lake": "Ice Lake", "zen3": "Zen 3", "zen4": "Zen 4"}
-WANTED: tuple[Key, ...] = (
+WANTED: tuple[FigureKey, ...] = (
     *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),
     ("dumb7.occluded-until-dry.sout", "x86-64", 1),
     ("kogge-stone.attacks.sout.batch", "avx2", 4),
@@ -38,21 +38,23 @@ WANTED: tuple[Key, ...] = (
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[Key, tuple[Row, dict[str, Estimate]]]:
+def made() -> dict[FigureKey, tuple[KernelFigures, dict[str, Estimate]]]:
     found = {}
     for key in WANTED:
-        row, executed = row_of(key)
+        row, executed = figures_of(key)
         found[key] = row, estimates_of(executed, row.shape, row.boards)
     return found
 
 
 @pytest.fixture(scope="module")
-def rows(made: Mapping[Key, tuple[Row, dict[str, Estimate]]]) -> dict[Key, Row]:
+def rows(made: Mapping[FigureKey, tuple[KernelFigures, dict[str, Estimate]]]) -> dict[FigureKey, KernelFigures]:
     return {key: row for key, (row, _) in made.items()}
 
 
 @pytest.fixture(scope="module")
-def estimates(made: Mapping[Key, tuple[Row, dict[str, Estimate]]]) -> dict[tuple[Key, str], Estimate]:
+def estimates(
+    made: Mapping[FigureKey, tuple[KernelFigures, dict[str, Estimate]]],
+) -> dict[tuple[FigureKey, str], Estimate]:
     return {(key, name): one for key, (_, bounds) in made.items() for name, one in bounds.items()}
 
 
@@ -76,7 +78,7 @@ def test_every_kernel_has_a_row_and_none_twice() -> None:
     assert ("sliders.union", "avx512", 4) in wanted
 
 
-def test_a_row_holds_what_the_bytes_say(rows: Mapping[Key, Row]) -> None:
+def test_a_row_holds_what_the_bytes_say(rows: Figures) -> None:
     row = rows["kogge-stone.attacks.sout", "x86-64", 1]
     assert row.counts == count(binary_of(lower(find(row.name), "x86-64", "sysv")))
     assert row.shape == "straight"
@@ -84,7 +86,7 @@ def test_a_row_holds_what_the_bytes_say(rows: Mapping[Key, Row]) -> None:
     assert row.as_dict()["instructions"] == row.counts.instructions
 
 
-def test_a_round_of_an_array_is_its_loop_alone(rows: Mapping[Key, Row]) -> None:
+def test_a_round_of_an_array_is_its_loop_alone(rows: Figures) -> None:
     row = rows["kogge-stone.attacks.sout.batch", "avx2", 4]
     code = count(binary_of(lower(find(row.name), "avx2", "sysv", 4)))
     assert row.boards == 4
@@ -96,7 +98,7 @@ def test_a_round_of_an_array_is_its_loop_alone(rows: Mapping[Key, Row]) -> None:
 
 
 def test_only_code_that_runs_the_same_way_every_time_has_bounds(
-    made: Mapping[Key, tuple[Row, dict[str, Estimate]]],
+    made: Mapping[FigureKey, tuple[KernelFigures, dict[str, Estimate]]],
 ) -> None:
     for row, bounds in made.values():
         assert set(bounds) == (set() if row.shape == "branches" else set(PROCESSORS))
@@ -107,17 +109,17 @@ def test_only_code_that_runs_the_same_way_every_time_has_bounds(
 
 
 def test_bounds_of_arrays_are_a_board() -> None:
-    row, executed = row_of(("kogge-stone.attacks.sout.batch", "avx2", 4))
+    row, executed = figures_of(("kogge-stone.attacks.sout.batch", "avx2", 4))
     one = estimates_of(executed, row.shape, row.boards)["zen4"]
     assert one.independent == pytest.approx(round_cost(executed, processor("zen4")).bound / 4, abs=0.001)
 
 
 def test_zen_3_has_no_figures_for_avx_512() -> None:
-    row, executed = row_of(("kogge-stone.attacks.sout", "avx512", 8))
+    row, executed = figures_of(("kogge-stone.attacks.sout", "avx512", 8))
     assert set(estimates_of(executed, row.shape, row.boards)) == set(PROCESSORS) - {"zen3"}
 
 
-def test_comparison_has_the_literatures_counts_in_its_cells(rows: Mapping[Key, Row]) -> None:
+def test_comparison_has_the_literatures_counts_in_its_cells(rows: Figures) -> None:
     text = comparison(rows, "the listings")
     assert "```\nthe listings\n```" in text
     line = next(line for line in text.splitlines() if line.startswith("| `kogge-stone.attacks` |"))
@@ -126,16 +128,16 @@ def test_comparison_has_the_literatures_counts_in_its_cells(rows: Mapping[Key, R
     counts = rows["kogge-stone.attacks.sout", "x86-64", 1].counts
     assert cells["sout"] == f"{counts.moves} + {counts.operations}" == split(counts)
     assert cells["east"] == "-"
-    assert whole(None) == "-"
+    assert total(None) == "-"
 
 
 def test_costs_has_a_table_a_processor_and_says_that_it_is_a_bound(
-    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
 ) -> None:
     text = costs(rows, estimates)
     assert "lower bounds" in text
     assert text.count("| `kogge-stone.attacks.sout` | x86-64 |") == len(PROCESSORS)
-    held = {(row["name"], row["isa"], row["processor"]): row for row in rows_of(estimates)}
+    held = {(row["name"], row["isa"], row["processor"]): row for row in as_json_rows(estimates)}
     one = estimates[("dumb7.attacks.sout", "bmi2", 1), "zen4"]
     assert held["dumb7.attacks.sout", "bmi2", "zen4"]["independent"] == one.independent
 
@@ -163,7 +165,7 @@ def test_the_table_of_the_verdict_names_no_winner_where_there_is_none() -> None:
 
 
 def test_duels_are_of_the_same_direction_and_instruction_set(
-    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
 ) -> None:
     found = list(duels(rows, estimates, list(PROCESSORS), "dumb7", "kogge-stone"))
     assert {(one.isa, one.direction) for one in found} == {("x86-64", "sout"), ("bmi2", "sout")}
@@ -173,13 +175,13 @@ def test_duels_are_of_the_same_direction_and_instruction_set(
 
 
 def test_the_kernel_to_use_is_the_one_with_the_least_bounds(
-    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
 ) -> None:
     need = next(need for need in NEEDS if "kogge-stone.attacks.sout" in need.routines and "bmi2" in need.isas)
     best = chosen(need, "bmi2", rows, estimates, PROCESSORS)
     assert best is not None
 
-    def total(key: Key) -> float:
+    def total(key: FigureKey) -> float:
         bounds = (estimates[key, name] for name in PROCESSORS)
         return sum((one.chained or 0) + one.independent for one in bounds)
 
@@ -188,17 +190,19 @@ def test_the_kernel_to_use_is_the_one_with_the_least_bounds(
 
 
 COMPILED = (
-    Made("dumb7.attacks.sout", "x86-64", 1, "plain", "gcc", "-march=x86-64", 22, 1, 60, bounds={"zen4": (15.0, 5.5)}),
-    Made("dumb7.attacks.sout", "x86-64", 1, "exported", "gcc", "-march=x86-64", 19, 1, 60),
-    Made("dumb7.attacks.sout", "x86-64", 1, "look-up", "gcc", "-march=x86-64", 5, 1, 60),
-    Made("push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", None, None, None, "needs a call"),
+    CompilerCounts(
+        "dumb7.attacks.sout", "x86-64", 1, "plain", "gcc", "-march=x86-64", 22, 1, 60, bounds={"zen4": (15.0, 5.5)}
+    ),
+    CompilerCounts("dumb7.attacks.sout", "x86-64", 1, "exported", "gcc", "-march=x86-64", 19, 1, 60),
+    CompilerCounts("dumb7.attacks.sout", "x86-64", 1, "look-up", "gcc", "-march=x86-64", 5, 1, 60),
+    CompilerCounts(
+        "push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", None, None, None, "needs a call"
+    ),
 )
 VERSIONS = {"clang": "clang version 19", "gcc": "gcc 12.2.0"}
 
 
-def test_readme_answers_on_its_first_screen(
-    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
-) -> None:
+def test_readme_answers_on_its_first_screen(rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]) -> None:
     figures = measured(
         timed("push.attacks.sout", OURS, "independent", 4.5), timed("push.attacks.sout", OURS, "chained", 10)
     )
@@ -213,7 +217,7 @@ def test_readme_answers_on_its_first_screen(
 
 
 def test_readme_sets_a_whole_side_beside_plain_c(
-    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
 ) -> None:
     makers = {OURS: 10, "gcc x (plain)": 15, "clang x (plain)": 25, "gcc x (rays apart)": 5}
     timings = [
@@ -225,7 +229,7 @@ def test_readme_sets_a_whole_side_beside_plain_c(
 
 
 def test_readme_without_a_measurement_claims_none(
-    rows: Mapping[Key, Row], estimates: Mapping[tuple[Key, str], Estimate]
+    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
 ) -> None:
     text = readme(rows, estimates, PROCESSORS, None, Compilers({}, ()), {})
     assert "measured" not in text.lower().replace("measurement", "")
@@ -292,11 +296,11 @@ def test_figures_of_other_code_are_left_out() -> None:
     assert "2 figures of kernels whose code has changed since are left out." in measurements(fresh, PROCESSORS, 2)
 
 
-def test_a_fingerprint_changes_with_any_count(rows: Mapping[Key, Row]) -> None:
+def test_a_fingerprint_changes_with_any_count(rows: Figures) -> None:
     row = rows["kogge-stone.attacks.sout", "x86-64", 1]
     others = [replace(row, code_bytes=row.code_bytes + 1), replace(row, counts=replace(row.counts, moves=0))]
     assert len({one.fingerprint for one in (row, *others)}) == 3
-    assert row.fingerprint == row_of(row.key)[0].fingerprint
+    assert row.fingerprint == figures_of(row.key)[0].fingerprint
 
 
 def test_refused_figures_are_shown_with_their_reason() -> None:
@@ -363,7 +367,7 @@ def test_what_lies_within_the_noise_is_level(theirs: float, outcome: str) -> Non
     assert Race(("a", "avx2", 4), "chained", 10.0, theirs, "gcc").outcome == outcome
 
 
-def test_shorter_code_of_a_compiler_is_set_off(rows: Mapping[Key, Row]) -> None:
+def test_shorter_code_of_a_compiler_is_set_off(rows: Figures) -> None:
     text = compilers(Compilers(VERSIONS, COMPILED), rows, None)
     line = next(line for line in text.splitlines() if line.startswith("| `dumb7.attacks.sout`"))
     assert line == "| `dumb7.attacks.sout` | 20 | - | **19 (exported)** |"
@@ -376,7 +380,7 @@ def test_only_compilers_of_the_recorded_version_are_checked() -> None:
     assert to_run(here, before, checking=True) == [here[1]]
     assert to_run(here, before, checking=False) == here
     assert to_run(here, None, checking=True) == here
-    fresh = Made("push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", 16, 2, 50)
+    fresh = CompilerCounts("push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", 16, 2, 50)
     found, notes = joined(Compilers({"clang": "clang version 19"}, (fresh,)), before)
     assert found.versions == VERSIONS
     assert found.made == (fresh, *COMPILED[:3])

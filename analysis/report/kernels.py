@@ -1,11 +1,11 @@
-"""The kernels that the reports speak of, each made, decoded and counted once, as rows of plain data."""
+"""The kernels that the reports speak of, each made, decoded and counted once, as plain data."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,14 +20,14 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import TARGETS, Kernel, lower
 from setwise.codegen.run.call import is_batch
 
-Key = tuple[str, str, int]
+FigureKey = tuple[str, str, int]
 """Name, instruction set, lanes."""
 
 Shape = Literal["straight", "branches", "arrays"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class KernelFigures:
     """A kernel in the System V convention, and what its bytes say.
 
     `shape` is "straight" for code without branches, "arrays" for routines on arrays, else "branches". `counts` are of
@@ -48,7 +48,7 @@ class Row:
     data_bytes: int
 
     @property
-    def key(self) -> Key:
+    def key(self) -> FigureKey:
         """Name, instruction set, lanes."""
         return self.name, self.isa, self.lanes
 
@@ -70,7 +70,10 @@ class Row:
         return {**{key: getattr(self, key) for key in head}, **counts, **sizes}
 
 
-def keys(routines: Sequence[Routine] | None = None) -> list[Key]:
+Figures = Mapping[FigureKey, KernelFigures]
+
+
+def keys(routines: Sequence[Routine] | None = None) -> list[FigureKey]:
     """The kernels of these routines, by default all: each instruction set, and each number of lanes that differs.
 
     One of a direction does the same with any number of lanes, so that the usual number stands for all.
@@ -84,24 +87,24 @@ def keys(routines: Sequence[Routine] | None = None) -> list[Key]:
     ]
 
 
-def row_of(key: Key) -> tuple[Row, tuple[Decoded, ...]]:
-    """The row of one kernel, and what it executes: its code without the final ret, or a round of an array's loop."""
+def figures_of(key: FigureKey) -> tuple[KernelFigures, tuple[Decoded, ...]]:
+    """The figures of one kernel, and what it executes: code without the final ret, or a round of a loop over arrays."""
     name, isa, lanes = key
-    return row_from(lower(find(name), isa, "sysv", lanes))
+    return figures_from(lower(find(name), isa, "sysv", lanes))
 
 
-def row_from(kernel: Kernel) -> tuple[Row, tuple[Decoded, ...]]:
+def figures_from(kernel: Kernel) -> tuple[KernelFigures, tuple[Decoded, ...]]:
     """The same of a kernel that is made already."""
     name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
     routine, binary = kernel.routine, binary_of(kernel)
-    whole = count(binary)
-    shape = shape_of(kernel, whole)
+    total = count(binary)
+    shape = shape_of(kernel, total)
     if shape == "arrays":
         executed = round_of(binary, task_of(kernel), lanes)
         counts = tally(executed)
     else:
-        executed, counts = decode(binary.text)[:-1], whole
-    row = Row(
+        executed, counts = decode(binary.text)[:-1], total
+    figures = KernelFigures(
         name=name,
         family=routine.family,
         form=routine.form,
@@ -111,10 +114,10 @@ def row_from(kernel: Kernel) -> tuple[Row, tuple[Decoded, ...]]:
         shape=shape,
         boards=lanes if routine.boards else 1,
         counts=counts,
-        code_bytes=whole.bytes,
-        data_bytes=whole.data_bytes,
+        code_bytes=total.bytes,
+        data_bytes=total.data_bytes,
     )
-    return row, executed
+    return figures, executed
 
 
 def shape_of(kernel: Kernel, counts: Counts) -> Shape:
