@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from setwise.analysis.report.markdown import COMMAND
+from setwise.codegen.export.write import NotWritten, write_paths
 
 T = TypeVar("T")
 Files = Mapping[str, str]
@@ -54,20 +54,11 @@ def differences(folder: Path, wanted: Files, ours: Iterable[str] = ("pictures", 
 
 
 def write(folder: Path, files: Files) -> None:
-    """Write the files, each whole or not at all; those that are not named stay. ValueError where that fails."""
+    """Write all files or none; those that are not named stay. ValueError where that fails."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # All are written before the first takes its place, so that a full disk changes nothing.
-        with TemporaryDirectory(prefix=".report-", dir=folder) as waiting:
-            for path, content in files.items():
-                (Path(waiting) / path).parent.mkdir(parents=True, exist_ok=True)
-                (Path(waiting) / path).write_text(content, encoding="utf-8", newline="\n")
-            for path in files:
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (Path(waiting) / path).replace(folder / path)
-    except OSError as error:
-        place = error.filename or folder
-        raise ValueError(f"cannot write {place}: {(error.strerror or str(error)).lower()}") from None
+        write_paths(folder, {path: content.encode() for path, content in files.items()}, force=True)
+    except NotWritten as error:
+        raise ValueError(f"cannot write {folder}: {error}") from None
 
 
 def as_json(rows: Sequence[Mapping[str, Any]], command: str = COMMAND, **head: Any) -> str:

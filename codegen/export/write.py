@@ -23,17 +23,23 @@ def write(directory: str | Path, files: Mapping[str, bytes], force: bool = False
     Raises NotWritten where a name is none that every system takes, where a file is there already (unless `force`), and
     where the system refuses: a directory that may not be written, a disk that is full. Then nothing is changed.
     """
-    target = Path(directory)
     for name in files:
         if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
             raise NotWritten(f"'{name}' is no file name: use letters, digits, '_', '-' and '.'")
     if len({name.lower() for name in files}) < len(files):
         raise NotWritten("two files have names that some systems take for one")
+    write_paths(directory, files, force)
+
+
+def write_paths(directory: str | Path, files: Mapping[str, bytes], force: bool = False) -> None:
+    """The same of files by their paths in the directory, with / between folders, whatever they are called."""
+    target = Path(directory)
     undo: list[Callable[[], None]] = []
     try:
-        _make(target, undo)
+        for folder in dict.fromkeys([target, *((target / name).parent for name in files)]):
+            _make(folder, undo)
         _refuse_existing(target, files, force)
-        fresh = {name: _temporary(target, name, content, undo) for name, content in files.items()}
+        fresh = {name: _temporary(target / name, content, undo) for name, content in files.items()}
         for name, path in fresh.items():
             _put_in_place(path, target / name, undo)
     except (OSError, ValueError) as error:
@@ -78,9 +84,9 @@ def _refuse_existing(target: Path, files: Mapping[str, bytes], force: bool) -> N
             raise NotWritten(f"{path} is there already: give --force to replace it, or another directory")
 
 
-def _temporary(target: Path, name: str, content: bytes, undo: list[Callable[[], None]]) -> Path:
+def _temporary(place: Path, content: bytes, undo: list[Callable[[], None]]) -> Path:
     """The content in a file of its own beside the place that it goes to, safe on the disk."""
-    path = target / f".{name}.new"
+    path = place.with_name(f".{place.name}.new")
     with suppress(FileNotFoundError):
         path.unlink()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
