@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.code.count import Counts
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, code, figure, page, table
-from setwise.codegen.board import DIR8, DIRECTION_SETS
+from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 
@@ -88,31 +88,39 @@ def total(kernel: KernelFigures | None) -> str:
 
 def usual_kernel(figures: Figures, name: str, isa: str) -> KernelFigures | None:
     """The kernel with the usual number of lanes, if there is one."""
-    found = [kernel for kernel in figures.values() if (kernel.name, kernel.isa) == (name, isa)]
-    return max(found, key=lambda kernel: kernel.lanes, default=None)
+    widths = [kernel for kernel in figures.values() if (kernel.name, kernel.isa) == (name, isa)]
+    return max(widths, key=lambda kernel: kernel.lanes, default=None)
 
 
 def _of_instruction_set(figures: Figures, isa: str) -> str:
-    directions = [direction.name for direction in DIR8]
-    blocks = [f"### {isa}"]
-    for title, forms in _FILLS:
-        lines = []
-        for form in forms:
-            found = [usual_kernel(figures, f"{form}.{direction}", isa) for direction in directions]
-            if any(found):
-                lines.append((code(form), *("-" if kernel is None else split(kernel.counts) for kernel in found)))
-        blocks.append(table((title, *directions), lines))
-    return "\n\n".join(blocks)
+    def cell(kernel: KernelFigures) -> str:
+        return split(kernel.counts)
+
+    tables = [
+        table((title, *DIRECTIONS), [(code(form), *cells) for form, cells in _by_direction(figures, forms, isa, cell)])
+        for title, forms in _FILLS
+    ]
+    return "\n\n".join((f"### {isa}", *tables))
 
 
 def _loops(figures: Figures) -> str:
-    lines = []
-    for form in _LOOPS:
-        for isa in ISAS:
-            found = [usual_kernel(figures, f"{form}.{direction.name}", isa) for direction in DIR8]
-            if any(found):
-                lines.append((code(form), isa, *("-" if kernel is None else total(kernel) for kernel in found)))
-    return table(("Instructions of the code (moves)", "", *(direction.name for direction in DIR8)), lines, left=2)
+    lines = [
+        (code(form), isa, *cells)
+        for loop in _LOOPS
+        for isa in ISAS
+        for form, cells in _by_direction(figures, [loop], isa, total)
+    ]
+    return table(("Instructions of the code (moves)", "", *DIRECTIONS), lines, left=2)
+
+
+def _by_direction(
+    figures: Figures, forms: Iterable[str], isa: str, cell: Callable[[KernelFigures], str]
+) -> Iterator[tuple[str, list[str]]]:
+    """A cell a direction, of each form that there is for the instruction set."""
+    for form in forms:
+        kernels = [usual_kernel(figures, f"{form}.{direction}", isa) for direction in DIRECTIONS]
+        if any(kernels):
+            yield form, [cell(kernel) if kernel else "-" for kernel in kernels]
 
 
 def _columns(figures: Figures, names: Sequence[str]) -> list[tuple[str, str, int]]:
@@ -152,8 +160,7 @@ def _sides(figures: Figures) -> str:
 
 
 def _arrays(figures: Figures) -> str:
-    found = [kernel for kernel in figures.values() if kernel.shape == "arrays"]
-    names = dict.fromkeys(kernel.name for kernel in found)
+    names = dict.fromkeys(kernel.name for kernel in figures.values() if kernel.shape == "arrays")
     lines = []
     for name in names:
         cells = (usual_kernel(figures, name, isa) for isa in ISAS)

@@ -10,7 +10,7 @@ from setwise.analysis.code.decode import Decoded, features
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors import PROCESSORS, Processor
 from setwise.analysis.report.kernels import FigureKey, Figures, Shape
-from setwise.analysis.report.markdown import ISAS, code, figure, page, table
+from setwise.analysis.report.markdown import ISAS, code, figure, page, table, with_lanes
 
 LACKS = {"zen3": "avx512"}
 """What features of ours a processor does not have, by how their names begin."""
@@ -116,14 +116,12 @@ def _of_processor(figures: Figures, estimates: Estimates, processor: Processor) 
         )
         before: Sequence[object] = ()
         for kernel in mine:
-            found = estimates.get((kernel.key, processor.name))
-            if found is None:
+            estimate = estimates.get((kernel.key, processor.name))
+            if estimate is None:
                 continue
-            cells = (kernel.counts.instructions, figure(found.chained), figure(found.independent), found.binds)
+            cells = (kernel.counts.instructions, figure(estimate.chained), figure(estimate.independent), estimate.binds)
             if (kernel.isa, *cells) != before:  # the same with fewer lanes
-                lines.append(
-                    (code(kernel.name), kernel.isa + (f" x{kernel.lanes}" if kernel.lanes > 1 else ""), *cells)
-                )
+                lines.append((code(kernel.name), with_lanes(kernel.isa, kernel.lanes), *cells))
             before = (kernel.isa, *cells)
     head = ("Routine", "", "instructions", "chained", "independent", "by")
     sources = "".join(f"\n* {source}" for source in processor.sources)

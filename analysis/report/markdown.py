@@ -47,6 +47,15 @@ def code(name: object) -> str:
     return f"`{name}`"
 
 
+def with_lanes(isa: str, lanes: int) -> str:
+    """An instruction set, and the lanes where there are several.
+
+    >>> with_lanes("bmi2", 1), with_lanes("avx2", 4)
+    ('bmi2', 'avx2 x4')
+    """
+    return isa if lanes == 1 else f"{isa} x{lanes}"
+
+
 def figure(value: float | None) -> str:
     """A number with one digit behind the point where it needs one; a dash for none.
 

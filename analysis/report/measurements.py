@@ -11,7 +11,7 @@ from typing import Any
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import FigureKey
-from setwise.analysis.report.markdown import code, page, table
+from setwise.analysis.report.markdown import code, page, table, with_lanes
 from setwise.analysis.text import counted
 from setwise.codegen.run.timer import MODES
 
@@ -154,14 +154,10 @@ def _table(timed: Sequence[Timed], modes: Sequence[str]) -> str:
     held = {(one.key, one.mode): one for one in timed}
     used = [mode for mode in modes if any(one.mode == mode for one in timed)]
     lines = [
-        (code(name), _isa(isa, lanes), *(_cell(held.get(((name, isa, lanes), mode))) for mode in used))
+        (code(name), with_lanes(isa, lanes), *(_cell(held.get(((name, isa, lanes), mode))) for mode in used))
         for name, isa, lanes in dict.fromkeys(one.key for one in timed)
     ]
     return table(("Routine", "", *used), lines, left=2)
-
-
-def _isa(isa: str, lanes: int) -> str:
-    return isa if lanes == 1 else f"{isa} x{lanes}"
 
 
 def _cell(one: Timed | None) -> str:
@@ -198,7 +194,7 @@ def _model(measured: Measured) -> list[str]:
         forecast = one.error(one.model)
         told = ("-", "-") if one.model is None or forecast is None else (f"{one.model:.2f}", f"{forecast:+.1%}")
         cells = f"{one.bound:.2f}", f"{error:+.1%}", *told
-        lines.append((code(one.name), _isa(one.isa, one.lanes), one.mode, f"{one.median:.2f}", *cells))
+        lines.append((code(one.name), with_lanes(one.isa, one.lanes), one.mode, f"{one.median:.2f}", *cells))
     return [
         "## The model beside the measurement",
         "Both figures of the model are for the very instructions that the timing loop executes, calls and all. The "
@@ -219,7 +215,7 @@ def _twice(ours: Sequence[Timed]) -> Iterator[str]:
         yield (
             f"All kernels were timed again, in processes of their own, when all else had been. The medians of the two "
             f"runs lie {fmean(apart.values()):.1%} apart on average over {counted(len(apart), 'figure')}, at most "
-            f"{apart[most]:.1%} ({code(most.name)}, {_isa(most.isa, most.lanes)}, {most.mode}); "
+            f"{apart[most]:.1%} ({code(most.name)}, {with_lanes(most.isa, most.lanes)}, {most.mode}); "
             f"{sum(each <= 0.03 for each in apart.values())} of them within 3%."
         )
 
@@ -228,7 +224,7 @@ def _refused(timed: Sequence[Timed]) -> list[str]:
     refused = [one for one in timed if one.median is None]
     if not refused:
         return []
-    lines = [(code(one.name), _isa(one.isa, one.lanes), one.maker, one.mode, one.reason) for one in refused]
+    lines = [(code(one.name), with_lanes(one.isa, one.lanes), one.maker, one.mode, one.reason) for one in refused]
     return [
         "## Without a figure",
         "Too few trials were undisturbed, or the processes did not agree; nothing is reported then.",

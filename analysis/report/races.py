@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from setwise.analysis.measure.compilers import FOR_SCALE
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.kernels import FigureKey
-from setwise.analysis.report.markdown import code, listed, table
+from setwise.analysis.report.markdown import code, listed, table, with_lanes
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.text import counted
 
@@ -105,7 +105,7 @@ class Race:
     @property
     def title(self) -> str:
         """The instruction set, and the lanes where there are several."""
-        return self.key[1] + (f" x{self.key[2]}" if self.key[2] > 1 else "")
+        return with_lanes(*self.key[1:])
 
     @property
     def speed(self) -> float:

@@ -64,11 +64,11 @@ def duels(figures: Figures, estimates: Estimates, processors: Sequence[str], lef
                 yield duel("independent", processor, one.independent, two.independent)
 
 
-def verdict_table(found: Sequence[Duel], left: str, right: str) -> str:
+def verdict_table(fought: Sequence[Duel], left: str, right: str) -> str:
     """A line for each instruction set and scope: both families' figures, and who is ahead."""
     lines = []
-    for isa, lanes, scope in dict.fromkeys((duel.isa, duel.lanes, duel.scope) for duel in sorted(found, key=_order)):
-        here = [duel for duel in found if (duel.isa, duel.lanes, duel.scope) == (isa, lanes, scope)]
+    for isa, lanes, scope in dict.fromkeys((duel.isa, duel.lanes, duel.scope) for duel in sorted(fought, key=_order)):
+        here = [duel for duel in fought if (duel.isa, duel.lanes, duel.scope) == (isa, lanes, scope)]
         title = isa if lanes == 1 else f"{isa}, {lanes} {'boards' if scope == 'one direction' else 'lanes'}"
         cells = [_cell([duel for duel in here if duel.measure == measure]) for measure in MEASURES]
         lines.append((title, scope, *cells, _ahead(here, left, right)))
@@ -77,43 +77,45 @@ def verdict_table(found: Sequence[Duel], left: str, right: str) -> str:
     return table(head, lines, left=2)
 
 
-def tally(found: Sequence[Duel], measure: Measure) -> Counter[int]:
+def tally(fought: Sequence[Duel], measure: Measure) -> Counter[int]:
     """How often the left one is ahead (-1), both are the same (0), the right one is ahead (1)."""
-    return Counter(duel.winner for duel in found if duel.measure == measure)
+    return Counter(duel.winner for duel in fought if duel.measure == measure)
 
 
-def sentence(found: Sequence[Duel], measure: Measure, left: str, right: str) -> str:
+def sentence(fought: Sequence[Duel], measure: Measure, left: str, right: str) -> str:
     """Who is ahead how often, in words; where the one that is mostly behind is ahead, by name."""
-    counts = tally(found, measure)
+    counts = tally(fought, measure)
     ahead, behind, sign = (right, left, 1) if counts[1] >= counts[-1] else (left, right, -1)
     words = f"{FAMILIES[ahead]} ahead in {counts[sign]} of {counts.total()}"
     if counts[0]:
         words += f", level in {counts[0]}"
     if not counts[-sign]:
         return words
-    rare = [duel for duel in found if duel.measure == measure and duel.winner == -sign]
+    rare = [duel for duel in fought if duel.measure == measure and duel.winner == -sign]
     where = listed(list(dict.fromkeys(f"{duel.isa} in {duel.scope}" for duel in sorted(rare, key=_order))))
     return f"{words}, {FAMILIES[behind]} ahead in {counts[-sign]} ({where})"
 
 
-def _cell(found: Sequence[Duel]) -> str:
+def _cell(fought: Sequence[Duel]) -> str:
     """Both sides' figures, from the least to the greatest."""
-    if not found:
+    if not fought:
         return "-"
-    return f"{span([duel.left for duel in found])} : {span([duel.right for duel in found])}"
+    return f"{span([duel.left for duel in fought])} : {span([duel.right for duel in fought])}"
 
 
-def _ahead(found: Sequence[Duel], left: str, right: str) -> str:
+def _ahead(fought: Sequence[Duel], left: str, right: str) -> str:
     """Who takes fewer cycles: one name where it is the same one in both ways to call."""
-    said = {measure: _winner([duel for duel in found if duel.measure == measure], left, right) for measure in CYCLES}
-    names = dict.fromkeys(name for name in said.values() if name)
+    winners = {
+        measure: _winner([duel for duel in fought if duel.measure == measure], left, right) for measure in CYCLES
+    }
+    names = dict.fromkeys(name for name in winners.values() if name)
     if len(names) == 1:
         return next(iter(names))
-    return ", ".join(f"{measure}: {name}" for measure, name in said.items() if name) or "-"
+    return ", ".join(f"{measure}: {name}" for measure, name in winners.items() if name) or "-"
 
 
-def _winner(found: Sequence[Duel], left: str, right: str) -> str:
-    signs = {duel.winner for duel in found}
+def _winner(fought: Sequence[Duel], left: str, right: str) -> str:
+    signs = {duel.winner for duel in fought}
     if not signs:
         return ""
     if signs == {0}:
