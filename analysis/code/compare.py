@@ -11,10 +11,10 @@ from setwise.analysis.code.count import Counts, count
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.text import counted, plural
 
-Titled = tuple[str, Binary]
+TitledCode = tuple[str, Binary]
 
 
-def side_by_side(left: Titled, right: Titled) -> str:
+def side_by_side(left: TitledCode, right: TitledCode) -> str:
     """Two titled routines as listings next to each other, titles on top, counts below.
 
     The final ret, which is not counted, is left out.

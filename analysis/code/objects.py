@@ -49,7 +49,7 @@ class Symbol:
 def functions(path: str | Path) -> tuple[str, ...]:
     """The names of the functions that the file defines, global ones first; ObjectError if it is no ELF file."""
     with _opened(path) as elf:
-        return tuple(dict.fromkeys(one.name for one in _functions(elf) if not one.label))
+        return tuple(dict.fromkeys(function.name for function in _functions(elf) if not function.label))
 
 
 def load(path: str | Path, symbol: str) -> Binary:
@@ -59,9 +59,9 @@ def load(path: str | Path, symbol: str) -> Binary:
     """
     with _opened(path) as elf:
         known = _functions(elf)
-        found = next((one for one in known if one.name == symbol), None)
+        found = next((function for function in known if function.name == symbol), None)
         if found is None:
-            names = [one.name for one in known if not one.label]
+            names = [function.name for function in known if not function.label]
             raise ObjectError(f"{path}: no function '{symbol}': {_offer(symbol, names)}")
         try:
             return _Extraction(elf, found, known).binary()
@@ -74,12 +74,12 @@ def load_all(path: str | Path, wanted: Container[str]) -> dict[str, Binary | Obj
     made: dict[str, Binary | ObjectError] = {}
     with _opened(path) as elf:
         known = _functions(elf)
-        for one in known:
-            if one.name in wanted and one.name not in made and not one.label:
+        for function in known:
+            if function.name in wanted and function.name not in made and not function.label:
                 try:
-                    made[one.name] = _Extraction(elf, one, known).binary()
+                    made[function.name] = _Extraction(elf, function, known).binary()
                 except (ObjectError, DecodeError) as error:
-                    made[one.name] = ObjectError(f"{one.name} {error}")
+                    made[function.name] = ObjectError(f"{function.name} {error}")
     return made
 
 
@@ -127,9 +127,9 @@ def _functions(elf: Any) -> list[Symbol]:
                 continue
             offset = symbol["st_value"] - (section["sh_addr"] if linked else 0)
             local, untyped = symbol["st_info"]["bind"] == "STB_LOCAL", symbol["st_info"]["type"] == "STT_NOTYPE"
-            one = Symbol(symbol.name, number, offset, symbol["st_size"], label=local and untyped)
-            found.append((local, symbol["st_value"], one))
-    return [one for _, _, one in sorted(found, key=lambda entry: entry[:2])]
+            function = Symbol(symbol.name, number, offset, symbol["st_size"], label=local and untyped)
+            found.append((local, symbol["st_value"], function))
+    return [function for _, _, function in sorted(found, key=lambda entry: entry[:2])]
 
 
 def _offer(name: str, known: Sequence[str]) -> str:
@@ -221,7 +221,11 @@ class _Extraction:
 
     def _next(self) -> int:
         """Where the next function of the section begins."""
-        others = (one.offset for one in self.known if one.section == self.function.section and not one.label)
+        others = (
+            function.offset
+            for function in self.known
+            if function.section == self.function.section and not function.label
+        )
         return min((offset for offset in others if offset > self.function.offset), default=1 << 62)
 
     def _relocations(self, section: int) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import Mismatch, Outcome, check
-from setwise.analysis.run.emulation import Subject, check_emulated
+from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.codegen.describe.routine import Contract, Routine
 from setwise.codegen.lower import Kernel
 from setwise.codegen.run.bochs import HOW_TO_GET, Processor, installed, ready, usual
@@ -113,10 +113,10 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
 
 
 def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor) -> Iterator[Judged]:
-    subjects: dict[Job, Subject] = {}
+    subjects: dict[Job, EmulatedCode] = {}
     for job, kernel in kernels:
         try:
-            subjects[job] = Subject(
+            subjects[job] = EmulatedCode(
                 binary_of(kernel), calling_sequence(kernel), arrays=bool(kernel.routine.contract.elements)
             )
         except ValueError as error:

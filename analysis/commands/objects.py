@@ -11,7 +11,7 @@ from setwise.analysis.code.objects import load
 from setwise.analysis.commands.check import drawn
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.run.cases import make_cases
-from setwise.analysis.run.emulation import Subject, check_emulated
+from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.bochs import PROCESSORS, Processor, ready, usual
@@ -40,7 +40,7 @@ def check_object(arguments: Namespace) -> int:
     on = processor_for(binary, None if arguments.on is None else ready(arguments.on))
     cases = make_cases(routine.contract, arguments.quick)
     arrays = bool(routine.contract.elements)
-    (outcome,) = check_emulated([Subject(binary, calling_sequence(kernel), arrays)], cases, on)
+    (outcome,) = check_emulated([EmulatedCode(binary, calling_sequence(kernel), arrays)], cases, on)
     outcome = replace(outcome, on=outcome.on or f"{on.title}, emulated")
     if arguments.json:
         row = {"name": arguments.symbol, "isa": None, "lanes": 1, "abi": arguments.abi, "status": outcome.status}

@@ -146,12 +146,12 @@ def run_command(arguments: Namespace) -> int:
 
 def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, ...]:
     from setwise.analysis.code.kernel import binary_of
-    from setwise.analysis.run.emulation import Subject, run_emulated
+    from setwise.analysis.run.emulation import EmulatedCode, run_emulated
     from setwise.codegen.run.call import calling_sequence, missing
 
     if lacking := missing(kernel.target, on.features):
         raise CannotRunHere(f"{on.title} cannot run {kernel.name}: it lacks {', '.join(lacking)}")
-    subject = Subject(binary_of(kernel), calling_sequence(kernel), arrays=False)
+    subject = EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=False)
     return run_emulated(subject, words, len(kernel.routine.contract.results), on)
 
 

@@ -83,7 +83,7 @@ def entry_state(
         else:
             names = {base: base.name for base in bases}
             arrays = Arrays(names, bases[-1], case.count, lambda name: unknown(name, 64))
-    written = [one.place.offset + 8 * one.place.lanes for one in task.results if one.place.file == "memory"]
+    written = [result.place.offset + 8 * result.place.lanes for result in task.results if result.place.file == "memory"]
     if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
     space = Space(domain, image, CODE, case.stack, cells, arrays)
@@ -92,22 +92,22 @@ def entry_state(
     state = State(domain, space, Pointer(CODE, 0), dict(entry.registers), dict(entry.vectors))
     state.registers["rsp"] = rsp
     words = iter(case.words)
-    for one in task.arguments:
+    for argument in task.arguments:
         lanes: tuple[Bits, ...]
-        if one.kind == "boards":
-            at = task.arrays.index(one.name)
-            whose = task.arrays[case.alias] if case.alias is not None and at == len(task.arrays) - 1 else one.name
+        if argument.kind == "boards":
+            at = task.arrays.index(argument.name)
+            whose = task.arrays[case.alias] if case.alias is not None and at == len(task.arrays) - 1 else argument.name
             lanes = (Pointer(Base(whose, 1), 0),)
-        elif one.kind == "count":
+        elif argument.kind == "count":
             lanes = (case.count,)
         else:
-            lanes = (Pointer(RESULTS, 0),) if one.kind == "results" else next(words)
-        if one.place.file == "general":
-            state.registers[one.place.register] = lanes[0]
-        elif one.place.file == "vector":
-            state.vectors[one.place.register] = (*lanes, *state.vectors[one.place.register][len(lanes) :])
+            lanes = (Pointer(RESULTS, 0),) if argument.kind == "results" else next(words)
+        if argument.place.file == "general":
+            state.registers[argument.place.register] = lanes[0]
+        elif argument.place.file == "vector":
+            state.vectors[argument.place.register] = (*lanes, *state.vectors[argument.place.register][len(lanes) :])
         else:
-            space.store(domain.add(rsp, one.place.offset, 64), 64, lanes[0])
+            space.store(domain.add(rsp, argument.place.offset, 64), 64, lanes[0])
     return state
 
 
@@ -125,7 +125,7 @@ def results(task: Task, case: Case, state: State, lane: int) -> list[Bits]:
     if task.elements:
         name = task.arrays[-1 if case.alias is None else case.alias]
         return [state.memory.load(Pointer(Base(name, 1), 8 * lane), 64)]
-    return [_at(one.place, case, state, lane) for one in task.results]
+    return [_at(result.place, case, state, lane) for result in task.results]
 
 
 def _at(place: Place, case: Case, state: State, lane: int) -> Bits:
@@ -154,8 +154,8 @@ def claims(
     for lane, wanted in enumerate(expected):
         if wanted is None:
             continue
-        for one, want, got in zip(task.results, wanted, results(task, case, state, lane), strict=True):
-            what = f"{one.name} is wrong" + (f" for board {lane}" if case.lanes > 1 else "")
+        for result, want, got in zip(task.results, wanted, results(task, case, state, lane), strict=True):
+            what = f"{result.name} is wrong" + (f" for board {lane}" if case.lanes > 1 else "")
             yield Claim(what, domain.not_(domain.eq(got, want, 64), 1), lane)
     if task.elements and arrays is None:
         for at, (name, given) in enumerate(zip(task.arrays, case.words, strict=False)):

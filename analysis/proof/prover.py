@@ -35,7 +35,7 @@ _SPLIT = ("square", "dir8")  # a proof for each value: tables and switches are t
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrong:
+class _Failure:
     """Conditions that hold together where a claim fails at the end of a path."""
 
     path: Path
@@ -68,54 +68,54 @@ class Prover:
         start, asked = time.process_time(), self.solver.asked
         self.solver.until = time.monotonic() + time_limit
         try:
-            made = self._certificate(Program(binary), task)
+            certificate = self._certificate(Program(binary), task)
         except DecodeError as error:
-            made = Certificate("not proved", binary, task, str(error))
+            certificate = Certificate("not proved", binary, task, str(error))
         spent, questions = time.process_time() - start, self.solver.asked - asked
-        made = replace(made, solver=self.solver.name, questions=questions, seconds=spent)
-        if made.status != "not proved":
-            self._done[binary, task] = made
-        return made
+        certificate = replace(certificate, solver=self.solver.name, questions=questions, seconds=spent)
+        if certificate.status != "not proved":
+            self._done[binary, task] = certificate
+        return certificate
 
     def _certificate(self, code: Program, task: Task) -> Certificate:
-        made = Certificate("proved", code.binary, task)
+        blank = Certificate("proved", code.binary, task)
         try:
-            found = self._all_cases(code, task, self._cases(task), made, by_step=True)
-            if found.status == "not proved":
+            certificate = self._all_cases(code, task, self._cases(task), blank, by_step=True)
+            if certificate.status == "not proved":
                 # An invariant may be missing where few boards, or some numbers, still show an error.
                 cases = self._few(task) if task.elements else self._numbers(task)
-                found = self._refutation(code, task, cases, made) or found
-            if found.status == "not proved" and _carry_bits(task):
-                found = self._all_cases(code, task, self._cases(task), made, by_step=False)
+                certificate = self._refutation(code, task, cases, blank) or certificate
+            if certificate.status == "not proved" and _carry_bits(task):
+                certificate = self._all_cases(code, task, self._cases(task), blank, by_step=False)
         except TimeOutError:
-            return replace(made, status="not proved", reason="the time limit was reached")
+            return replace(blank, status="not proved", reason="the time limit was reached")
         except TaskError as error:
-            return replace(made, status="not proved", reason=str(error))
-        return found
+            return replace(blank, status="not proved", reason=str(error))
+        return certificate
 
     def _all_cases(
-        self, code: Program, task: Task, cases: Iterable[Case], made: Certificate, by_step: bool
+        self, code: Program, task: Task, cases: Iterable[Case], certificate: Certificate, by_step: bool
     ) -> Certificate:
         waiting = [*cases][::-1]
-        while waiting and made.status == "proved":
+        while waiting and certificate.status == "proved":
             case = waiting.pop()
             try:
-                made = self._prove_case(code, task, case, made, by_step)
+                certificate = self._prove_case(code, task, case, certificate, by_step)
             except AlignmentUnknownError as error:
                 if case.alignment > 16:
-                    return replace(made, status="not proved", reason=str(error))
+                    return replace(certificate, status="not proved", reason=str(error))
                 waiting += [replace(case, alignment=64, offset=offset) for offset in (8, 24, 40, 56)]
-        return made
+        return certificate
 
-    def _refutation(self, code: Program, task: Task, cases: Iterable[Case], made: Certificate) -> Certificate | None:
+    def _refutation(self, code: Program, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
         """The first refutation among these cases, each taken without an invariant."""
         for case in cases:
             try:
-                found = self._prove_case(code, task, case, made, by_step=False)
+                certificate = self._prove_case(code, task, case, blank, by_step=False)
             except AlignmentUnknownError:
                 continue
-            if found.status == "refuted":
-                return found
+            if certificate.status == "refuted":
+                return certificate
         return None
 
     def _cases(self, task: Task) -> Iterator[Case]:
@@ -202,22 +202,22 @@ class Prover:
                 self._settle(task, explorer, path)
         except GapError as error:
             return replace(so_far, status="not proved", reason=str(error))
-        wrong = list(self._wrong(task, case, paths, assumed, together))
-        for questions in self._questions(wrong, one_by_one=loops is not None):
+        failures = list(self._failures(task, case, paths, assumed, together))
+        for questions in self._questions(failures, one_by_one=loops is not None):
             if self._is_possible(questions):
                 if loops is not None:
                     return replace(so_far, status="not proved", reason=questions[0].claim.complaint)
                 return self._refuted(task, case, questions, together, so_far)
         return so_far
 
-    def _wrong(
+    def _failures(
         self,
         task: Task,
         case: Case,
         paths: Sequence[Path],
         assumed: Sequence[Sequence[Bits]],
         everything: Sequence[Bits],
-    ) -> Iterator[_Wrong]:
+    ) -> Iterator[_Failure]:
         straight = len(paths) == 1 and not paths[0].conditions
         expected = [
             None
@@ -231,7 +231,7 @@ class Prover:
                     continue
                 # A lane of straight code knows nothing of the others.
                 needed = assumed[claim.lane] if claim.lane is not None and not path.conditions else everything
-                yield _Wrong(path, claim, (*needed, *path.conditions, claim.differs))
+                yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
 
     def _is_like_one(self, task: Task, case: Case, path: Path, lane: int) -> bool:
         """Whether a lane is right, asked under the names of the first lane: the answer may be known already.
@@ -252,20 +252,20 @@ class Prover:
             [*assumptions(task, self.domain, case.lane(0)), self._any([one] for one in differs)]
         )
 
-    def _questions(self, wrong: Sequence[_Wrong], one_by_one: bool) -> list[list[_Wrong]]:
+    def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> list[list[_Failure]]:
         """Claims to be asked about together: those of one lane; or one by one, which is better for sums."""
         if one_by_one:
-            return [[one] for one in wrong]
-        by_lane: dict[int | None, list[_Wrong]] = {}
-        for one in wrong:
-            by_lane.setdefault(one.claim.lane, []).append(one)
+            return [[one] for one in failures]
+        by_lane: dict[int | None, list[_Failure]] = {}
+        for failure in failures:
+            by_lane.setdefault(failure.claim.lane, []).append(failure)
         return list(by_lane.values())
 
-    def _is_possible(self, wrong: Sequence[_Wrong]) -> bool:
+    def _is_possible(self, failures: Sequence[_Failure]) -> bool:
         """Whether one of these claims can fail."""
-        if len(wrong) == 1:
-            return self.solver.possible(wrong[0].conditions, sums=wrong[0].claim.lane is None)
-        return self.solver.possible([self._any(one.conditions for one in wrong)])
+        if len(failures) == 1:
+            return self.solver.possible(failures[0].conditions, sums=failures[0].claim.lane is None)
+        return self.solver.possible([self._any(failure.conditions for failure in failures)])
 
     def _loops(self, explorer: Explorer, task: Task, case: Case) -> Loops | None:
         """How loops are taken by the step, where there are invariants for the specification."""
@@ -309,33 +309,33 @@ class Prover:
         return reduce(lambda one, other: self.domain.or_(one, other, 1), map(self._all, each), 0)
 
     def _refuted(
-        self, task: Task, case: Case, wrong: Sequence[_Wrong], together: Sequence[Bits], so_far: Certificate
+        self, task: Task, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
     ) -> Certificate:
-        lane = wrong[0].claim.lane or 0
-        conditions = [*together, self._any([one.conditions for one in wrong])]
+        lane = failures[0].claim.lane or 0
+        conditions = [*together, self._any([failure.conditions for failure in failures])]
         model = readable_model(self.solver, task, case.lane(lane), conditions)
-        end = next(one for one in wrong if model(self._all(one.conditions), 1))
+        end = next(failure for failure in failures if model(self._all(failure.conditions), 1))
         expected = self._expected(task, case.lane(lane)) if case.lanes else []
-        found = counterexample(
+        example = counterexample(
             self.domain, self._entry, task, case, lane, model, expected, end.claim.complaint, end.path.state
         )
         given = [
             self.domain.eq(word, value, 64)
-            for (_, values), words in zip(found.inputs, case.words, strict=True)
+            for (_, values), words in zip(example.inputs, case.words, strict=True)
             for word, value in zip(words, values, strict=True)
         ]
         right = self.domain.not_(self._all([*end.path.conditions, end.claim.differs]), 1)
         certain = not self.solver.possible([*given, right])
         if not certain:
-            given += [self.domain.eq(word, found.registers[name], 64) for name, word in self._entry.words()]
+            given += [self.domain.eq(word, example.registers[name], 64) for name, word in self._entry.words()]
         anywhere = certain or not self.solver.possible([*given, right])
-        found = replace(found, certain=certain, anywhere=anywhere)
-        return replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=found)
+        example = replace(example, certain=certain, anywhere=anywhere)
+        return replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example)
 
     def _stopped(self, task: Task, case: Case, end: Stop, model: Model, so_far: Certificate) -> Certificate:
         expected = self._expected(task, case.lane(0)) if case.lanes else []
-        found = counterexample(self.domain, self._entry, task, case, 0, model, expected, end.complaint, None)
-        return replace(so_far, status="refuted", reason=end.complaint, counterexample=found)
+        example = counterexample(self.domain, self._entry, task, case, 0, model, expected, end.complaint, None)
+        return replace(so_far, status="refuted", reason=end.complaint, counterexample=example)
 
 
 def _carry_bits(task: Task) -> int:

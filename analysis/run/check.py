@@ -34,7 +34,7 @@ class Trial:
     cases: int
     over: int | None = None
 
-    def told(self, cases: Cases) -> str:
+    def difference(self, cases: Cases) -> str:
         """What differs where this trial of arrays does."""
         if self.over is None:
             return f"an array of {self.cases} boards, or what lies around it, differs"
@@ -117,7 +117,9 @@ def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[TrialResult]) -
             mismatch = Mismatch(case, _inputs(cases, case), _row(cases.expected, case), _row(after.memory, case))
             return Outcome("failed", case + 1, "; ".join(violation.breaches), mismatch)
         if violation is not None or (after.memory != trial.after).any():
-            return _differs(cases, trial, after.memory) if at == 0 else Outcome("failed", number, trial.told(cases))
+            return (
+                _differs(cases, trial, after.memory) if at == 0 else Outcome("failed", number, trial.difference(cases))
+            )
         number += trial.cases
     return Outcome("passed", number)
 

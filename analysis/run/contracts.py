@@ -43,7 +43,7 @@ def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task
         tuple(f"zmm{number}" for number in sorted(convention.saved_vectors)),
         _RED_ZONE.get(convention.name, 0),
         _HOME.get(convention.name, 0),
-        tuple(Argument(one.name, one.kind, Place("general"), one.below) for one in contract.elements),
+        tuple(Argument(element.name, element.kind, Place("general"), element.below) for element in contract.elements),
     )
 
 

@@ -66,7 +66,7 @@ def fault_of(instruction: Decoded) -> Fault | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class EmulatedCode:
     """Code that is to run on an emulated processor: its bytes, and how they are called."""
 
     binary: Binary
@@ -98,7 +98,7 @@ def _refusal(wrong: frozenset[str]) -> str:
     return f"Bochs is wrong about {', '.join(sorted(wrong))}"
 
 
-def check_emulated(subjects: Sequence[Subject], cases: Cases, on: Processor) -> Iterator[Outcome]:
+def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: Processor) -> Iterator[Outcome]:
     """How the check of each subject ends on that processor, in order; `check` says the same of this processor."""
     trials_of = {arrays: trials(cases, arrays=arrays) for arrays in {subject.arrays for subject in subjects}}
     tasks: list[Task] = []
@@ -118,7 +118,7 @@ def check_emulated(subjects: Sequence[Subject], cases: Cases, on: Processor) -> 
         yield replace(verdict(cases, mine, left), on=how)
 
 
-def run_emulated(subject: Subject, words: Sequence[int], results: int, on: Processor) -> tuple[int, ...]:
+def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: Processor) -> tuple[int, ...]:
     """The results of one call with these arguments, so many; ValueError where Bochs is wrong about the code.
 
     Raises RuntimeError where the code breaks its convention.

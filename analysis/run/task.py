@@ -73,28 +73,28 @@ class Task:
     @property
     def board_kind(self) -> raywalk.BoardKind:
         """Whether the board says which squares are occupied or which are empty."""
-        return "occupied" if any(one.kind == "occupied" for one in self.words) else "empty"
+        return "occupied" if any(argument.kind == "occupied" for argument in self.words) else "empty"
 
     @property
     def words(self) -> tuple[Argument, ...]:
         """The arguments that the specification takes."""
-        return self.elements or tuple(one for one in self.arguments if one.kind != "results")
+        return self.elements or tuple(argument for argument in self.arguments if argument.kind != "results")
 
     @property
     def lanes(self) -> int:
         """How many boards each argument and result holds."""
-        return max(one.place.lanes for one in self.results)
+        return max(result.place.lanes for result in self.results)
 
     @property
     def stack(self) -> int:
         """How many bytes from rsp at entry up are the routine's: return address, home, arguments."""
-        arguments = [one.place.offset + 8 for one in self.arguments if one.place.file == "stack"]
+        arguments = [argument.place.offset + 8 for argument in self.arguments if argument.place.file == "stack"]
         return max([8 + self.home, *arguments])
 
     @property
     def arrays(self) -> tuple[str, ...]:
         """The names of the arrays; the last is the result's."""
-        return tuple(one.name for one in self.arguments if one.kind == "boards")
+        return tuple(argument.name for argument in self.arguments if argument.kind == "boards")
 
     def expected(self, words: Sequence[int]) -> tuple[int, ...]:
         """What the specification gives for these integers, one for each argument."""
@@ -112,22 +112,22 @@ _ARRAYS = frozenset({"boards", "count"})
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
     """What the contract requires of the words, as conditions of one bit; TaskError for what it does not know."""
-    for one in (*task.arguments, *task.words):
-        if one.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
-            raise TaskError(f"no proof knows what a parameter of kind '{one.kind}' is ({one.name})")
+    for argument in (*task.arguments, *task.words):
+        if argument.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
+            raise TaskError(f"no proof knows what a parameter of kind '{argument.kind}' is ({argument.name})")
     named = list(zip(task.words, words, strict=True))
-    found = [domain.ult(word, one.below, 64) for one, word in named if one.below]
-    sliders = [word for one, word in named if one.kind == "board"]
+    conditions = [domain.ult(word, argument.below, 64) for argument, word in named if argument.below]
+    sliders = [word for argument, word in named if argument.kind == "board"]
     for requirement in task.requires:
         if requirement == "sliders within occupied":
             for _, word in _of_kind(named, "occupied"):
-                found += [domain.eq(domain.and_(one, domain.not_(word, 64), 64), 0, 64) for one in sliders]
+                conditions += [domain.eq(domain.and_(slider, domain.not_(word, 64), 64), 0, 64) for slider in sliders]
         elif requirement == "no slider on an empty square":
             for _, word in _of_kind(named, "empty"):
-                found += [domain.eq(domain.and_(one, word, 64), 0, 64) for one in sliders]
+                conditions += [domain.eq(domain.and_(slider, word, 64), 0, 64) for slider in sliders]
         elif not _is_bound(task, requirement):
             raise TaskError(f"no proof knows what '{requirement}' means")
-    return found
+    return conditions
 
 
 def specified(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
@@ -136,22 +136,22 @@ def specified(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bit
         function = raywalk.specification(task.specification, task.direction, task.board_kind)
     except ValueError as error:
         raise TaskError(str(error)) from None
-    given = [
-        word if isinstance(word, int) and one.kind in _SELECTING else DomainWord(domain, word)
-        for one, word in zip(task.words, words, strict=True)
+    arguments = [
+        word if isinstance(word, int) and argument.kind in _SELECTING else DomainWord(domain, word)
+        for argument, word in zip(task.words, words, strict=True)
     ]
-    return [result.value for result in function(*given)]
+    return [result.value for result in function(*arguments)]
 
 
 def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[tuple[Argument, Bits]]:
-    found = [(one, word) for one, word in named if one.kind == kind]
-    if not found:
+    of_kind = [(argument, word) for argument, word in named if argument.kind == kind]
+    if not of_kind:
         raise TaskError(f"nothing is said of a board of kind '{kind}', for there is none")
-    return found
+    return of_kind
 
 
 def _is_bound(task: Task, requirement: str) -> bool:
     """Whether it says no more than the arguments' own bounds: `x and y below 2**32`."""
     names, below, _ = requirement.partition(" below ")
-    bounded = {one.name for one in task.words if one.below}
+    bounded = {argument.name for argument in task.words if argument.below}
     return bool(below) and set(names.split(" and ")) <= bounded

@@ -10,8 +10,8 @@ from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.parts import (
     OPERATIONS,
+    BinaryOperation,
     Meaning,
-    Two,
     bit,
     concat_bits,
     extend,
@@ -144,7 +144,7 @@ def _double_shift(left: bool, x: Operation) -> None:
     x.set_flags(result_flags(x, result, width) | {"cf": lambda: bit(x, a, out, width), "of": changed, "af": None})
 
 
-def _bit_test(change: Two | None, x: Operation) -> None:
+def _bit_test(change: BinaryOperation | None, x: Operation) -> None:
     width, d = x.width(), x.domain
     if x.is_memory(0) and x.file(1) != "immediate":
         raise x.unknown("a bit string in memory")
@@ -232,7 +232,7 @@ def _rorx(x: Operation) -> None:
     x.put(0, rotate_left(x.domain, x.get(1), -x.immediate() % width, width))
 
 
-def _flagless_shift(shift: Two, x: Operation) -> None:
+def _flagless_shift(shift: BinaryOperation, x: Operation) -> None:
     width = x.width()
     x.put(0, shift(x.domain, x.get(1), x.domain.and_(x.get(2), width - 1, width), width))
 

@@ -11,8 +11,8 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.parts import (
     CONDITIONS,
     OPERATIONS,
+    BinaryOperation,
     Meaning,
-    Two,
     bit,
     extend,
     result_flags,
@@ -104,7 +104,7 @@ def _leave(x: Operation) -> None:
 # ---- arithmetic and logic
 
 
-def _logic(operation: Two, x: Operation) -> None:
+def _logic(operation: BinaryOperation, x: Operation) -> None:
     width = x.width()
     result = operation(x.domain, x.get(0), x.get(1, width), width)
     x.put(0, result)

@@ -9,9 +9,9 @@ from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.state import Flag, Goto, Operation
 
 Meaning = Callable[[Operation], Goto | None]
-Two = Callable[[Domain, Bits, Bits, int], Bits]
+BinaryOperation = Callable[[Domain, Bits, Bits, int], Bits]
 
-OPERATIONS: Mapping[str, Two] = MappingProxyType(
+OPERATIONS: Mapping[str, BinaryOperation] = MappingProxyType(
     {
         "and": lambda d, a, b, width: d.and_(a, b, width),
         "or": lambda d, a, b, width: d.or_(a, b, width),

@@ -10,8 +10,8 @@ from setwise.analysis.semantics.bits import leading_zeros, population, rotate_le
 from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.parts import (
     OPERATIONS,
+    BinaryOperation,
     Meaning,
-    Two,
     bit,
     concat_bits,
     extend,
@@ -30,12 +30,12 @@ def sources(x: Operation, width: int) -> tuple[list[Bits], list[Bits]]:
     return x.elements(first, width), x.elements(first + 1, width, x.width(first), masked=True)
 
 
-def _lanewise(width: int, operation: Two, x: Operation) -> None:
+def _lanewise(width: int, operation: BinaryOperation, x: Operation) -> None:
     first, second = sources(x, width)
     x.put_elements(0, [operation(x.domain, a, b, width) for a, b in zip(first, second, strict=True)], width)
 
 
-def _logic(width: int, operation: Two, x: Operation) -> None:
+def _logic(width: int, operation: BinaryOperation, x: Operation) -> None:
     """Lanewise, where the width tells on masks and broadcasts only."""
     memory = x.instruction.memory
     whole = x.instruction.mask is None and not (memory and memory.broadcast)
@@ -80,7 +80,7 @@ def _unary(width: int, operation: Callable[[Domain, Bits, int], Bits], x: Operat
 # ---- shifts
 
 
-def _shift(width: int, operation: Two, x: Operation) -> None:
+def _shift(width: int, operation: BinaryOperation, x: Operation) -> None:
     """By an immediate, or all by the number in the lowest 64 bits of a register or of memory."""
     d, last = x.domain, x.count - 1
     found = x.elements(max(0, last - 1), width, x.width(), masked=True)
@@ -178,14 +178,14 @@ def _put_truths(x: Operation, truths: Sequence[Bits], width: int) -> None:
         x.put_elements(0, [sign_extend(x, truth, 1, width) for truth in truths], width)
 
 
-def _compare(width: int, predicate: Two, x: Operation) -> None:
+def _compare(width: int, predicate: BinaryOperation, x: Operation) -> None:
     first, second = sources(x, width)
     _put_truths(x, [predicate(x.domain, a, b, width) for a, b in zip(first, second, strict=True)], width)
 
 
 def _compare_by_number(width: int, is_signed: bool, x: Operation) -> None:
     d, number = x.domain, x.immediate() & 7
-    less: Two = below if is_signed else (lambda d, a, b, width: d.ult(a, b, width))
+    less: BinaryOperation = below if is_signed else (lambda d, a, b, width: d.ult(a, b, width))
     truths = []
     for a, b in zip(x.elements(1, width), x.elements(2, width, x.width(1), masked=True), strict=True):
         same = d.eq(a, b, width)
@@ -215,7 +215,7 @@ def _ptest(x: Operation) -> None:
 # ---- mask registers
 
 
-def _mask_logic(width: int, operation: Two, x: Operation) -> None:
+def _mask_logic(width: int, operation: BinaryOperation, x: Operation) -> None:
     result = operation(x.domain, x.get(1, width), x.get(2, width), width)
     x.put(0, extend(x, result, width, 64))
 
@@ -224,7 +224,7 @@ def _mask_not(width: int, x: Operation) -> None:
     x.put(0, extend(x, x.domain.not_(x.get(1, width), width), width, 64))
 
 
-def _mask_shift(width: int, operation: Two, x: Operation) -> None:
+def _mask_shift(width: int, operation: BinaryOperation, x: Operation) -> None:
     x.put(0, extend(x, operation(x.domain, x.get(1, width), min(x.immediate(), width), width), width, 64))
 
 

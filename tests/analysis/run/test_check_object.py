@@ -13,7 +13,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome
-from setwise.analysis.run.emulation import Subject, check_emulated
+from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import Kernel, lower
 from setwise.codegen.machine.convention import CONVENTIONS
@@ -124,7 +124,7 @@ def outcomes(like: Kernel, *texts: bytes) -> list[Outcome]:
     require_tool("bochs")
     arrays = bool(like.routine.contract.elements)
     cases = make_cases(like.routine.contract, quick=True, random_boards=64)
-    subjects = [Subject(Binary(text), calling_sequence(like), arrays) for text in texts]
+    subjects = [EmulatedCode(Binary(text), calling_sequence(like), arrays) for text in texts]
     return list(check_emulated(subjects, cases, PROCESSORS["ice-lake"]))
 
 
