@@ -63,16 +63,16 @@ class Compilers:
     """What all compilers made, with what each says of its version."""
 
     versions: Mapping[str, str]
-    made: tuple[CompilerCounts, ...]
+    counts: tuple[CompilerCounts, ...]
 
     def as_json(self) -> str:
         """The file that holds it."""
-        return as_json([_row(one) for one in self.made], versions=dict(self.versions))
+        return as_json([_row(counts) for counts in self.counts], versions=dict(self.versions))
 
 
 def made_by(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[CompilerCounts]:
     """What one compiler makes of these routines for an instruction set."""
-    return [_counts_of(one) for one in compile_all(routines, isa, using=(compiler,))]
+    return [_counts_of(function) for function in compile_all(routines, isa, using=(compiler,))]
 
 
 def recorded(folder: Path) -> Compilers | None:
@@ -98,21 +98,21 @@ def joined(now: Compilers, before: Compilers | None) -> tuple[Compilers, list[st
     Besides, a line on each of the latter: its rows are taken as they are recorded, and not checked.
     """
     recorded_only = {} if before is None else {n: v for n, v in before.versions.items() if n not in now.versions}
-    kept = () if before is None else tuple(one for one in before.made if one.compiler in recorded_only)
+    kept = () if before is None else tuple(counts for counts in before.counts if counts.compiler in recorded_only)
     notes = [
         f"not checked: the rows of {name} as recorded ({said}), which is not here in that version"
         for name, said in recorded_only.items()
     ]
     versions = dict(sorted({**now.versions, **recorded_only}.items()))
-    return Compilers(versions, _sorted((*now.made, *kept))), notes
+    return Compilers(versions, _sorted((*now.counts, *kept))), notes
 
 
-def compilers(found: Compilers, figures: Figures, measured: Measured | None) -> str:
+def compilers(compiled: Compilers, figures: Figures, measured: Measured | None) -> str:
     """The page."""
     return page(
         "Beside the compilers",
-        f"{listed([f'`{name}` ({said})' for name, said in found.versions.items()])}, `-O3`. What they are given is C "
-        "in our own words after the literature, in `analysis/measure/sources`; the bytes of their objects are counted "
+        f"{listed([f'`{name}` ({said})' for name, said in compiled.versions.items()])}, `-O3`. What they are given is "
+        "C in our own words after the literature, in `analysis/measure/sources`; the bytes of their objects are counted "
         "and timed as ours are, in the same loop and run. Kinds of source: *plain* (a `uint64_t` a board, one "
         "direction after the other), *vectors* (GCC's vectors of boards), *rays* (intrinsics, a ray a lane), *arrays* "
         "(a plain loop, which they make vectors of), *exported* (setwise's own C export of that kernel).",
@@ -120,39 +120,39 @@ def compilers(found: Compilers, figures: Figures, measured: Measured | None) -> 
         *cycles(measured),
         "## Instructions",
         "All instructions of the code but the final `ret`; of each compiler the shortest that it makes of any of its "
-        f"sources, in bold where it is shorter than ours. {_lengths(found, figures)} Shorter is not faster: above are "
-        "the cycles.",
-        *(_instructions(found, figures, isa) for isa in ISAS),
-        *_scale(found, measured),
+        f"sources, in bold where it is shorter than ours. {_lengths(compiled, figures)} Shorter is not faster: above "
+        "are the cycles.",
+        *(_instructions(compiled, figures, isa) for isa in ISAS),
+        *_scale(compiled, measured),
     )
 
 
-def best(found: Compilers, key: FigureKey, compiler: str) -> CompilerCounts | None:
+def best(compiled: Compilers, key: FigureKey, compiler: str) -> CompilerCounts | None:
     """The shortest set-wise code that a compiler makes of any source."""
-    mine = [one for one in found.made if one.key == key and one.compiler == compiler and one.kind != FOR_SCALE]
+    mine = [one for one in compiled.counts if one.key == key and one.compiler == compiler and one.kind != FOR_SCALE]
     return min(
         (one for one in mine if one.instructions is not None), key=lambda one: one.instructions or 0, default=None
     )
 
 
 def _with_rivals(
-    found: Compilers, figures: Figures, isa: str
+    compiled: Compilers, figures: Figures, isa: str
 ) -> Iterator[tuple[KernelFigures, list[CompilerCounts | None]]]:
     """Our kernels of the usual lanes for which a compiler made something, with the shortest of each compiler."""
     mine = [kernel for kernel in figures.values() if kernel.isa == isa and kernel.shape != "arrays"]
     usual = max((kernel.lanes for kernel in mine), default=1)
     for kernel in mine:
-        theirs = [best(found, kernel.key, name) for name in found.versions]
+        theirs = [best(compiled, kernel.key, name) for name in compiled.versions]
         if kernel.lanes == usual and any(theirs):
             yield kernel, theirs
 
 
-def _lengths(found: Compilers, figures: Figures) -> str:
+def _lengths(compiled: Compilers, figures: Figures) -> str:
     """How often ours is the shorter one, in words."""
     pairs = [
         (kernel.counts.instructions, min(one.instructions or 0 for one in theirs if one))
         for isa in ISAS
-        for kernel, theirs in _with_rivals(found, figures, isa)
+        for kernel, theirs in _with_rivals(compiled, figures, isa)
     ]
     less, same = sum(one < other for one, other in pairs), sum(one == other for one, other in pairs)
     return (
@@ -161,12 +161,12 @@ def _lengths(found: Compilers, figures: Figures) -> str:
     )
 
 
-def _instructions(found: Compilers, figures: Figures, isa: str) -> str:
+def _instructions(compiled: Compilers, figures: Figures, isa: str) -> str:
     lines = []
-    for kernel, theirs in _with_rivals(found, figures, isa):
+    for kernel, theirs in _with_rivals(compiled, figures, isa):
         ours = kernel.counts.instructions
         lines.append((code(kernel.name), ours, *(_length(one, ours) for one in theirs)))
-    head = ("Routine", "setwise", *(code(name) for name in found.versions))
+    head = ("Routine", "setwise", *(code(name) for name in compiled.versions))
     return f"### {isa}\n\n{table(head, lines)}" if lines else ""
 
 
@@ -177,9 +177,9 @@ def _length(one: CompilerCounts | None, ours: int) -> str:
     return f"**{written}**" if one.instructions < ours else written
 
 
-def _scale(found: Compilers, measured: Measured | None) -> Iterator[str]:
+def _scale(compiled: Compilers, measured: Measured | None) -> Iterator[str]:
     """The look-up of one piece at a time, which is no set-wise kernel."""
-    looked_up = [one for one in found.made if one.kind == FOR_SCALE]
+    looked_up = [one for one in compiled.counts if one.kind == FOR_SCALE]
     if not looked_up:
         return
     yield "## When not to use a set-wise kernel"
@@ -209,26 +209,33 @@ def _from_json(row: dict[str, Any]) -> CompilerCounts:
     return CompilerCounts(**row, bounds=bounds)
 
 
-def _counts_of(one: Compiled) -> CompilerCounts:
-    head = one.routine, one.isa, one.lanes, one.kind, one.compiler.name, " ".join(one.flags)
-    if one.binary is None:
-        return CompilerCounts(*head, None, None, None, one.reason)
-    counts = count(one.binary)
-    bounds = _bounds(one) if one.routine in BOUNDED and not counts.branches else {}
+def _counts_of(function: Compiled) -> CompilerCounts:
+    head = (
+        function.routine,
+        function.isa,
+        function.lanes,
+        function.kind,
+        function.compiler.name,
+        " ".join(function.flags),
+    )
+    if function.binary is None:
+        return CompilerCounts(*head, None, None, None, function.reason)
+    counts = count(function.binary)
+    bounds = _bounds(function) if function.routine in BOUNDED and not counts.branches else {}
     return CompilerCounts(*head, counts.instructions, counts.moves, counts.bytes, bounds=bounds)
 
 
-def _bounds(one: Compiled) -> dict[str, tuple[float, float]]:
+def _bounds(function: Compiled) -> dict[str, tuple[float, float]]:
     """On each processor that has the instructions and whose table knows them all."""
-    assert one.binary is not None
-    found = {}
+    assert function.binary is not None
+    bounds = {}
     for processor in PROCESSORS:
-        if one.isa == LACKS.get(processor.name):
+        if function.isa == LACKS.get(processor.name):
             continue
         with suppress(UnknownCost):
-            made = cost(decode(one.binary.text), processor)
-            found[processor.name] = (round(made.latency, 3), round(made.bound, 3))
-    return found
+            bound = cost(decode(function.binary.text), processor)
+            bounds[processor.name] = (round(bound.latency, 3), round(bound.bound, 3))
+    return bounds
 
 
 def _sorted(made: Iterable[CompilerCounts]) -> tuple[CompilerCounts, ...]:
@@ -236,5 +243,5 @@ def _sorted(made: Iterable[CompilerCounts]) -> tuple[CompilerCounts, ...]:
     return tuple(sorted(made, key=lambda one: (one.compiler, order[one.isa], one.lanes)))
 
 
-def _row(one: CompilerCounts) -> dict[str, Any]:
-    return {key: value for key, value in asdict(one).items() if value not in (None, "", {})}
+def _row(counts: CompilerCounts) -> dict[str, Any]:
+    return {key: value for key, value in asdict(counts).items() if value not in (None, "", {})}

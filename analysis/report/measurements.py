@@ -73,8 +73,8 @@ class Measured:
 
     def timings(self, key: FigureKey, mode: str) -> dict[str, float]:
         """The medians of a kernel and what stands beside it, by maker."""
-        found = (one for one in self.timed if one.key == key and one.mode == mode)
-        return {one.maker: one.median for one in found if one.median is not None}
+        of_kernel = (one for one in self.timed if one.key == key and one.mode == mode)
+        return {one.maker: one.median for one in of_kernel if one.median is not None}
 
     def ours(self, key: FigureKey, mode: str) -> float | None:
         """The median of our kernel, where there is one."""

@@ -82,9 +82,9 @@ def _bars(figures: Figures) -> str:
         groups = []
         for isa in ISAS:
             lanes = max((kernel.lanes for kernel in figures.values() if kernel.isa == isa), default=1)
-            found = (figures.get((f"{family}.attacks.{direction}", isa, lanes)) for family in families)
+            bars = (figures.get((f"{family}.attacks.{direction}", isa, lanes)) for family in families)
             groups.append(
-                (isa, [Bar(kernel.family, kernel.counts.moves, kernel.counts.operations) for kernel in found if kernel])
+                (isa, [Bar(kernel.family, kernel.counts.moves, kernel.counts.operations) for kernel in bars if kernel])
             )
         title = LONG[direction] + (" (push: an addition)" if direction == "east" else "")
         panels.append((title, groups))
@@ -93,7 +93,7 @@ def _bars(figures: Figures) -> str:
     return moves_and_operations(panels, titles, below)
 
 
-def _union(figures: Figures, estimates: Estimates, processors: Titles, found: Compilers) -> str:
+def _union(figures: Figures, estimates: Estimates, processors: Titles, compilers: Compilers) -> str:
     panels = []
     for name, title in processors.items():
         points = []
@@ -102,24 +102,24 @@ def _union(figures: Figures, estimates: Estimates, processors: Titles, found: Co
             if kernel.name == "sliders.union" and bound and bound.chained is not None:
                 lanes = f", {kernel.lanes} lanes" if kernel.isa == "avx512" else ""
                 points.append(Point(bound.chained, bound.independent, kernel.isa + lanes, _BY_ISA[kernel.isa]))
-        points += _of_compilers(found, name)
+        points += _of_compilers(compilers, name)
         panels.append((title, points))
     used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa != "sse2"]
     below = "sliders.union, and what compilers make of C for it: lower bounds of the code alone. Lower left is faster."
     return latency_and_throughput(panels, used, "All that one side's sliders attack: latency against throughput", below)
 
 
-def _of_compilers(found: Compilers, processor: str) -> list[Point]:
+def _of_compilers(compilers: Compilers, processor: str) -> list[Point]:
     """The best that each compiler makes for each instruction set; one point for those that are the same."""
     places: dict[tuple[tuple[float, float], str], list[str]] = {}
-    for compiler in found.versions:
+    for compiler in compilers.versions:
         for isa in _BY_ISA:
             bounded = [
-                (made.bounds[processor], made.kind)
-                for made in found.made
-                if (made.routine, made.compiler, made.isa) == ("sliders.union", compiler, isa)
-                and made.kind != FOR_SCALE
-                and processor in made.bounds
+                (counts.bounds[processor], counts.kind)
+                for counts in compilers.counts
+                if (counts.routine, counts.compiler, counts.isa) == ("sliders.union", compiler, isa)
+                and counts.kind != FOR_SCALE
+                and processor in counts.bounds
             ]
             if bounded:
                 cycles, kind = min(bounded, key=lambda pair: sum(pair[0]))

@@ -46,13 +46,13 @@ def readme(
     pictures: Titles,
 ) -> str:
     """The page; `processors` and `pictures` are titles by name; a picture's name is its path."""
-    found = list(duels(figures, estimates, list(processors), "dumb7", "kogge-stone"))
+    fought = list(duels(figures, estimates, list(processors), "dumb7", "kogge-stone"))
     pushed = list(duels(figures, estimates, list(processors), "kogge-stone", "push"))
     return page(
         "Which kernel should I use?",
         _which(figures, estimates, processors, measured),
         "## dumb7 or Kogge-Stone?",
-        *_verdict(found, figures, estimates, processors, measured),
+        *_verdict(fought, figures, estimates, processors, measured),
         "## Findings",
         "\n".join(
             f"* {finding}"
@@ -124,8 +124,8 @@ def _both(one: Estimate | None) -> str:
 
 
 def _measured(measured: Measured | None, kernel: KernelFigures) -> str:
-    found = [measured.ours(kernel.key, mode) for mode in ("independent", "chained")] if measured else []
-    return " / ".join(figure(one) for one in found if one is not None) or "-"
+    cycles = [measured.ours(kernel.key, mode) for mode in ("independent", "chained")] if measured else []
+    return " / ".join(figure(median) for median in cycles if median is not None) or "-"
 
 
 def _of_calls(measured: Measured | None) -> str:
@@ -135,19 +135,19 @@ def _of_calls(measured: Measured | None) -> str:
 
 
 def _verdict(
-    found: Sequence[Duel], figures: Figures, estimates: Estimates, processors: Titles, measured: Measured | None
+    fought: Sequence[Duel], figures: Figures, estimates: Estimates, processors: Titles, measured: Measured | None
 ) -> Iterator[str]:
     left, right = "dumb7", "kogge-stone"
     south = [figures.get((f"{family}.attacks.sout", "x86-64", 1)) for family in (left, right)]
     yield (
-        f"**{_headline(found)}** Counted over {listed([*processors.values()])}, each of the eight directions, and all "
+        f"**{_headline(fought)}** Counted over {listed([*processors.values()])}, each of the eight directions, and all "
         "eight of a queen at once:"
     )
     yield "\n".join(
         (
-            f"* Instructions: {sentence(found, 'instructions', left, right)}.",
-            f"* Chained calls, where the latency counts: {sentence(found, 'chained', left, right)}.",
-            f"* Independent calls, where the throughput counts: {sentence(found, 'independent', left, right)}.",
+            f"* Instructions: {sentence(fought, 'instructions', left, right)}.",
+            f"* Chained calls, where the latency counts: {sentence(fought, 'chained', left, right)}.",
+            f"* Independent calls, where the throughput counts: {sentence(fought, 'independent', left, right)}.",
         )
     )
     one, other = south
@@ -169,22 +169,22 @@ def _verdict(
         if timed:
             yield f"Measured on {measured.machine}, calls and all: {'; '.join(said)}."
     yield "Figures are dumb7 : Kogge-Stone, over these processors and, for one direction, over the eight directions."
-    yield verdict_table(found, left, right)
+    yield verdict_table(fought, left, right)
 
 
 def _as_estimates(measured: Measured) -> Estimates:
     """The medians of our kernels in the place of bounds."""
-    found = {}
+    medians = {}
     for key in dict.fromkeys(one.key for one in measured.timed):
         chained, independent = (measured.ours(key, mode) for mode in CYCLES)
         if independent is not None:
-            found[key, "measured"] = Estimate(chained, independent, "", 0, "", 0, 0, 0)
-    return found
+            medians[key, "measured"] = Estimate(chained, independent, "", 0, "", 0, 0, 0)
+    return medians
 
 
-def _headline(found: Sequence[Duel]) -> str:
+def _headline(fought: Sequence[Duel]) -> str:
     """The verdict in a sentence, as far as the bounds carry it."""
-    cycles = [duel for duel in found if duel.measure != "instructions"]
+    cycles = [duel for duel in fought if duel.measure != "instructions"]
     wins, losses = (sum(duel.winner == sign for duel in cycles) for sign in (1, -1))
     if wins and not losses:
         return "Kogge-Stone: on no processor, with no instruction set does dumb7 have the lower bound."
@@ -210,8 +210,8 @@ def _measured_south(measured: Measured | None, one: KernelFigures, other: Kernel
     )
 
 
-def _of_push(found: Sequence[Duel]) -> Iterator[str]:
-    of_fills = [duel for duel in found if duel.direction != "east"]  # which push does by an addition
+def _of_push(fought: Sequence[Duel]) -> Iterator[str]:
+    of_fills = [duel for duel in fought if duel.direction != "east"]  # which push does by an addition
     how = ", which masks the square that is left in place of the one that is reached,"
     for isa in ("x86-64", "bmi2"):
         here = [duel for duel in of_fills if duel.isa == isa]
@@ -219,7 +219,7 @@ def _of_push(found: Sequence[Duel]) -> Iterator[str]:
         if here:
             yield f"**push on {isa}**{how} beside Kogge-Stone, east aside: {'; '.join(said)}."
         how = ""
-    east = [duel for duel in found if duel.direction == "east" and duel.measure == "chained" and duel.lanes == 1]
+    east = [duel for duel in fought if duel.direction == "east" and duel.measure == "chained" and duel.lanes == 1]
     if east:
         yield (
             f"**East is an addition**: at least {span([duel.right for duel in east])} cycles chained, Kogge-Stone "
@@ -277,18 +277,18 @@ def _of_compilers(figures: Figures, compilers: Compilers, measured: Measured | N
 
 def _of_plain(measured: Measured) -> Iterator[str]:
     """A whole side beside what compilers make of it as it is first written: a board a word, ray after ray."""
-    found = []
+    ratios = []
     for isa, lanes in (("avx512", 4), ("avx2", 4)):
         for mode in ("chained", "independent"):
             key = "sliders.union", isa, lanes
             ours = measured.ours(key, mode)
             plain = [cycles for maker, cycles in measured.timings(key, mode).items() if maker.endswith("(plain)")]
             if ours and plain:
-                found.append(f"{min(plain) / ours:.2f} ({_HAS[isa]}, {mode})")
-    if found:
+                ratios.append(f"{min(plain) / ours:.2f} ({_HAS[isa]}, {mode})")
+    if ratios:
         yield (
             "**Beside plain C**, a word a board and ray after ray, `sliders.union` in four lanes takes their cycles "
-            f"divided by {listed(found)}."
+            f"divided by {listed(ratios)}."
         )
 
 

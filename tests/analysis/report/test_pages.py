@@ -383,7 +383,7 @@ def test_only_compilers_of_the_recorded_version_are_checked() -> None:
     fresh = CompilerCounts("push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", 16, 2, 50)
     found, notes = joined(Compilers({"clang": "clang version 19"}, (fresh,)), before)
     assert found.versions == VERSIONS
-    assert found.made == (fresh, *COMPILED[:3])
+    assert found.counts == (fresh, *COMPILED[:3])
     (note,) = notes
     assert "not checked" in note
     assert "gcc 12.2.0" in note
