@@ -112,8 +112,8 @@ def compilers(compiled: Compilers, figures: Figures, measured: Measured | None) 
     return page(
         "Beside the compilers",
         f"{listed([f'`{name}` ({said})' for name, said in compiled.versions.items()])}, `-O3`. What they are given is "
-        "C in our own words after the literature, in `analysis/measure/sources`; the bytes of their objects are counted "
-        "and timed as ours are, in the same loop and run. Kinds of source: *plain* (a `uint64_t` a board, one "
+        "C in our own words after the literature, in `analysis/measure/sources`; the bytes of their objects are "
+        "counted and timed as ours are, in the same loop and run. Kinds of source: *plain* (a `uint64_t` a board, one "
         "direction after the other), *vectors* (GCC's vectors of boards), *rays* (intrinsics, a ray a lane), *arrays* "
         "(a plain loop, which they make vectors of), *exported* (setwise's own C export of that kernel).",
         "## Cycles",
