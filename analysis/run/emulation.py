@@ -16,7 +16,7 @@ from setwise.analysis.run.cases import Cases
 from setwise.analysis.run.check import Outcome, Trial, TrialResult, trials, verdict
 from setwise.codegen.run.bochs import Processor
 from setwise.codegen.run.call import CallingSequence
-from setwise.codegen.run.emulate import Ran, Task, emulate
+from setwise.codegen.run.emulate import Task, TaskResult, emulate
 
 
 def _any(_: Decoded) -> bool:
@@ -140,5 +140,5 @@ def _task(image: bytes, sequence: CallingSequence, trial: Trial) -> Task:
     return Task(image, sequence, trial.columns, trial.before, trial.cases, start, trial.over)
 
 
-def _result(trial: Trial, ran: Ran) -> TrialResult:
+def _result(trial: Trial, ran: TaskResult) -> TrialResult:
     return TrialResult(np.frombuffer(ran.results, np.uint64).reshape(trial.before.shape), ran.violation)

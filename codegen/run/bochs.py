@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from setwise.codegen.run.boot import SIZE, START, Image, Left, rom
+from setwise.codegen.run.boot import SIZE, START, Aftermath, Image, rom
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, begin_apart
 
 SECONDS = 120
@@ -61,24 +61,24 @@ def processor(name: str) -> Processor:
     >>> processor("icelake").title
     'Ice Lake'
     """
-    plain = {known.replace("-", ""): one for known, one in PROCESSORS.items()}
-    found = plain.get(name.lower().replace("-", "").replace("_", ""))
-    if found is None:
+    plain = {known.replace("-", ""): known for known in PROCESSORS}
+    known = plain.get(name.lower().replace("-", "").replace("_", ""))
+    if known is None:
         raise ValueError(f"Bochs has no processor '{name}', or it is not tried: use one of {', '.join(PROCESSORS)}")
-    return found
+    return PROCESSORS[known]
 
 
 def usual(needed: frozenset[str]) -> Processor | None:
     """The oldest processor with these features; None where no one has them all."""
-    return next((one for one in PROCESSORS.values() if needed <= one.features), None)
+    return next((oldest for oldest in PROCESSORS.values() if needed <= oldest.features), None)
 
 
 def ready(name: str) -> Processor:
     """The processor of that name, which can be started here; NoBochs where Bochs is not installed."""
-    found = processor(name)
+    emulated = processor(name)
     if not installed():
-        raise NoBochs(f"{found.title} is emulated by Bochs, which is not installed: {HOW_TO_GET}")
-    return found
+        raise NoBochs(f"{emulated.title} is emulated by Bochs, which is not installed: {HOW_TO_GET}")
+    return emulated
 
 
 def installed() -> bool:
@@ -86,7 +86,7 @@ def installed() -> bool:
     return shutil.which("bochs") is not None
 
 
-def boot(image: Image, on: Processor, seconds: float = SECONDS) -> Left:
+def boot(image: Image, on: Processor, seconds: float = SECONDS) -> Aftermath:
     """What an image's calls leave on that processor, each made when the one before it has ended.
 
     A call that is under way when the seconds are over has neither a result nor a fault, and those behind it are not
@@ -97,7 +97,7 @@ def boot(image: Image, on: Processor, seconds: float = SECONDS) -> Left:
         raise NoBochs(f"Bochs is not installed: {HOW_TO_GET}")
     with tempfile.TemporaryDirectory(prefix="setwise-bochs-") as name:
         folder = Path(name)
-        start, size = image.written()
+        start, size = image.writable_range()
         (folder / "rom").write_bytes(rom(on.features))
         settings = [*_SETTINGS, f"cpu: model={on.model}, count=1, ips=200000000, reset_on_triple_fault=0"]
         with (folder / "memory").open("wb") as memory:
@@ -108,15 +108,15 @@ def boot(image: Image, on: Processor, seconds: float = SECONDS) -> Left:
         (folder / "settings").write_text("\n".join(settings), encoding="ascii")
         # The machine stops at a magic break point, or where it is interrupted; then its memory is written down.
         (folder / "commands").write_text(f'c\nwritemem "left" {start:#x} {size}\nquit\n', encoding="ascii")
-        said = _run([program, "-q", "-f", "settings", "-rc", "commands"], folder, seconds)
+        output = _run([program, "-q", "-f", "settings", "-rc", "commands"], folder, seconds)
         try:
             left = (folder / "left").read_bytes()
         except FileNotFoundError:
             left = b""
         if len(left) != size:
-            raise NoBochs(f"Bochs did not come to its end: {_last(said, folder / 'log')}")
+            raise NoBochs(f"Bochs did not come to its end: {_reason(output, folder / 'log')}")
         try:
-            return image.left(left)
+            return image.aftermath(left)
         except ValueError as error:
             raise NoBochs(f"Bochs cannot be used: {error}") from None
 
@@ -150,24 +150,24 @@ def _run(command: list[str], folder: Path, seconds: float) -> str:
         preexec_fn=begin_apart if CAN_END_WITH_PARENT else None,
     ) as running:
         try:
-            return _told(running, seconds)
+            return _output(running, seconds)
         except subprocess.TimeoutExpired:
             running.send_signal(signal.SIGINT)
             try:
-                return _told(running, 10)
+                return _output(running, 10)
             except subprocess.TimeoutExpired:
                 return "it hangs"
         finally:
             running.kill()
 
 
-def _told(running: subprocess.Popen[bytes], seconds: float) -> str:
+def _output(running: subprocess.Popen[bytes], seconds: float) -> str:
     return running.communicate(timeout=seconds)[0].decode(errors="replace")
 
 
-def _last(said: str, log: Path) -> str:
+def _reason(output: str, log: Path) -> str:
     """The line that says why."""
-    lines = said.splitlines()
+    lines = output.splitlines()
     for at, line in enumerate(lines[:-1]):
         if "exiting with the following message" in line:
             return lines[at + 1].strip()

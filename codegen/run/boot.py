@@ -1,8 +1,8 @@
 """An emulated machine's memory: what it boots from, the calls that it makes one after the other, and what they leave.
 
 A boot needs neither a BIOS nor a disk. `rom` holds what a processor executes first, which switches to 64-bit mode;
-everything else lies ready in memory, which is mapped as it is used: code is read-only, what is given is read-only and
-never executed, what is made is writable and never executed, all else is not there. A call that faults is recorded and
+everything else lies ready in memory, which is mapped as it is used: code is read-only, constants are read-only and
+never executed, data is writable and never executed, all else is not there. A call that faults is recorded and
 the next one made.
 
 Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, chapters 4 (paging), 6 (interrupts) and
@@ -12,15 +12,18 @@ Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3,
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import iced_x86
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Register, general
+from setwise.codegen.machine.code import Code, Instruction, Label, Register, general
+from setwise.codegen.run.context import word
 
 Buffer = Any
 """What Python's buffer protocol gives: bytes, an array of NumPy's or ctypes'."""
@@ -29,7 +32,7 @@ _SYSTEM = 0x0010_0000
 _WHOLE, _EXACT, _GDT, _TSS, _IDT, _SUPERVISOR, _STATE = (_SYSTEM + 0x1000 * at for at in (0, 3, 7, 8, 9, 10, 11))
 _FAULT_STACK = _SYSTEM + 0x1_0000
 _STACK = 0x0020_0000  # two megabytes, as every page but the first
-_CODE, _GIVEN, _MADE, _END = 0x0040_0000, 0x0100_0000, 0x0400_0000, 0x1000_0000
+_CODE, _CONSTANTS, _DATA, _END = 0x0040_0000, 0x0100_0000, 0x0400_0000, 0x1000_0000
 _PAGE = 0x20_0000
 _TOUCH = 0x1_0000  # Bochs keeps memory in blocks of a multiple of this
 START, SIZE = _SYSTEM, _END
@@ -49,15 +52,7 @@ _NOT_BEGUN, _BEGUN, _RETURNED, _FAULTED = range(4)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call that the machine makes: the function's address and up to four arguments, in System V's registers."""
-
-    function: int
-    arguments: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ending:
     """How a call ended: with a result, or with a fault and the address of its instruction, or not at all."""
 
     result: int = 0
@@ -75,26 +70,27 @@ class Image:
 
     def __init__(self) -> None:
         self._blocks: list[tuple[int, Buffer]] = []
-        self._next = {_CODE: _CODE, _GIVEN: _GIVEN, _MADE: _MADE}
-        self._calls: list[Call] = []
+        self._next = {_CODE: _CODE, _CONSTANTS: _CONSTANTS, _DATA: _DATA}
+        self._calls: list[bytes] = []
 
     def code(self, image: Buffer) -> int:
-        """Room for code with its constants, at a page; gives its address. Raises Full, as `given` and `made` do."""
+        """Room for code with its constants, at a page; gives its address. Raises Full, as the others do."""
         return self._place(_CODE, image, 4096)
 
-    def given(self, content: Buffer) -> int:
+    def read_only(self, content: Buffer) -> int:
         """Room for what is read alone: a write there is a fault."""
-        return self._place(_GIVEN, content, 64)
+        return self._place(_CONSTANTS, content, 64)
 
-    def made(self, content: Buffer) -> int:
-        """Room for what may be written; `Memory.read` has it behind the boot."""
-        return self._place(_MADE, content, 64)
+    def writable(self, content: Buffer) -> int:
+        """Room for what may be written; `Aftermath.read` has it behind the boot."""
+        return self._place(_DATA, content, 64)
 
     def call(self, function: int, arguments: Sequence[int]) -> int:
-        """One more call behind the others; gives its number."""
+        """One more call behind the others, with up to four arguments in System V's registers; gives its number."""
         if len(arguments) > 4:
             raise ValueError(f"a call takes four arguments at most, not {len(arguments)}")
-        self._calls.append(Call(function, tuple(arguments)))
+        words = (function, *arguments)
+        self._calls.append(struct.pack(f"<{_ENTRY_WORDS}Q", *words, *[0] * (_ENTRY_WORDS - len(words))))
         return len(self._calls) - 1
 
     def memory(self) -> Iterator[tuple[int, bytes]]:
@@ -102,27 +98,24 @@ class Image:
         table, end = self._table()
         yield _SYSTEM, _system(list(self._mapped()), table, end)
         yield from self._blocks
-        yield table, b"".join(map(_entry, self._calls))
+        yield table, b"".join(self._calls)
 
-    def written(self) -> tuple[int, int]:
+    def writable_range(self) -> tuple[int, int]:
         """Where all that a boot may leave begins, and its length in bytes."""
-        return _MADE, self._table()[1] - _MADE
+        return _DATA, self._table()[1] - _DATA
 
-    def left(self, content: bytes) -> Left:
-        """What a boot left, from the bytes that `written` speaks of."""
+    def aftermath(self, content: bytes) -> Aftermath:
+        """What a boot left, from the bytes of `writable_range`."""
         table, end = self._table()
-        entries = [content[at - _MADE :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
-        if any(
-            entry[: 8 * _RESULT] != _entry(call)[: 8 * _RESULT]
-            for entry, call in zip(entries, self._calls, strict=True)
-        ):
+        entries = [content[at - _DATA :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
+        if [entry[: 8 * _RESULT] for entry in entries] != [call[: 8 * _RESULT] for call in self._calls]:
             raise ValueError("the machine did not find in its memory what was put there")
-        return Left(content, _MADE, list(map(_ended, entries)))
+        return Aftermath(content, _DATA, list(map(_ending, entries)))
 
     def _place(self, arena: int, content: Buffer, alignment: int) -> int:
         address = -(-self._next[arena] // alignment) * alignment
         end = address + memoryview(content).nbytes
-        limit = {_CODE: _GIVEN, _GIVEN: _MADE, _MADE: _END - _PAGE}[arena]
+        limit = {_CODE: _CONSTANTS, _CONSTANTS: _DATA, _DATA: _END - _PAGE}[arena]
         if end > limit:
             raise Full(f"{limit - arena:,} bytes of an emulated machine's memory are full")
         self._next[arena] = end
@@ -130,42 +123,42 @@ class Image:
         return address
 
     def _table(self) -> tuple[int, int]:
-        """Where the table of calls begins and ends: behind what is made."""
-        start = -(-self._next[_MADE] // 64) * 64
+        """Where the table of calls begins and ends: behind the data."""
+        start = -(-self._next[_DATA] // 64) * 64
         return start, start + 8 * _ENTRY_WORDS * len(self._calls)
 
     def _mapped(self) -> Iterator[tuple[int, int]]:
         """Each large page that is there, with its rights."""
         yield _STACK, _WRITABLE | _NOT_EXECUTED
-        rights = {_CODE: 0, _GIVEN: _NOT_EXECUTED, _MADE: _WRITABLE | _NOT_EXECUTED}
+        rights = {_CODE: 0, _CONSTANTS: _NOT_EXECUTED, _DATA: _WRITABLE | _NOT_EXECUTED}
         for arena, right in rights.items():
-            end = self._table()[1] if arena == _MADE else self._next[arena]
+            end = self._table()[1] if arena == _DATA else self._next[arena]
             for page in range(arena, end, _PAGE):
                 yield page, right
 
 
-class Left:
+class Aftermath:
     """What a boot left behind: the memory that it could write, and how each call ended."""
 
-    def __init__(self, content: bytes, start: int, calls: Sequence[Ended]) -> None:
+    def __init__(self, content: bytes, start: int, calls: Sequence[Ending]) -> None:
         self._content, self._start, self.calls = content, start, calls
 
     def read(self, address: int, size: int) -> bytes:
-        """The bytes at an address that `Image.made` gave."""
+        """The bytes at an address that `Image.writable` gave."""
         at = address - self._start
         return self._content[at : at + size]
 
 
 def rom(features: frozenset[str]) -> bytes:
     """The ROM of a processor with these features: from the reset vector to 64-bit mode."""
-    made = bytearray(b"\xcc" * _ROM_SIZE)
+    memory = bytearray(b"\xcc" * _ROM_SIZE)
     pointers = _ROM_START - 0x20
-    struct.pack_into("<HI", made, pointers, 5 * 8 - 1, _GDT)
-    struct.pack_into("<HI", made, pointers + 0x10, 16 * _VECTORS - 1, _IDT)
+    struct.pack_into("<HI", memory, pointers, 5 * 8 - 1, _GDT)
+    struct.pack_into("<HI", memory, pointers + 0x10, 16 * _VECTORS - 1, _IDT)
     start = _switch(pointers, features)
-    made[_ROM_START : _ROM_START + len(start)] = start
-    made[0xFFF0:0xFFF5] = b"\xea" + struct.pack("<HH", _ROM_START, 0xF000)  # jmp f000:f000, below the first megabyte
-    return bytes(made)
+    memory[_ROM_START : _ROM_START + len(start)] = start
+    memory[0xFFF0:0xFFF5] = b"\xea" + struct.pack("<HH", _ROM_START, 0xF000)  # jmp f000:f000, below the first megabyte
+    return bytes(memory)
 
 
 def _switch(pointers: int, features: frozenset[str]) -> bytes:
@@ -225,27 +218,21 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
         put(low + 8 * (page // 0x1000), page | _PRESENT | _WRITABLE)
     for page, rights in pages:
         put(directory + 8 * (page // _PAGE), page | _PRESENT | _LARGE | rights)
-    code = _supervisor(end)
+    code, handlers = _supervisor(end)
     place = _SUPERVISOR - _SYSTEM
-    block[place : place + len(code.text)] = code.text
+    block[place : place + len(code)] = code
     task = [0x67 | (_TSS & 0xFF_FFFF) << 16 | 0x89 << 40 | (_TSS >> 24) << 56, 0]
     put(_GDT, 0, 0x00AF_9A00_0000_FFFF, 0x00AF_9200_0000_FFFF, *task)
     struct.pack_into("<Q", block, _TSS - _SYSTEM + 0x24, _FAULT_STACK + 0x1000)  # the first of the interrupts' stacks
-    for vector in range(_VECTORS):
-        handler = _SUPERVISOR + code.labels[f"vector {vector}"]
+    for vector, handler in enumerate(handlers):
         put(_IDT + 16 * vector, handler & 0xFFFF | 8 << 16 | 1 << 32 | 0x8E << 40 | (handler >> 16) << 48, 0)
     put(_STATE, table, end)
     return bytes(block)
 
 
-@dataclass(frozen=True, slots=True)
-class _Supervisor:
-    text: bytes
-    labels: dict[str, int]
-
-
-def _supervisor(size: int = _END) -> _Supervisor:
-    """Makes one call after the other; each of the vectors ends the call that is under way.
+@cache
+def _supervisor(size: int = _END) -> tuple[bytes, tuple[int, ...]]:
+    """The code that makes one call after the other, and the vectors' handlers, which end the call that is under way.
 
     First it touches all memory up to `size`, in order: Bochs gives the machine its memory block by block, where it is
     first touched, and has filled the blocks as if they lay one behind the other. Then all but what is used is gone.
@@ -256,14 +243,11 @@ def _supervisor(size: int = _END) -> _Supervisor:
     rax, rcx, rsp, entry, state = map(general, ("rax", "rcx", "rsp", "r10", "r11"))
     arguments: Sequence[Register] = list(map(general, ("rdi", "rsi", "rdx", "rcx")))
 
-    def word(base: Register, at: int) -> Memory:
-        return Memory(64, base, displacement=8 * at)
-
     def current() -> list[Instruction]:
         return [Instruction("mov", (state, _STATE)), Instruction("mov", (entry, word(state, 0)))]
 
-    def progress(what: int) -> list[Instruction]:
-        return [Instruction("mov", (rcx, what)), Instruction("mov", (word(entry, _PROGRESS), rcx))]
+    def progress(state: int) -> list[Instruction]:
+        return [Instruction("mov", (rcx, state)), Instruction("mov", (word(entry, _PROGRESS), rcx))]
 
     touch = Code(
         "touch",
@@ -315,23 +299,17 @@ def _supervisor(size: int = _END) -> _Supervisor:
         ),
     )
     begin += assemble(touch, "iced").text + exact
-    made = assemble(code, "iced")
-    return _Supervisor(begin + made.text + end, {name: at + len(begin) for name, at in made.labels.items()})
+    calls = assemble(code, "iced")
+    start = _SUPERVISOR + len(begin)
+    return begin + calls.text + end, tuple(start + calls.labels[f"vector {n}"] for n in range(_VECTORS))
 
 
-def _entry(call: Call) -> bytes:
-    words = [call.function, *call.arguments, *[0] * (4 - len(call.arguments))]
-    return struct.pack(f"<{_ENTRY_WORDS}Q", *words, *[0] * (_ENTRY_WORDS - len(words)))
-
-
-def _ended(entry: bytes) -> Ended:
+def _ending(entry: bytes) -> Ending:
     words = struct.unpack_from(f"<{_ENTRY_WORDS}Q", entry)
     if words[_PROGRESS] == _RETURNED:
-        return Ended(words[_RESULT])
+        return Ending(words[_RESULT])
     if words[_PROGRESS] != _FAULTED:
-        return Ended(ended=False)
-    labels = _supervisor().labels
-    starts = {_SUPERVISOR + labels[f"vector {n}"]: n for n in range(_VECTORS)}
-    number = max((start, n) for start, n in starts.items() if start < words[_HANDLER])[1]
+        return Ending(ended=False)
+    number = bisect_left(_supervisor()[1], words[_HANDLER]) - 1
     place = words[_PUSHED + (number in _WITH_ERROR_CODE)]
-    return Ended(fault=_FAULTS.get(number, f"interrupt {number}"), place=place)
+    return Ending(fault=_FAULTS.get(number, f"interrupt {number}"), place=place)

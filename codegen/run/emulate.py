@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.run.bochs import Processor, boot
-from setwise.codegen.run.boot import Buffer, Ended, Full, Image
+from setwise.codegen.run.boot import Buffer, Ending, Full, Image
 from setwise.codegen.run.call import CallingSequence, Violation
 from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, driver, initial_context
 
@@ -20,7 +20,7 @@ _SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class TaskResult:
     """What a task left in the results' memory, and what the kernel broke."""
 
     results: bytes
@@ -45,7 +45,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class _Under:
+class _Placement:
     """Where a task lies in the machine."""
 
     task: Task
@@ -54,7 +54,7 @@ class _Under:
     results: int
 
 
-def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[Ran]:
+def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[TaskResult]:
     """What each task leaves on that processor, in order; raises codegen.run.bochs.NoBochs where Bochs is missing.
 
     As many go into one boot as its memory holds. Raises setwise.codegen.run.boot.Full where it does not hold a single
@@ -63,36 +63,36 @@ def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[Ran]:
     done = 0
     while done < len(tasks):
         image, placed = _loaded(tasks[done:], on)
-        seconds = _SECONDS_TO_BOOT + _SECONDS_A_CASE * sum(under.task.cases for under in placed)
+        seconds = _SECONDS_TO_BOOT + _SECONDS_A_CASE * sum(placement.task.cases for placement in placed)
         left = boot(image, on, seconds)
-        for under, ended in zip(placed, left.calls, strict=True):
-            task = under.task
-            results = left.read(under.results, memoryview(task.results).nbytes)
-            case = struct.unpack("<Q", left.read(under.context + 8 * CASE_WORD, 8))[0] * task.sequence.lanes
-            what = _breaches(ended, under, seconds)
-            yield Ran(results, Violation(case, what) if what else None)
+        for placement, ending in zip(placed, left.calls, strict=True):
+            task = placement.task
+            results = left.read(placement.results, memoryview(task.results).nbytes)
+            case = struct.unpack("<Q", left.read(placement.context + 8 * CASE_WORD, 8))[0] * task.sequence.lanes
+            broken = _breaches(ending, placement, seconds)
+            yield TaskResult(results, Violation(case, broken) if broken else None)
             done += 1
-            if not ended.ended:
+            if not ending.ended:
                 break  # those behind it were not begun: another boot has their turn
 
 
-def _breaches(ended: Ended, under: _Under, seconds: float) -> tuple[str, ...]:
-    if ended.fault:
-        at = ended.place - under.code
-        inside = 0 <= at < len(under.task.image)
+def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[str, ...]:
+    if ending.fault:
+        at = ending.place - placement.code
+        inside = 0 <= at < len(placement.task.image)
         where = f"{at:#x} bytes behind the code's start" if inside else "outside the code"
-        return (f"{ended.fault} {where}",)
-    return (f"it has not returned after {seconds:.0f} seconds",) if not ended.ended else breaches(ended.result)
+        return (f"{ending.fault} {where}",)
+    return (f"it has not returned after {seconds:.0f} seconds",) if not ending.ended else breaches(ending.result)
 
 
-def _loaded(tasks: Sequence[Task], on: Processor) -> tuple[Image, list[_Under]]:
+def _loaded(tasks: Sequence[Task], on: Processor) -> tuple[Image, list[_Placement]]:
     """An image with as many of these tasks as go in, the first one at least."""
     image = Image()
-    given: dict[int, int] = {}
-    placed: list[_Under] = []
+    constants: dict[int, int] = {}
+    placed: list[_Placement] = []
     for task in tasks:
         try:
-            placed.append(_place(image, task, on, given))
+            placed.append(_place(image, task, on, constants))
         except Full:
             if not placed:
                 raise
@@ -100,21 +100,21 @@ def _loaded(tasks: Sequence[Task], on: Processor) -> tuple[Image, list[_Under]]:
     return image, placed
 
 
-def _place(image: Image, task: Task, on: Processor, given: dict[int, int]) -> _Under:
-    """Puts a task's code and memory into the image; columns lie there once, by `given`."""
-    results = image.made(task.results)
+def _place(image: Image, task: Task, on: Processor, constants: dict[int, int]) -> _Placement:
+    """Puts a task's code and memory into the image; columns lie there once, by `constants`."""
+    results = image.writable(task.results)
     addresses = []
     for at, column in enumerate(task.columns):
-        if at != task.over and id(column) not in given:
-            given[id(column)] = image.given(column)
-        addresses.append(results if at == task.over else given[id(column)])
+        if at != task.over and id(column) not in constants:
+            constants[id(column)] = image.read_only(column)
+        addresses.append(results if at == task.over else constants[id(column)])
     sequence = task.sequence
     if sequence.whole:
-        addresses.append(image.given(struct.pack("<Q", task.cases)))
-    columns = image.given(struct.pack(f"<{len(addresses)}Q", *addresses))
-    watched = image.made(struct.pack(f"<{CONTEXT_WORDS}Q", *initial_context()))
+        addresses.append(image.read_only(struct.pack("<Q", task.cases)))
+    columns = image.read_only(struct.pack(f"<{len(addresses)}Q", *addresses))
+    watched = image.writable(struct.pack(f"<{CONTEXT_WORDS}Q", *initial_context()))
     code = image.code(task.image)
     drive = driver(sequence.convention, sequence.arguments, watched, SYSV, sequence.result, "avx" in on.features)
     calls = 1 if sequence.whole else task.cases // sequence.lanes
     image.call(image.code(assemble(drive).image), (code, columns, results + task.start, calls))
-    return _Under(task, code, watched, results)
+    return _Placement(task, code, watched, results)

@@ -165,7 +165,7 @@ class Bochs:
         if not installed() and in_ci():
             require_tool("bochs")
         self._on, self._corrected = PROCESSORS["ice-lake"], corrected
-        self.memory, self.saved = Image().made(bytes(_MEMORY)) + _MEMORY, saved(self._on.features)
+        self.memory, self.saved = Image().writable(bytes(_MEMORY)) + _MEMORY, saved(self._on.features)
 
     def excuse(self, instruction: Decoded) -> str:
         if not installed():
@@ -176,7 +176,7 @@ class Bochs:
     def run(self, trials: Sequence[Trial]) -> list[After]:
         image = Image()
         size = _MEMORY + max(len(trial.memory) for trial in trials)
-        work = image.made(bytes(size))
+        work = image.writable(bytes(size))
         assert work + _MEMORY == self.memory
         words = size // 8
         copied = f"""
@@ -185,7 +185,7 @@ class Bochs:
         seen = [correct(trial.raw)[0] if self._corrected else trial.raw for trial in trials]
         code, places = _code(work, self.saved, seen, copied)
         start = image.code(code)
-        records = [image.made(_packed(trial, start + places[raw])) for trial, raw in zip(trials, seen, strict=True)]
+        records = [image.writable(_packed(trial, start + places[raw])) for trial, raw in zip(trials, seen, strict=True)]
         for record in records:
             image.call(start, (record,))
         left = boot(image, self._on)

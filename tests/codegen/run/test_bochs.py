@@ -15,7 +15,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code, Instruction, general
 from setwise.codegen.run import cpu
 from setwise.codegen.run.bochs import PROCESSORS, NoBochs, Processor, boot, processor, ready, usual
-from setwise.codegen.run.boot import Full, Image, Left
+from setwise.codegen.run.boot import Aftermath, Full, Image
 from tests.conftest import require_tool
 
 FORTY_TWO = bytes.fromhex("b82a000000c3")  # mov eax,42; ret
@@ -23,12 +23,12 @@ FOREVER = bytes.fromhex("ebfe")
 ICE_LAKE = processor("ice-lake")
 
 
-def booted(image: Image, on: Processor = ICE_LAKE, seconds: float = 60) -> Left:
+def booted(image: Image, on: Processor = ICE_LAKE, seconds: float = 60) -> Aftermath:
     require_tool("bochs")
     return boot(image, on, seconds)
 
 
-def calls(*codes: str | bytes) -> Left:
+def calls(*codes: str | bytes) -> Aftermath:
     """One call of each code."""
     image = Image()
     for each in codes:
@@ -41,7 +41,7 @@ def test_a_processor_has_the_features_that_its_cpuid_says(on: Processor) -> None
     image = Image()
     cpuid = image.code(assemble(cpu._cpuid(windows=False), "iced").image)
     xgetbv = image.code(assemble(cpu._xgetbv(), "iced").image)
-    answers = {leaf: image.made(bytes(16)) for leaf in (0, 1, 7)}
+    answers = {leaf: image.writable(bytes(16)) for leaf in (0, 1, 7)}
     for leaf, address in answers.items():
         image.call(cpuid, (leaf, 0, address))
     state = image.call(xgetbv, ())
@@ -75,7 +75,7 @@ def test_calls_are_made_in_order_with_their_arguments() -> None:
     arguments = [general(name) for name in ("rsi", "rdx", "rcx")]
     add = Code("add", (*(Instruction("add", (general("rdi"), r)) for r in arguments), Instruction("ret")))
     store = bytes.fromhex("488b06 4883c001 488907 c3")  # mov rax,[rsi]; add rax,1; mov [rdi],rax; ret
-    counter = image.made(struct.pack("<Q", 5))
+    counter = image.writable(struct.pack("<Q", 5))
     last = image.code(assemble(add).text[:-1] + bytes.fromhex("4889f8c3"))
     store_at = image.code(store)
     for _ in range(3):
@@ -89,15 +89,15 @@ def test_calls_are_made_in_order_with_their_arguments() -> None:
 def test_much_memory_is_as_it_was_put_there() -> None:
     image = Image()
     given, made = bytes(range(256)) * 8000, bytes(range(255)) * 9000
-    source, target = image.given(given), image.made(made)
-    further = image.made(bytes(len(given)))
+    source, target = image.read_only(given), image.writable(made)
+    further = image.writable(bytes(len(given)))
     copy = image.code(bytes.fromhex("4889d1 f3a4 c3"))  # mov rcx,rdx; rep movsb; ret
     image.call(copy, (further, source, len(given)))
     left = booted(image)
     assert left.read(target, len(made)) == made
     assert left.read(further, len(given)) == given
     with pytest.raises(Full):
-        image.given(bytes(1 << 27))
+        image.read_only(bytes(1 << 27))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_fault_ends_its_call_alone(code: str, fault: str) -> None:
 
 def test_what_is_given_cannot_be_written() -> None:
     image = Image()
-    address = image.given(bytes(8))
+    address = image.read_only(bytes(8))
     image.call(image.code(bytes.fromhex("488907c3")), (address,))
     image.call(image.code(bytes.fromhex("488b07c3")), (address,))
     writes, reads = booted(image).calls
