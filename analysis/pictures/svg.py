@@ -2,7 +2,7 @@
 
 A writer of our own, for a picture is committed and compared: the same data give the same bytes everywhere, which no
 plotting library promises across its versions. Lengths are in pixels, y grows downwards, colours are in `INK` and so on.
-Pictures of single kinds are in pictures_*.py.
+Pictures of single kinds are in the modules beside this one.
 """
 
 from __future__ import annotations
