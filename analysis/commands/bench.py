@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from tabulate import tabulate
-
+from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.measure import compilers
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.subjects import Subject, empty_routines, subject
@@ -26,6 +25,11 @@ from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
 
+EXAMPLES = (
+    "setwise bench",
+    "setwise bench sliders.union --isa avx2 --beside gcc,clang",
+    "setwise bench 'kogge-stone.attacks.*' --isa x86-64 --mode chained --json",
+)
 _SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
 USUAL: tuple[tuple[str, str, int | None], ...] = (
     *(("sliders.union", isa, None) for isa in ("x86-64", "bmi2", "avx2", "avx512")),
@@ -39,7 +43,27 @@ USUAL: tuple[tuple[str, str, int | None], ...] = (
 _COMPILERS = ("gcc", "clang")
 
 
-def run_bench(arguments: Namespace) -> int:
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME... and their target; how they are called, what is timed beside them, and --json."""
+    add_names(parser, "routines, or patterns; default: the usual comparisons")
+    add_only_isa(parser)
+    add_lanes(parser)
+    parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
+    parser.add_argument(
+        "--mode",
+        metavar="M,...",
+        help="how calls follow: chained (a result is the next argument), independent, mixed (ever new arguments, where "
+        "these matter); default: all",
+    )
+    parser.add_argument("--beside", metavar="C,...", help="time what these compilers make of C for the same: gcc,clang")
+    parser.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
+    parser.add_argument(
+        "--patience", type=float, default=30.0, metavar="S", help="seconds to wait for a quiet moment, five times (30)"
+    )
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Time kernels and print a table; 1 if one of them has no figure."""
     modes = _modes(arguments.mode)
     if arguments.boards < 1:
@@ -57,7 +81,7 @@ def run_bench(arguments: Namespace) -> int:
         progress.end()
     rows = rows_of(timings)
     if arguments.json:
-        print(json.dumps({"machine": machine(), "method": METHOD, "timings": rows, "not run": not_run}, indent=2))
+        print_json({"machine": machine(), "method": METHOD, "timings": rows, "not run": not_run})
     elif any(isinstance(one, Timing) for one in timings):
         _print(rows)
         print(*not_run, sep="\n", end="\n" if not_run else "")
@@ -177,9 +201,9 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
     keys += ["median", "p10", *(["speed"] if "speed" in several else []), "acceptance"]
     heads = {"mode": "calls", "unit": "cycles a", "p10": "10th", "acceptance": "clean"}
     shown = [[_shown(key, row.get(key)) for key in keys] for row in rows]
-    align = ["right" if key in ("lanes", "median", "p10", "speed", "acceptance") else "left" for key in keys]
+    align = "".join("r" if key in ("lanes", "median", "p10", "speed", "acceptance") else "l" for key in keys)
     head = [heads.get(key, key) for key in keys]
-    print(tabulate(shown, head, tablefmt="simple", colalign=align, disable_numparse=True))
+    print_table(head, shown, align)
     boards = {row["boards"] for row in rows} - {0}
     print(f"\n{machine()['processor']}")
     print(METHOD)

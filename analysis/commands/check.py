@@ -1,29 +1,64 @@
-"""`setwise check`: every kernel of the chosen routines, run and judged, here or on an emulated processor."""
+"""`setwise check`: kernels, or a function of somebody's ELF file, run against the ray-walk.
+
+Kernels run here, or on an emulated processor; nothing of somebody's file runs but in Bochs. What needs NumPy is
+imported where it is used, so that the help is there without.
+"""
 
 from __future__ import annotations
 
-import json
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby
+from typing import TYPE_CHECKING
 
-from tabulate import tabulate
-
+from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.objects import load
+from setwise.analysis.commands.arguments import (
+    PATTERNS,
+    add_json,
+    add_names,
+    add_object,
+    add_on,
+    add_only_abi,
+    add_only_isa,
+    object_given,
+)
 from setwise.analysis.commands.boards import boards, input_lines
-from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
+from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
+from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.run.cases import Cases, make_cases
-from setwise.analysis.run.check import Mismatch, Outcome, check
-from setwise.analysis.run.emulation import EmulatedCode, check_emulated
-from setwise.codegen.describe.routine import Contract, Routine
-from setwise.codegen.lower import Kernel
-from setwise.codegen.run.bochs import HOW_TO_GET, Processor, installed, ready, usual
+from setwise.analysis.commands.tables import print_json, print_table
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Contract
+from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.run.bochs import HOW_TO_GET, PROCESSORS, Processor, installed, ready, usual
 from setwise.codegen.run.call import calling_sequence, missing, runner
 from setwise.codegen.run.cpu import BASELINE
+
+if TYPE_CHECKING:
+    from setwise.analysis.run.cases import Cases
+    from setwise.analysis.run.check import Mismatch, Outcome
+
+EXAMPLES = (
+    "setwise check 'kogge-stone.*' --isa bmi2",
+    "setwise check sliders.union --on icelake",
+    "setwise check --object fills.o --symbol soutAttacks --spec kogge-stone.attacks.sout",
+)
+
+_CAME_WITH = {
+    "sse3": "ssse3",
+    "lzcnt": "bmi1",
+    "avx512cd": "avx512f",
+    "avx512bitalg": "avx512vbmi",
+    "avx512vpopcntdq": "avx512vbmi",
+    "avx512vbmi2": "avx512vbmi",
+}
+"""Features that no kernel of ours needs, and of ours one that every emulated processor with it has as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +69,49 @@ class Judged:
     outcome: Outcome
 
 
-def run_checks(routines: Sequence[Routine], arguments: Namespace) -> int:
-    """Check the kernels of these routines and print a table; 1 if one fails."""
-    jobs = jobs_of(routines, arguments.isa, arguments.abi)
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME..., or an object; where they run, and --json."""
+    add_names(parser, f"{PATTERNS}; default: all")
+    add_only_isa(parser)
+    add_only_abi(parser)
+    add_object(parser, remark="; it runs in Bochs only", spec=True)
+    add_on(parser)
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a sixteenth of the lines' cases, a tenth of the random boards, as always in Bochs",
+    )
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Check what is asked for and print how it ended; 1 if one fails."""
+    is_object = object_given(arguments)
     on = None if arguments.on is None else ready(arguments.on)
+    if is_object:
+        return _check_object(arguments, on)
+    jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi)
     progress = Progress(len(jobs))
     try:
-        judged = list(side_by_side(partial(judge, quick=arguments.quick, on=on), jobs, progress))
+        judged = list(in_processes(partial(check_kernels, quick=arguments.quick, on=on), jobs, progress))
     finally:
         progress.end()
-    judged.sort(key=lambda one: one.job.key)
+    judged.sort(key=lambda kernel: kernel.job.key)
     if arguments.json:
-        rows = []
-        for one in judged:
-            name, isa, lanes, abi = one.job.key
-            outcome = one.outcome
-            row = {"name": name, "isa": isa, "lanes": lanes, "abi": abi, "status": outcome.status, "on": outcome.on}
-            rows.append({**row, "cases": outcome.cases, "reason": outcome.reason})
-        print(json.dumps(rows, indent=2))
+        print_json([_row(dict(zip(_KEYS, kernel.job.key, strict=True)), kernel.outcome) for kernel in judged])
     else:
         _report(judged)
-    return int(any(one.outcome.status == "failed" for one in judged))
+    return int(any(kernel.outcome.status == "failed" for kernel in judged))
 
 
-def judge(
+_KEYS = ("name", "isa", "lanes", "abi")
+
+
+def _row(key: dict[str, str | int | None], outcome: Outcome) -> dict[str, object]:
+    return {**key, **{name: getattr(outcome, name) for name in ("status", "on", "cases", "reason")}}
+
+
+def check_kernels(
     jobs: Sequence[Job], progress: Progress | None = None, *, quick: bool = False, on: Processor | None = None
 ) -> Iterator[Judged]:
     """Each kernel's outcome; kernels of one contract, which stand together, share cases and expected results.
@@ -72,6 +126,9 @@ def judge(
 
 def _judged(made: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Processor | None) -> Iterator[Judged]:
     """The outcomes of kernels of one contract; those that one emulated processor runs go into its boots together."""
+    from setwise.analysis.run.cases import make_cases
+    from setwise.analysis.run.check import Outcome
+
     here: list[tuple[Job, Kernel]] = []
     elsewhere: dict[Processor, list[tuple[Job, Kernel]]] = {}
     for job, kernel in made:
@@ -91,7 +148,7 @@ def _judged(made: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Processor
         yield from (Judged(job, Outcome("failed", reason=str(error))) for job, _ in chain(here, *elsewhere.values()))
         return
     if cases is not None:
-        yield from (Judged(job, run(kernel, cases)) for job, kernel in here)
+        yield from (Judged(job, run_cases(kernel, cases)) for job, kernel in here)
     if fewer is not None:
         for processor, kernels in elsewhere.items():
             yield from _emulated(kernels, fewer, processor)
@@ -113,6 +170,9 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
 
 
 def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor) -> Iterator[Judged]:
+    from setwise.analysis.run.check import Outcome
+    from setwise.analysis.run.emulation import EmulatedCode, check_emulated
+
     subjects: dict[Job, EmulatedCode] = {}
     for job, kernel in kernels:
         try:
@@ -124,8 +184,10 @@ def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor
     yield from map(Judged, subjects, check_emulated(list(subjects.values()), cases, on))
 
 
-def run(kernel: Kernel, cases: Cases) -> Outcome:
+def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
     """One kernel over all cases."""
+    from setwise.analysis.run.check import Outcome, check
+
     try:
         running = runner(kernel)
     except ValueError as error:
@@ -137,8 +199,7 @@ def run(kernel: Kernel, cases: Cases) -> Outcome:
 def _report(judged: Sequence[Judged]) -> None:
     rows = [(*one.job.key, f"{one.outcome.cases:,}", one.outcome.status, one.outcome.on) for one in judged]
     head = ("name", "isa", "lanes", "abi", "cases", "", "")
-    align = ("left", "left", "right", "left", "right", "left", "left")
-    print(tabulate(rows, head, tablefmt="simple", colalign=align, disable_numparse=True))
+    print_table(head, rows, "llrlrll")
     for one in judged:
         if one.outcome.mismatch is not None:
             boards_of_it = drawn(one.job.routine.contract, one.outcome.mismatch)
@@ -162,3 +223,49 @@ def drawn(contract: Contract, mismatch: Mismatch) -> str:
     for name, expected, got in zip(contract.results, mismatch.expected, mismatch.got, strict=True):
         shown += [(f"{name}, expected", expected), (f"{name}, got", got)]
     return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown)
+
+
+def _check_object(arguments: Namespace, on: Processor | None) -> int:
+    """Check a function of an ELF file by the contract of a routine; 1 if that fails.
+
+    Raises NoBochs without Bochs, and CannotRunHere where the processor lacks what the function needs.
+    """
+    from setwise.analysis.run.cases import make_cases
+    from setwise.analysis.run.emulation import EmulatedCode, check_emulated
+
+    symbol, abi = arguments.symbol, arguments.abi or "sysv"
+    binary = load(arguments.object, symbol)
+    routine = find(arguments.spec)
+    kernel = lower(routine, routine.isas[0], abi)
+    on = processor_for(binary, on)
+    cases = make_cases(routine.contract, arguments.quick)
+    arrays = bool(routine.contract.elements)
+    (outcome,) = check_emulated([EmulatedCode(binary, calling_sequence(kernel), arrays)], cases, on)
+    outcome = replace(outcome, on=outcome.on or f"{on.title}, emulated")
+    if arguments.json:
+        print_json([_row({"name": symbol, "isa": None, "lanes": 1, "abi": abi}, outcome)])
+    else:
+        print(f"{symbol} as {routine.name}, {abi}: {outcome.status}")
+        print(f"{outcome.cases:,} calls on {outcome.on}")
+        if outcome.reason:
+            print(f"\n{outcome.reason}")
+        if outcome.mismatch is not None:
+            print(drawn(routine.contract, outcome.mismatch))
+    return int(outcome.status != "passed")
+
+
+def processor_for(binary: Binary, on: Processor | None = None) -> Processor:
+    """The processor that was asked for, or the oldest one that has all features in these bytes.
+
+    Raises CannotRunHere where there is none, or it lacks one; NoBochs without Bochs.
+    """
+    needed = frozenset(_CAME_WITH.get(one, one) for one in features(decode(binary.text))) - BASELINE
+    if on is not None:
+        if lacking := needed - on.features:
+            raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}")
+        return on
+    found = usual(needed)
+    if found is None:
+        lacking = needed - frozenset[str]().union(*(one.features for one in PROCESSORS.values()))
+        raise CannotRunHere(f"no processor in Bochs is known to have {', '.join(sorted(lacking or needed))}")
+    return ready(found.name)

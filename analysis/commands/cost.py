@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,80 +10,112 @@ from typing import Any
 from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.decode import Decoded, Reg, decode
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.objects import load
+from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_target, object_given
 from setwise.analysis.commands.errors import NotInstalled
-from setwise.analysis.commands.names import chosen
-from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.commands.names import key_of, of_kernels
+from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.bounds import Cost, cost, loops, round_cost
 from setwise.analysis.cost.mca import installed, opinion
-from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost, processor
-from setwise.codegen.describe.routine import Routine
-from setwise.codegen.lower import Kernel, Refused, lower
+from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
+from setwise.codegen.lower import Kernel, Refused
 
+EXAMPLES = (
+    "setwise cost kogge-stone.attacks.sout",
+    "setwise cost 'push.attacks.*' --isa avx2 --cpu zen4",
+    "setwise cost --object fills.o --symbol soutAttacks",
+)
 _NOTE = """\
 Lower bounds in core cycles: latency from the arguments to the result, bound for calls that wait for nothing. Loads hit
 the nearest cache, branches are predicted; the call itself and the final ret are left out."""
-_PATTERN = "*?["
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class CostInput:
     """Code to cost: what it is called, its instructions, and what of it they are."""
 
-    head: dict[str, Any]
+    key: dict[str, Any]
     stream: tuple[Decoded, ...]
     part: str
 
+    def on(self, processor: Processor) -> Cost:
+        """The cost of a call, or of a round of a loop."""
+        return cost(self.stream, processor) if self.part == "call" else round_cost(self.stream, processor)
 
-def cost_command(arguments: Namespace) -> int:
+    def lacking(self, processor: Processor) -> bool:
+        """Whether the processor has no such instructions."""
+        features = (feature for instruction in self.stream for feature in instruction.features)
+        return bool(processor.lacks) and any(feature.startswith(processor.lacks) for feature in features)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME... and their target, or an object; which processors, and --json."""
+    add_names(parser)
+    parser.add_argument("--cpu", metavar="C", help="only this: skylake-server, ice-lake, zen3 or zen4 (default: all)")
+    parser.add_argument("--mca", action="store_true", help="llvm-mca's figures beside, and why they differ")
+    add_object(parser)
+    add_target(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Bounds of kernels, or of a function of an ELF file."""
     if arguments.mca and installed() is None:
         raise NotInstalled("llvm-mca is not installed; on Debian: apt install llvm-19")
     processors = [processor(arguments.cpu)] if arguments.cpu else [*PROCESSORS]
-    subjects = [_of_object(arguments)] if arguments.object else _of_names(arguments)
-    rows: list[dict[str, Any]] = []
-    costs: list[tuple[Processor, Cost]] = []
-    for subject in subjects:
-        for one in processors:
-            try:
-                found = bounds(subject.stream, subject.part, one)
-            except UnknownCost:
-                if arguments.cpu:
-                    raise
-                if one.lacks and any(
-                    feature.startswith(one.lacks) for each in subject.stream for feature in each.features
-                ):
-                    continue
-                raise
-            costs.append((one, found))
-            rows.append({**subject.head, "part": subject.part, "cpu": one.name, **found.as_dict()})
-            if arguments.mca:
-                said = opinion(subject.stream, one, found, subject.part != "call")
-                rows[-1] |= {"mca": said.cycles, "mca_latency": said.latency, "why": said.why}
+    if object_given(arguments):
+        inputs = [_of_object(arguments.object, arguments.symbol)]
+    elif arguments.names:
+        inputs = of_kernels(arguments.names, arguments.isa, arguments.abi, arguments.lanes, _of_kernel)
+    else:
+        raise ValueError("name routines, or --object FILE --symbol SYM")
+    costs = [(code, on, code.on(on)) for code in inputs for on in processors if arguments.cpu or not code.lacking(on)]
+    rows = [_row(code, on, bounds, arguments.mca) for code, on, bounds in costs]
     if arguments.json:
         print_json(rows)
-        return 0
-    keys = ["name", "isa", "lanes", "part", "cpu", "latency", "bound", "limit", "pressure", "ports", "issue", "depth"]
-    keys += ["bytes", "registers"] + (["mca", "mca_latency"] if arguments.mca else [])
-    single = len(subjects) == 1
-    hidden = {"name", "isa", "lanes", "part"} if single else set()
-    shown = [
-        key for key in keys if key not in hidden and not (key == "lanes" and all((row[key] or 1) == 1 for row in rows))
-    ]
-    if single:
-        print(_title(subjects[0]) + "\n")
-    print_table([key.replace("_", " ") for key in shown], [[row[key] for key in shown] for row in rows])
-    if arguments.mca:
-        for why in dict.fromkeys(f"{row['cpu']}: llvm-mca {row['why']}" for row in rows if row["why"]):
-            print(why)
-    if single and subjects[0].part == "call":
-        print("\n" + marked(subjects[0].stream, costs))
-    print("\n" + _NOTE)
+    else:
+        _print(inputs, rows, [(on, bounds) for _, on, bounds in costs])
     return 0
 
 
-def bounds(stream: Sequence[Decoded], part: str, on: Processor) -> Cost:
-    """The cost of a call, or of a round of a loop."""
-    return cost(stream, on) if part == "call" else round_cost(stream, on)
+def _of_kernel(kernel: Kernel) -> CostInput:
+    try:
+        return CostInput(key_of(kernel), *part_of(decode(binary_of(kernel).text)))
+    except ValueError as error:
+        raise Refused(f"{kernel.name}: {error}") from None
+
+
+def _of_object(path: str, symbol: str) -> CostInput:
+    key = {"name": symbol, "isa": None, "lanes": None, "abi": None}
+    return CostInput(key, *part_of(decode(load(path, symbol).text)))
+
+
+def _row(code: CostInput, on: Processor, bounds: Cost, with_mca: bool) -> dict[str, Any]:
+    row = {**code.key, "part": code.part, "cpu": on.name, **bounds.as_dict()}
+    if with_mca:
+        estimate = opinion(code.stream, on, bounds, code.part != "call")
+        row |= {"mca": estimate.cycles, "mca_latency": estimate.latency, "why": estimate.why}
+    return row
+
+
+def _print(
+    inputs: Sequence[CostInput], rows: Sequence[dict[str, Any]], costs: Sequence[tuple[Processor, Cost]]
+) -> None:
+    """The table; of one code alone its title above, and below its listing with the critical path."""
+    keys = ["name", "isa", "lanes", "part", "cpu", "latency", "bound", "limit", "pressure", "ports", "issue", "depth"]
+    keys += ["bytes", "registers", "mca", "mca_latency"]
+    single = len(inputs) == 1
+    hidden = {"name", "isa", "lanes", "part"} if single else set()
+    if all((row["lanes"] or 1) == 1 for row in rows):
+        hidden.add("lanes")
+    if single:
+        print(_title(inputs[0]) + "\n")
+    print_columns([key for key in keys if key not in hidden and any(key in row for row in rows)], rows)
+    for why in dict.fromkeys(f"{row['cpu']}: llvm-mca {row['why']}" for row in rows if row.get("why")):
+        print(why)
+    if single and inputs[0].part == "call":
+        print("\n" + marked(inputs[0].stream, costs))
+    print("\n" + _NOTE)
 
 
 def marked(stream: Sequence[Decoded], costs: Sequence[tuple[Processor, Cost]]) -> str:
@@ -119,56 +151,7 @@ def _width(stream: Sequence[Decoded]) -> int:
     return max((operand.bits for one in stream for operand in one.operands if isinstance(operand, Reg)), default=0)
 
 
-def _of_names(arguments: Namespace) -> list[Subject]:
-    if not arguments.names or arguments.symbol:
-        raise ValueError("name routines, or --object FILE --symbol SYM")
-    refused: Exception | None = None
-    found = []
-    for routine in chosen(arguments.names):
-        try:
-            found.append(_of_kernel(_kernel(routine, arguments)))
-        except (Refused, ValueError) as error:
-            if not any(sign in name for name in arguments.names for sign in _PATTERN):
-                raise
-            refused = error  # a pattern means those that there are
-    if refused and not found:
-        raise refused
-    return found
-
-
-def _kernel(routine: Routine, arguments: Namespace) -> Kernel:
-    return lower(routine, arguments.isa, arguments.abi, arguments.lanes)
-
-
-def _of_kernel(kernel: Kernel) -> Subject:
-    head = {
-        "name": kernel.name,
-        "isa": kernel.target.name,
-        "lanes": kernel.layout.lanes,
-        "abi": kernel.convention.name,
-    }
-    try:
-        stream, part = part_of(decode(binary_of(kernel).text))
-    except ValueError as error:
-        raise ValueError(f"{kernel.name}: {error}") from None
-    return Subject(head, stream, part)
-
-
-def _of_object(arguments: Namespace) -> Subject:
-    from setwise.analysis.code.objects import load
-
-    if arguments.names or not arguments.symbol:
-        raise ValueError("--object FILE and --symbol SYM go together, and without names")
-    stream, part = part_of(decode(load(arguments.object, arguments.symbol).text))
-    return Subject({"name": arguments.symbol, "isa": None, "lanes": None, "abi": None}, stream, part)
-
-
-def _title(subject: Subject) -> str:
-    head = subject.head
-    if head["isa"] is None:
-        named = [head["name"]]
-    else:
-        named = [head["name"], head["isa"], *([f"{head['lanes']} lanes"] if head["lanes"] > 1 else []), head["abi"]]
-    if subject.part == "round":
-        named.append("one round of its loop")
-    return ", ".join(named)
+def _title(code: CostInput) -> str:
+    name, isa, lanes, abi = code.key.values()
+    words = [name] if isa is None else [name, isa, *([f"{lanes} lanes"] if lanes > 1 else []), abi]
+    return ", ".join([*words, *(["one round of its loop"] if code.part == "round" else [])])

@@ -1,40 +1,60 @@
-"""`setwise export` and `setwise verify`: kernels as files for other people's programs, and whether these still hold."""
+"""`setwise export`: kernels as files for other people's programs."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.arguments import add_lanes, add_names, add_time_limit
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.exports import metadata as record
-from setwise.analysis.exports import verify
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.metadata import Metadata, Recorded, Request
+from setwise.analysis.exports.request import Request, files_of, format_called, kernels_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.task import Task
 from setwise.analysis.text import counted
-from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS, Format
-from setwise.codegen.export.objects.relocatable import with_endbr64
-from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.write import NotWritten, write
-from setwise.codegen.lower import TARGETS, Kernel, Refused, lower
+from setwise.codegen.lower import TARGETS, Kernel
+
+EXAMPLES = (
+    "setwise export sliders.union --isa avx2 --format elf -o out",
+    "setwise export 'kogge-stone.attacks.*' --format coff -o out",
+    "setwise export sliders.union sliders.pair --isa x86-64,avx2,avx512 --format c --dispatch -o out",
+)
 
 
-def run_export(arguments: Namespace) -> int:
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME..., the format and the directory; the target, and how files and proofs are made."""
+    add_names(parser, needed=True)
+    parser.add_argument(
+        "--format",
+        required=True,
+        metavar="F",
+        help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory, made where it is missing")
+    parser.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets (default: x86-64)")
+    add_lanes(parser)
+    parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
+    parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
+    parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
+    add_time_limit(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Write the files; nothing where one of them cannot be, or where a kernel is not proved."""
-    given = _format(arguments.format)
+    given = format_called(arguments.format)
     if not arguments.output:
         raise ValueError("-o has no name of a directory: give one, such as out")
     request = _request(arguments, given)
@@ -64,57 +84,6 @@ def run_export(arguments: Namespace) -> int:
     return 0
 
 
-def run_verify(arguments: Namespace) -> int:
-    """Look at everything that the metadata speaks of; 1 where something is not as it says."""
-    directory = Path(arguments.directory)
-    found = record.read(directory)
-    findings = list(verify.files(directory, found))
-    kernels = _kernels_again(found)
-    findings.append(_made_again(found, kernels))
-    prover = Prover()
-    progress = Progress(len(found.kernels))
-    try:
-        for kernel in found.kernels:
-            progress.show(kernel.symbol)
-            findings.append(verify.figures(kernel))
-            elf = directory / f"{kernel.symbol}.o" if found.request.format == "elf" else None
-            task = _task(kernel, kernels)
-            if isinstance(task, str):
-                findings.append(verify.Finding(kernel.symbol, "proof", "failed", task))
-                continue
-            findings += verify.proof(prover, kernel, task, elf, arguments.time_limit)
-    finally:
-        progress.end()
-    if arguments.json:
-        keys = ("subject", "what", "status", "reason")
-        print_json([{key: getattr(one, key) for key in keys} for one in findings])
-    else:
-        print_table(("of", "check", "", ""), [(one.subject, one.what, one.status, one.reason) for one in findings])
-        failed = sum(one.status == "failed" for one in findings)
-        print(f"\n{counted(len(findings), 'check')}: {f'{failed} failed' if failed else 'all fine'}")
-    return int(any(one.status == "failed" for one in findings))
-
-
-def kernels_of(request: Request) -> tuple[Kernel, ...]:
-    """The kernels that a request names, in its order; what does not come for an instruction set is left out.
-
-    Raises Refused where that is all.
-    """
-    refused: Refused | None = None
-    kernels = []
-    for routine in map(find, request.names):
-        for isa in request.isas:
-            # Lanes are for those sets that have a choice, unless there is one alone.
-            lanes = request.lanes if len(request.isas) == 1 or len(TARGETS[isa].widths) > 1 else None
-            try:
-                kernels.append(lower(routine, isa, request.abi, lanes))
-            except Refused as error:
-                refused = error
-    if not kernels and refused is not None:
-        raise refused
-    return tuple(with_endbr64(kernel) for kernel in kernels) if request.endbr64 else tuple(kernels)
-
-
 def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
     """Say which of the routines that were named are not among the kernels for all instruction sets."""
     made = {(kernel.name, kernel.target.name) for kernel in kernels}
@@ -122,47 +91,6 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
     if missing:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)
-
-
-def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
-    """The files of a request, by their names."""
-    options = Options(endbr64=request.endbr64, dispatch=request.dispatch)
-    return FORMATS[request.format].files(Order(tuple(kernels), cache(facts_of), options, request.made_by))
-
-
-def _kernels_again(found: Metadata) -> tuple[Kernel, ...]:
-    """What this setwise makes of the recorded request; nothing where it cannot."""
-    try:
-        return kernels_of(found.request)
-    except (ValueError, KeyError):
-        return ()
-
-
-def _made_again(found: Metadata, kernels: Sequence[Kernel]) -> verify.Finding:
-    """Whether the files of these kernels are those that are recorded."""
-    request = found.request
-    try:
-        _format(request.format)
-        files = files_of(request, kernels)
-        again = record.metadata(request, kernels, cache(facts_of), files, [None] * len(kernels))
-    except (ValueError, LookupError) as error:
-        return verify.Finding("all files", "made again", "failed", str(error))
-    return verify.made_again(found, files, again)
-
-
-def _task(recorded: Recorded, kernels: Sequence[Kernel]) -> Task | str:
-    """What a recorded kernel has to do, by the catalogue, not by what the metadata says; or why there is no telling."""
-    wanted = recorded.name, recorded.isa, recorded.lanes, recorded.abi
-    for one in kernels:
-        if (one.name, one.target.name, one.layout.lanes, one.convention.name) == wanted:
-            return task_of(one)
-    return f"the request has no {recorded.name} for {recorded.isa}, {recorded.lanes} lanes, {recorded.abi}"
-
-
-def _format(name: str) -> Format:
-    if name not in FORMATS:
-        raise ValueError(f"unknown format '{name}': use one of {', '.join(FORMATS)}")
-    return FORMATS[name]
 
 
 def _request(arguments: Namespace, given: Format) -> Request:

@@ -21,7 +21,7 @@ from setwise.codegen.machine.convention import CONVENTIONS
 T = TypeVar("T")
 _WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
-Key = tuple[str, str, int, str]
+KernelKey = tuple[str, str, int, str]
 """Name, instruction set, lanes, convention."""
 
 
@@ -35,7 +35,7 @@ class Job:
     abi: str
 
     @property
-    def key(self) -> Key:
+    def key(self) -> KernelKey:
         """Name, instruction set, lanes, convention."""
         return self.routine.name, self.isa, self.lanes, self.abi
 
@@ -44,7 +44,7 @@ class Job:
         """The key in words."""
         return " ".join(map(str, self.key))
 
-    def __reduce__(self) -> tuple[Callable[..., Job], Key]:
+    def __reduce__(self) -> tuple[Callable[..., Job], KernelKey]:
         return _named, self.key
 
 
@@ -53,7 +53,7 @@ def _named(name: str, isa: str, lanes: int, abi: str) -> Job:
 
 
 Work = Callable[[Sequence[Job], Progress | None], Iterator[T]]
-"""What a judge does with kernels of one contract, one after the other: `judge` of commands.check, say."""
+"""What a judge does with kernels of one contract, one after the other: `check_kernels` of commands.check, say."""
 
 
 def jobs_of(routines: Sequence[Routine], isa: str | None, abi: str | None) -> list[Job]:
@@ -97,7 +97,7 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
         raise refused
 
 
-def side_by_side(
+def in_processes(
     work: Work[T],
     jobs: Sequence[Job],
     progress: Progress | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from collections.abc import Sequence
 
 from setwise.analysis.text import counted
 from setwise.codegen import board
@@ -25,29 +25,34 @@ def given_parameters(routine: Routine) -> list[Parameter]:
     return parameters
 
 
-def words_of(routine: Routine, arguments: Namespace) -> list[int]:
+def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
     """The parameters' values: boards from the position if there is one, the others from the arguments."""
     parameters = given_parameters(routine)
-    given: list[str] = list(arguments.arguments or ())
-    from_position: dict[str, int] = {}
-    if arguments.fen is not None:
-        position = board.parse_fen(arguments.fen)
-        if arguments.side not in (None, "w", "b"):
-            raise ValueError(f"no side '{arguments.side}': write w or b")
-        side: board.Side = position.side if arguments.side is None else "w" if arguments.side == "w" else "b"
-        from_position = _from_position(routine, position, side)
-    elif arguments.side is not None:
-        raise ValueError("--side goes with --fen")
-    wanted = [parameter for parameter in parameters if parameter.name not in from_position]
-    if len(given) != len(wanted):
-        names = " ".join(parameter.name for parameter in wanted) or "none"
-        beside = " beside --fen" if from_position else " (or --fen)"
-        raise ValueError(f"{routine.name} takes {counted(len(wanted), 'argument')}{beside}, not {len(given)}: {names}")
-    texts = dict(zip((parameter.name for parameter in wanted), given, strict=True))
+    words = _of_position(routine, fen, side)
+    wanted = [parameter.name for parameter in parameters if parameter.name not in words]
+    if len(arguments) != len(wanted):
+        beside = " beside --fen" if words else " (or --fen)"
+        raise ValueError(
+            f"{routine.name} takes {counted(len(wanted), 'argument')}{beside}, not {len(arguments)}: "
+            f"{' '.join(wanted) or 'none'}"
+        )
+    texts = dict(zip(wanted, arguments, strict=True))
     return [
-        from_position[parameter.name] if parameter.name in from_position else _parsed(parameter, texts[parameter.name])
+        words[parameter.name] if parameter.name in words else _parsed(parameter, texts[parameter.name])
         for parameter in parameters
     ]
+
+
+def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[str, int]:
+    """The boards that a position gives, by the parameters' names; none without a position."""
+    if fen is None:
+        if side is not None:
+            raise ValueError("--side goes with --fen")
+        return {}
+    position = board.parse_fen(fen)
+    if side not in (None, "w", "b"):
+        raise ValueError(f"no side '{side}': write w or b")
+    return _from_position(routine, position, "w" if side == "w" else "b" if side == "b" else position.side)
 
 
 def _from_position(routine: Routine, position: board.Position, side: board.Side) -> dict[str, int]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,20 +15,39 @@ from tabulate import tabulate
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.objects import load
+from setwise.analysis.commands.arguments import (
+    PATTERNS,
+    add_json,
+    add_names,
+    add_object,
+    add_only_abi,
+    add_only_isa,
+    add_time_limit,
+    object_given,
+)
 from setwise.analysis.commands.boards import boards, input_lines
-from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
+from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
+from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place
+from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.raywalk import directions
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import lower
+
+EXAMPLES = (
+    "setwise prove 'kogge-stone.*'",
+    "setwise prove kogge-stone.attacks.nort --isa x86-64 --abi sysv",
+    "setwise prove --object fills.o --symbol soutAttacks --spec kogge-stone.attacks.sout",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +55,7 @@ class Proof:
     """A routine and how its proof ended; `key` is its name, instruction set, lanes and convention.
 
     Without a certificate `reason` says why it could not be made. `lowering` is how many seconds a processor took
-    to make it.
+    to make it; `title` is what it is about, if not the routine by its name.
     """
 
     key: tuple[str, str | None, int, str]
@@ -45,6 +63,7 @@ class Proof:
     confirmation: Confirmation | None = None
     reason: str = ""
     lowering: float = 0.0
+    title: str = ""
 
     @property
     def status(self) -> str:
@@ -62,46 +81,68 @@ class Proof:
         return self.status == "proved"
 
 
-def run_proofs(routines: Sequence[Routine], arguments: Namespace) -> int:
-    """Prove the kernels of these routines and print a table, or the certificate of a single one; 1 if one fails."""
-    jobs = [job for job in jobs_of(routines, arguments.isa, arguments.abi) if arguments.lanes in (None, job.lanes)]
-    if not jobs:
-        raise ValueError(f"no kernel has {arguments.lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    progress = Progress(len(jobs))
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME..., or an object; how long a proof may take, and --json."""
+    add_names(parser, f"{PATTERNS}; default: all")
+    add_only_isa(parser)
+    parser.add_argument(
+        "--lanes", type=int, metavar="N", help="only kernels of so many lanes: 1, 2, 4, 8 (default: all)"
+    )
+    add_only_abi(parser)
+    add_object(parser, spec=True)
+    add_time_limit(parser, "seconds a kernel; then it is not proved")
+    add_json(
+        parser,
+        "; sha256 is that of listings and metadata.json, of code with distances to data zero, image_sha256 of code and "
+        "data",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Prove what is asked for and print a table, or the certificate of a single one; 1 if one is not proved."""
+    BitVectors()  # before anything is made: it says at once if there is no solver
     start = time.monotonic()
-    work = partial(prove_all, time_limit=arguments.time_limit)
-    try:
-        proofs = sorted(side_by_side(work, jobs, progress, _effort), key=lambda one: one.key)
-    finally:
-        progress.end()
+    if object_given(arguments):
+        proofs = [prove_object(arguments.object, arguments.symbol, arguments.spec, arguments.abi, arguments.time_limit)]
+    else:
+        proofs = _prove_kernels(arguments.names, arguments.isa, arguments.lanes, arguments.abi, arguments.time_limit)
     if arguments.json:
-        print(json.dumps([_row(one) for one in proofs], indent=2))
+        print_json([_row(proof) for proof in proofs])
     elif len(proofs) == 1:
-        print(certificate_text(proofs[0], proofs[0].key[0]))
+        print(certificate_text(proofs[0]))
     else:
         _report(proofs, time.monotonic() - start)
-    return int(not all(one.fine for one in proofs))
+    return int(not all(proof.fine for proof in proofs))
 
 
-def prove_object(arguments: Namespace) -> int:
-    """Prove a function of an ELF file against the contract of a routine and print its certificate; 1 if that fails."""
-    from setwise.analysis.code.objects import load
+def _prove_kernels(
+    names: Sequence[str], isa: str | None, lanes: int | None, abi: str | None, time_limit: float
+) -> list[Proof]:
+    jobs = [job for job in jobs_of(chosen(names), isa, abi) if lanes in (None, job.lanes)]
+    if not jobs:
+        raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
+    progress = Progress(len(jobs))
+    try:
+        return sorted(
+            in_processes(partial(prove_all, time_limit=time_limit), jobs, progress, _effort),
+            key=lambda proof: proof.key,
+        )
+    finally:
+        progress.end()
 
-    binary = load(arguments.object, arguments.symbol)
-    routine = find(arguments.spec)
-    kernel = lower(routine, routine.isas[0], arguments.abi)
-    made = Prover().prove(binary, task_of(kernel), arguments.time_limit)
-    # Nothing of the object runs, whatever the proof says of it.
-    proof = Proof(
-        (arguments.symbol, None, 1, arguments.abi),
-        made,
-        confirm_by_stepping(made) if made.status == "refuted" else None,
+
+def prove_object(path: str, symbol: str, spec: str, abi: str | None, time_limit: float = TIME_LIMIT) -> Proof:
+    """The proof of a function of an ELF file against the contract of a routine; nothing of the file runs."""
+    binary = load(path, symbol)
+    routine = find(spec)
+    kernel = lower(routine, routine.isas[0], abi or "sysv")
+    certificate = Prover().prove(binary, task_of(kernel), time_limit)
+    return Proof(
+        (symbol, None, 1, kernel.convention.name),
+        certificate,
+        confirm_by_stepping(certificate) if certificate.status == "refuted" else None,
+        title=f"{symbol} as {routine.name}",
     )
-    if arguments.json:
-        print(json.dumps([_row(proof)], indent=2))
-    else:
-        print(certificate_text(proof, f"{arguments.symbol} as {routine.name}"))
-    return int(not proof.fine)
 
 
 def prove_all(
@@ -161,9 +202,8 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
     rows = [
         (*one.key, f"{1000 * one.certificate.seconds:.0f}" if one.certificate else "", one.status) for one in proofs
     ]
-    align = ("left", "left", "right", "left", "right", "left")
     head = ("name", "isa", "lanes", "abi", "ms", "")
-    print(tabulate(rows, head, tablefmt="simple", colalign=align, disable_numparse=True))
+    print_table(head, rows, "llrlrl")
     for one in proofs:
         if one.status == "refuted":
             print(f"\n{' '.join(map(str, one.key))}\n{_refutation(one)}")
@@ -179,9 +219,10 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
     print(f"{seconds:.1f} s, in which processors spent {solving:.1f} s on proofs and {making:.1f} s on lowering")
 
 
-def certificate_text(one: Proof, title: str) -> str:
+def certificate_text(one: Proof) -> str:
     """A certificate in words: what was proved of which bytes, and how; or what refutes it."""
-    made, (_, isa, lanes, abi) = one.certificate, one.key
+    made, (name, isa, lanes, abi) = one.certificate, one.key
+    title = one.title or name
     if made is None:
         return f"{title}: not proved: {one.reason}"
     task = made.task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +15,22 @@ from setwise.analysis.report.contents import files
 from setwise.analysis.report.data import gather
 from setwise.analysis.report.files import differences, write
 
+EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")
 
-def run_report(arguments: Namespace) -> int:
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The folder, and what is made anew."""
+    parser.add_argument("-o", "--output", default="reports", metavar="DIR", help="the folder (default: reports)")
+    parser.add_argument(
+        "--check", action="store_true", help="make all that is not measured anew, and name what differs from the files"
+    )
+    parser.add_argument(
+        "--measure", action="store_true", help="measure on this processor, besides, which takes minutes"
+    )
+    parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
+
+
+def run(arguments: Namespace) -> int:
     """Write the reports, or compare them with what is there; 1 if anything differs."""
     if arguments.check and arguments.measure:
         raise ValueError("--check compares what is there, --measure makes it anew: give one of them")

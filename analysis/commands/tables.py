@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -21,3 +21,8 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]], align: str =
         print(tabulate(rows, head, tablefmt="simple", colalign=sides, disable_numparse=True))
     else:
         print(tabulate(rows, head, tablefmt="simple"))
+
+
+def print_columns(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """What the rows have under these keys, as a table for people."""
+    print_table([key.replace("_", " ") for key in keys], [[row[key] for key in keys] for row in rows])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.arguments import add_position, add_target
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
@@ -18,11 +19,31 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import Kernel, lower
 
+EXAMPLES = (
+    "setwise trace",
+    "setwise trace kogge-stone.occluded.noEa c1,f1 0xffffffffffff0000",
+    "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w' --svg west.svg",
+)
 
-def run_trace(arguments: Namespace) -> int:
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME, its arguments or a position, what is drawn, and the target."""
+    parser.add_argument(
+        "name", nargs="?", default="dumb7.occluded.sout", metavar="NAME", help="the routine (dumb7.occluded.sout)"
+    )
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ARG", help="as `setwise run` takes them (default: the literature's example)"
+    )
+    add_position(parser)
+    parser.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
+    parser.add_argument("--svg", metavar="FILE", help="draw to this file instead")
+    add_target(parser)
+
+
+def run(arguments: Namespace) -> int:
     """A fill, or a kernel with --registers, in slow motion."""
     routine = find(arguments.name)
-    words = _words(routine, arguments)
+    words = _words(routine, arguments.arguments, arguments.fen, arguments.side)
     if arguments.registers:
         kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
         title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
@@ -43,10 +64,10 @@ def run_trace(arguments: Namespace) -> int:
     return 0
 
 
-def _words(routine: Routine, arguments: Namespace) -> list[int]:
+def _words(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
     """The parameters' words; without any the classic position, southward where the direction is free."""
-    if arguments.arguments or arguments.fen is not None or arguments.side is not None:
-        return words_of(routine, arguments)
+    if arguments or fen is not None or side is not None:
+        return words_of(routine, arguments, fen, side)
     occupied = board.ALL ^ EMPTY
     classic = {
         "board": SLIDERS,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.exports.request import Request
 from setwise.analysis.proof.certificate import Certificate
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.facts import Facts
@@ -26,20 +27,6 @@ _EDITION = 1
 
 class MetadataError(ValueError):
     """A directory without metadata of an export, or with some that cannot be read; the message is one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What was asked for, so that it can be made again: the names in full, no patterns."""
-
-    format: str
-    names: tuple[str, ...]
-    isas: tuple[str, ...]
-    abi: str
-    lanes: int | None = None
-    endbr64: bool = False
-    dispatch: bool = False
-    made_by: str = ""
 
 
 def metadata(

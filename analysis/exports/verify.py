@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import DecodeError, decode, distances, features
 from setwise.analysis.code.objects import ObjectError, load
-from setwise.analysis.exports.metadata import NAME, Metadata, Recorded
+from setwise.analysis.exports.facts import facts_of
+from setwise.analysis.exports.metadata import NAME, Metadata, Recorded, metadata
+from setwise.analysis.exports.request import files_of, format_called, kernels_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
+from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
+from setwise.codegen.lower import Kernel
 from setwise.codegen.version import version
 
-Status = Literal["fine", "failed", "not checked"]
+VerifyStatus = Literal["fine", "failed", "not checked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +31,30 @@ class Finding:
 
     subject: str
     what: str
-    status: Status
+    status: VerifyStatus
     reason: str = ""
 
 
-def files(directory: Path, found: Metadata) -> Iterator[Finding]:
+def findings(
+    directory: Path, recorded: Metadata, time_limit: float = TIME_LIMIT, show: Callable[[str], None] = lambda _: None
+) -> Iterator[Finding]:
+    """Everything that the metadata speaks of; `show` is told the kernel that is at work."""
+    yield from check_files(directory, recorded)
+    kernels = _kernels_again(recorded)
+    yield _made_again(recorded, kernels)
+    prover = Prover()
+    for kernel in recorded.kernels:
+        show(kernel.symbol)
+        yield check_figures(kernel)
+        elf = directory / f"{kernel.symbol}.o" if recorded.request.format == "elf" else None
+        task = _task(kernel, kernels)
+        if isinstance(task, str):
+            yield Finding(kernel.symbol, "proof", "failed", task)
+        else:
+            yield from check_proof(prover, kernel, task, elf, time_limit)
+
+
+def check_files(directory: Path, found: Metadata) -> Iterator[Finding]:
     """Whether each file has the bytes that were written."""
     for name, digest in found.files.items():
         try:
@@ -41,7 +65,7 @@ def files(directory: Path, found: Metadata) -> Iterator[Finding]:
         yield Finding(name, "as written", "fine" if same else "failed", "" if same else "its SHA-256 is another")
 
 
-def made_again(found: Metadata, files: Mapping[str, bytes], metadata: bytes) -> Finding:
+def check_reproduction(found: Metadata, files: Mapping[str, bytes], metadata: bytes) -> Finding:
     """Whether this setwise makes the same files and the same metadata of the same request; another version need not."""
     if found.setwise != version():
         reason = f"setwise {found.setwise} wrote it, this is {version()}"
@@ -55,7 +79,36 @@ def made_again(found: Metadata, files: Mapping[str, bytes], metadata: bytes) -> 
     return Finding("all files", "made again", "failed", f"it makes others: {', '.join(others)}")
 
 
-def figures(recorded: Recorded) -> Finding:
+def _kernels_again(recorded: Metadata) -> tuple[Kernel, ...]:
+    """What this setwise makes of the recorded request; nothing where it cannot."""
+    try:
+        return kernels_of(recorded.request)
+    except (ValueError, KeyError):
+        return ()
+
+
+def _made_again(recorded: Metadata, kernels: Sequence[Kernel]) -> Finding:
+    """Whether the files of these kernels are those that are recorded."""
+    request = recorded.request
+    try:
+        format_called(request.format)
+        files = files_of(request, kernels)
+        again = metadata(request, kernels, cache(facts_of), files, [None] * len(kernels))
+    except (ValueError, LookupError) as error:
+        return Finding("all files", "made again", "failed", str(error))
+    return check_reproduction(recorded, files, again)
+
+
+def _task(recorded: Recorded, kernels: Sequence[Kernel]) -> Task | str:
+    """What a recorded kernel has to do, by the catalogue, not by what the metadata says; or why there is no telling."""
+    wanted = recorded.name, recorded.isa, recorded.lanes, recorded.abi
+    for one in kernels:
+        if (one.name, one.target.name, one.layout.lanes, one.convention.name) == wanted:
+            return task_of(one)
+    return f"the request has no {recorded.name} for {recorded.isa}, {recorded.lanes} lanes, {recorded.abi}"
+
+
+def check_figures(recorded: Recorded) -> Finding:
     """Whether digests, distances, counts and features are those of the recorded bytes."""
     try:
         decoded = decode(recorded.binary.text)
@@ -77,7 +130,7 @@ def figures(recorded: Recorded) -> Finding:
     return Finding(recorded.symbol, "figures", "failed" if wrong else "fine", reason)
 
 
-def proof(
+def check_proof(
     prover: Prover, recorded: Recorded, task: Task, elf: Path | None, time_limit: float = TIME_LIMIT
 ) -> Iterator[Finding]:
     """Whether the recorded bytes do what the routine promises, and those in its ELF file, if there is one."""

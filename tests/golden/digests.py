@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from setwise.analysis.commands.jobs import Job, jobs_of, lowered, side_by_side
+from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
 from setwise.analysis.commands.progress import Progress
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import catalogue
@@ -40,7 +40,7 @@ def main() -> None:
     """Write the file."""
     wanted = jobs()
     progress = Progress(len(wanted))
-    made = sorted(side_by_side(lines, wanted, progress))
+    made = sorted(in_processes(lines, wanted, progress))
     progress.end()
     FILE.write_text("\n".join([HEAD, *made, ""]), encoding="ascii")
     print(f"{len(made)} kernels")

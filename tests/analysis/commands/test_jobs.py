@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.jobs import Job, jobs_of, side_by_side
+from setwise.analysis.commands.jobs import Job, in_processes, jobs_of
 from setwise.analysis.commands.progress import Progress
 from setwise.codegen.catalogue import find
 
@@ -41,7 +41,7 @@ def test_jobs_go_by_name() -> None:
 @pytest.mark.usefixtures("two_cores")
 def test_all_jobs_are_done(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(len(some()), shown=True)
-    assert sorted(side_by_side(titles, some(), progress)) == sorted(job.title for job in some())
+    assert sorted(in_processes(titles, some(), progress)) == sorted(job.title for job in some())
     shown = capsys.readouterr().err
     assert all(job.title in shown for job in some())
     assert f"{len(some())}/{len(some())} " in shown
@@ -50,5 +50,5 @@ def test_all_jobs_are_done(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.usefixtures("two_cores")
 def test_an_interrupted_process_ends_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CannotRunHere, match="try them one by one"):
-        list(side_by_side(interrupted, some()))
+        list(in_processes(interrupted, some()))
     assert capfd.readouterr().err == ""

@@ -104,7 +104,7 @@ def test_a_proof_that_the_processor_does_not_share_fails(
     found = next(iter(prove_all(jobs_of([find(NAME)], "x86-64", "sysv"))))
     assert found.certificate is not None
     proofs = _refuted(lower(find(NAME), "x86-64", "sysv"))
-    monkeypatch.setattr(prove, "side_by_side", lambda *_: iter([proofs]))
+    monkeypatch.setattr(prove, "in_processes", lambda *_: iter([proofs]))
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", status=1)
     assert "the proof is wrong" in shown
 
@@ -121,7 +121,7 @@ def _refuted(kernel: Kernel) -> Proof:
     lie = replace(made, status="refuted", reason=found.complaint, counterexample=found)
     said = Confirmation("disagrees", "but this processor gives what is expected: the proof is wrong", (1 << 9,))
     proof = Proof((NAME, "x86-64", 1, "sysv"), lie, said)
-    assert "the proof is wrong" in certificate_text(proof, NAME)
+    assert "the proof is wrong" in certificate_text(proof)
     return proof
 
 

@@ -16,7 +16,7 @@ from setwise.analysis.report.costs import estimates_of
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.kernels import figures_of
 from setwise.analysis.report.measurements import Measured, Timed
-from tests.analysis.commands.test_main import Capture, complaint
+from tests.analysis.commands.running import Capture, complaint
 
 KERNELS = (
     *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),

@@ -252,7 +252,7 @@ def test_a_refutation_on_no_boards_is_told() -> None:
     assert boards(made) == 0
     said = confirm_by_stepping(made)
     assert said.status == "confirmed"
-    text = certificate_text(Proof(("f", None, 1, "sysv"), made, said), "f")
+    text = certificate_text(Proof(("f", None, 1, "sysv"), made, said))
     assert text.endswith("; confirmed by stepping\narrays of no boards")
 
 
@@ -260,7 +260,7 @@ def test_a_refutation_tells_the_length_and_where_the_result_lies() -> None:
     twice = STEP.replace("inc rax;", "mov r8,[rdi+rax*8]; shl r8,8; mov [rdx+rax*8],r8; inc rax;")
     made = proof(f"xor eax,eax; test rcx,rcx; je 2f; 1: {twice} jne 1b; 2: ret")
     assert made.status == "refuted"
-    text = certificate_text(Proof(("f", None, 1, "sysv"), made, Confirmation("confirmed", "so it is")), "f")
+    text = certificate_text(Proof(("f", None, 1, "sysv"), made, Confirmation("confirmed", "so it is")))
     assert "so it is\narrays of 1 board, the result in the place of sliders\n" in text
 
 

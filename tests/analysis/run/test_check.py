@@ -1,4 +1,4 @@
-"""The native judge: it passes what is right and catches what is not."""
+"""The native check_kernels: it passes what is right and catches what is not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from setwise.analysis.commands.check import judge
-from setwise.analysis.commands.jobs import Job, jobs_of, side_by_side
+from setwise.analysis.commands.check import check_kernels
+from setwise.analysis.commands.jobs import Job, in_processes, jobs_of
 from setwise.analysis.run.cases import RANDOM_BOARDS, Cases, make_cases
 from setwise.analysis.run.check import check
 from setwise.analysis.spec import raywalk
@@ -265,7 +265,7 @@ def test_a_kernel_that_breaks_its_convention_is_caught_though_its_results_are_ri
 def test_what_the_processor_lacks_is_not_run_and_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
     monkeypatch.setenv("PATH", "/nowhere")
-    (one,) = judge([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "sysv")], quick=True)
+    (one,) = check_kernels([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "sysv")], quick=True)
     assert one.outcome.status == "not run"
     assert one.outcome.cases == 0
     assert "lacks bmi1, bmi2; Bochs has Haswell: apt-get install bochs" in one.outcome.reason
@@ -274,7 +274,7 @@ def test_what_the_processor_lacks_is_not_run_and_not_passed(monkeypatch: pytest.
 def test_what_the_processor_lacks_runs_in_bochs(monkeypatch: pytest.MonkeyPatch) -> None:
     require_tool("bochs")
     monkeypatch.setattr(cpu, "features", frozenset)
-    (one,) = judge([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "win64")])
+    (one,) = check_kernels([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "win64")])
     assert (one.outcome.status, one.outcome.on) == ("passed", "Haswell, emulated")
     assert one.outcome.cases > 40_000
 
@@ -284,13 +284,13 @@ def test_every_convention_and_width_runs_in_bochs(lanes: int) -> None:
     require_tool("bochs")
     names = ("kogge-stone.attacks.sout", "kogge-stone.attacks.east.batch")
     jobs = [job for name in names for job in jobs_of([find(name)], "avx512", None) if job.lanes == lanes]
-    outcomes = [one.outcome for one in judge(jobs, quick=True, on=processor("icelake"))]
+    outcomes = [one.outcome for one in check_kernels(jobs, quick=True, on=processor("icelake"))]
     assert [outcome.status for outcome in outcomes] == ["passed"] * 5
     assert {outcome.on for outcome in outcomes} == {"Ice Lake, emulated"}
 
 
 def test_an_emulated_processor_that_lacks_what_is_needed_runs_nothing() -> None:
-    (one,) = judge([Job(find("kogge-stone.attacks.sout"), "avx2", 4, "sysv")], on=processor("nehalem"))
+    (one,) = check_kernels([Job(find("kogge-stone.attacks.sout"), "avx2", 4, "sysv")], on=processor("nehalem"))
     assert (one.outcome.status, one.outcome.reason) == ("not run", "Nehalem lacks avx, avx2, bmi1, bmi2")
 
 
@@ -298,7 +298,7 @@ def test_an_emulated_processor_that_lacks_what_is_needed_runs_nothing() -> None:
 def test_what_cannot_be_checked_has_not_passed() -> None:
     routine = find("kogge-stone.attacks.sout")
     odd = replace(routine, contract=replace(routine.contract, specification="guesswork"))
-    (one,) = judge([Job(odd, "x86-64", 1, "sysv")], quick=True)
+    (one,) = check_kernels([Job(odd, "x86-64", 1, "sysv")], quick=True)
     assert one.outcome.status == "failed"
     assert "no specification 'guesswork'" in one.outcome.reason
 
@@ -337,7 +337,7 @@ def test_the_kernels_of_the_comparison_pass(specification: str) -> None:
     jobs = jobs_of(routines, None, None)
     registers = sum(len(TARGETS[isa].widths) for isa in routines[0].isas)
     assert len(jobs) == 16 * registers * 3
-    judged = list(judge(jobs, quick=True))
+    judged = list(check_kernels(jobs, quick=True))
     assert len(judged) == len(jobs)
     assert [one for one in judged if one.outcome.status == "failed"] == []
     assert all(one.outcome.status == "passed" for one in judged if one.job.isa == "x86-64")
@@ -350,16 +350,16 @@ LACKING = {isa for isa, target in TARGETS.items() if missing(target)}
 @pytest.mark.slow
 def test_the_whole_catalogue_passes_at_full_length() -> None:
     jobs = [job for job in jobs_of(list(catalogue().values()), None, None) if job.isa not in LACKING]
-    judged = list(side_by_side(judge, jobs))
+    judged = list(in_processes(check_kernels, jobs))
     assert [one for one in judged if one.outcome.status != "passed"] == []
 
 
 @pytest.mark.slow
 def test_what_this_processor_lacks_and_all_of_avx512_passes_in_bochs() -> None:
-    """AVX-512 where this processor has it, too: Bochs is another judge."""
+    """AVX-512 where this processor has it, too: Bochs is another check_kernels."""
     require_tool("bochs")
     jobs = [job for job in jobs_of(list(catalogue().values()), None, None) if job.isa in LACKING | {"avx512"}]
-    judged = list(side_by_side(partial(judge, on=processor("skylake-server")), jobs))
+    judged = list(in_processes(partial(check_kernels, on=processor("skylake-server")), jobs))
     assert len(judged) > 500
     assert [one for one in judged if one.outcome.status != "passed"] == []
 
@@ -375,6 +375,6 @@ def test_the_whole_catalogue_passes_on_other_boards_in_bochs(
     require_tool("bochs")
     monkeypatch.setattr("setwise.analysis.run.cases.SEED", seed)
     routines = [routine for routine in catalogue().values() if routine.family == family]
-    judged = list(judge(jobs_of(routines, None, None), on=processor("tiger-lake")))
+    judged = list(check_kernels(jobs_of(routines, None, None), on=processor("tiger-lake")))
     assert judged
     assert [one for one in judged if one.outcome.status != "passed"] == []

@@ -18,7 +18,7 @@ from setwise.analysis.spec.raywalk import specification
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from tests.analysis.commands.test_main import Capture, complaint, printed
+from tests.analysis.commands.running import Capture, complaint, printed
 from tests.conftest import require_tool
 
 POSITIONS = Path(__file__).parents[2] / "data" / "positions.fen"

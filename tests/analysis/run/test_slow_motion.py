@@ -16,7 +16,7 @@ from setwise.analysis.spec import raywalk
 from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
-from tests.analysis.commands.test_main import Capture, complaint, printed
+from tests.analysis.commands.running import Capture, complaint, printed
 
 words = st.one_of(st.integers(0, raywalk.ALL), st.sets(st.integers(0, 63)).map(lambda s: sum(1 << i for i in s)))
 

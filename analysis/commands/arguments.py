@@ -1,0 +1,88 @@
+"""Arguments that several commands take, and how those of a function in an ELF file go together."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+PATTERNS = "routines, or patterns such as 'dumb7.*'"
+
+
+def add_names(parser: ArgumentParser, text: str = PATTERNS, *, needed: bool = False) -> None:
+    """NAME..., any number of routines."""
+    parser.add_argument("names", nargs="+" if needed else "*", metavar="NAME", help=text)
+
+
+def add_target(parser: ArgumentParser, *, lanes: bool = True, default: str | None = "x86-64") -> None:
+    """--isa, --lanes and --abi of one kernel."""
+    usual = f"default: {default}" if default else "default: the best that this processor has"
+    parser.add_argument("--isa", default=default, metavar="I", help=f"x86-64, bmi2, ... ({usual})")
+    if lanes:
+        add_lanes(parser)
+    parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
+
+
+def add_lanes(parser: ArgumentParser) -> None:
+    """--lanes of one kernel."""
+    parser.add_argument("--lanes", type=int, metavar="N", help="boards or directions a register: 2, 4, 8")
+
+
+def add_only_isa(parser: ArgumentParser) -> None:
+    """--isa that chooses among all."""
+    parser.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
+
+
+def add_only_abi(parser: ArgumentParser) -> None:
+    """--abi that chooses among all."""
+    parser.add_argument("--abi", metavar="A", help="only this calling convention (default: all; of an object, sysv)")
+
+
+def add_position(parser: ArgumentParser, text: str = "take sliders and squares from this position") -> None:
+    """--fen and --side."""
+    parser.add_argument("--fen", help=text)
+    add_side(parser)
+
+
+def add_side(parser: ArgumentParser) -> None:
+    """--side."""
+    parser.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")
+
+
+def add_object(parser: ArgumentParser, *, remark: str = "", spec: bool = False) -> None:
+    """--object and --symbol, and --spec where the function is held to a contract."""
+    parser.add_argument("--object", metavar="FILE", help=f"an ELF object, program or shared library{remark}")
+    parser.add_argument("--symbol", metavar="SYM", help="the function in it")
+    if spec:
+        parser.add_argument("--spec", metavar="NAME", help="the routine whose contract it is held to")
+
+
+def object_given(arguments: Namespace) -> bool:
+    """Whether a function in an ELF file is meant; ValueError where it is not all said, or names stand beside it."""
+    with_spec = hasattr(arguments, "spec")
+    given = [arguments.object, arguments.symbol, *([arguments.spec] if with_spec else [])]
+    if not any(given):
+        return False
+    if with_spec and (not all(given) or arguments.names or arguments.isa or getattr(arguments, "lanes", None)):
+        raise ValueError("an object takes --object FILE --symbol SYM --spec NAME, and --abi if it is not sysv")
+    if not all(given) or arguments.names:
+        raise ValueError("--object FILE and --symbol SYM go together, and without names")
+    return True
+
+
+def add_on(parser: ArgumentParser) -> None:
+    """--on."""
+    parser.add_argument(
+        "--on",
+        metavar="P",
+        help="in Bochs as this processor: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake (default: this "
+        "processor, and in Bochs what it lacks)",
+    )
+
+
+def add_time_limit(parser: ArgumentParser, text: str = "seconds a proof") -> None:
+    """--time-limit."""
+    parser.add_argument("--time-limit", type=float, default=60.0, metavar="S", help=text)
+
+
+def add_json(parser: ArgumentParser, more: str = "") -> None:
+    """--json."""
+    parser.add_argument("--json", action="store_true", help=f"print JSON instead of a table{more}")

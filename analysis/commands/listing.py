@@ -1,0 +1,33 @@
+"""`setwise listing`: a kernel as assembly source."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from setwise.analysis.commands.arguments import add_target
+from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.export.listings.listing import listing
+from setwise.codegen.export.objects.relocatable import with_endbr64
+from setwise.codegen.lower import lower
+
+EXAMPLES = ("setwise listing kogge-stone.attacks.sout --abi wiki",)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME, the target, and how it is written."""
+    parser.add_argument("name", metavar="NAME", help="the routine, as `setwise list` shows it")
+    add_target(parser)
+    parser.add_argument(
+        "--syntax", default="nasm", metavar="S", help="the assembler's: nasm, gas, att, masm, go (default: nasm)"
+    )
+    parser.add_argument("--endbr64", action="store_true", help="begin the function with endbr64")
+
+
+def run(arguments: Namespace) -> int:
+    """Print the listing."""
+    kernel = lower(find(arguments.name), arguments.isa, arguments.abi, arguments.lanes)
+    if arguments.endbr64:
+        kernel = with_endbr64(kernel)
+    print(listing(kernel, facts_of(kernel), arguments.syntax), end="")
+    return 0

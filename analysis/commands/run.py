@@ -1,0 +1,74 @@
+"""`setwise run`: a kernel's inputs and results as boards."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.arguments import add_on, add_position, add_target
+from setwise.analysis.commands.boards import boards, input_lines
+from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.commands.positions import given_parameters, words_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.run.bochs import Processor, ready
+from setwise.codegen.run.call import Function, NotRunnable, best_isa, calling_sequence, missing
+
+EXAMPLES = (
+    "setwise run kogge-stone.attacks.nort a1,h1 0x0000ffffffff0000",
+    "setwise run dumb7.attacks.noEa --fen 'rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2'",
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """NAME, its arguments or a position, the target, and where it runs."""
+    parser.add_argument("name", metavar="NAME", help="the routine")
+    parser.add_argument(
+        "arguments",
+        nargs="*",
+        metavar="ARG",
+        help="a board: a number (0x..), squares (a1,h8) or a drawing; a square: e4",
+    )
+    add_position(parser)
+    add_on(parser)
+    add_target(parser, lanes=False, default=None)
+
+
+def run(arguments: Namespace) -> int:
+    """Run the kernel, here or in Bochs, and draw the boards."""
+    routine = find(arguments.name)
+    parameters = given_parameters(routine)
+    words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)
+    on = None if arguments.on is None else ready(arguments.on)
+    kernel = lower(routine, arguments.isa or best_isa(routine, on.features if on else None), arguments.abi)
+    title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
+    if on is None:
+        results = _run_here(kernel, words)
+    else:
+        results = _run_on(kernel, words, on)
+        title += f", on {on.title} (emulated)"
+    lines, drawn = input_lines(
+        (parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True)
+    )
+    shown = boards([*drawn, *zip(routine.contract.results, results, strict=True)])
+    print(title, *lines, "", shown, sep="\n")
+    return 0
+
+
+def _run_here(kernel: Kernel, words: Sequence[int]) -> tuple[int, ...]:
+    try:
+        function = Function(kernel)
+    except NotRunnable as error:
+        raise CannotRunHere(f"{error}; --on runs it in Bochs") from None
+    result = function(*words)
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, ...]:
+    from setwise.analysis.run.emulation import EmulatedCode, run_emulated
+
+    if lacking := missing(kernel.target, on.features):
+        raise CannotRunHere(f"{on.title} cannot run {kernel.name}: it lacks {', '.join(lacking)}")
+    subject = EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=False)
+    return run_emulated(subject, words, len(kernel.routine.contract.results), on)

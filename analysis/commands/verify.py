@@ -1,0 +1,43 @@
+"""`setwise verify`: whether the files of an export still hold."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from setwise.analysis.commands.arguments import add_json, add_time_limit
+from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.exports.metadata import read
+from setwise.analysis.exports.verify import findings
+from setwise.analysis.text import counted
+
+EXAMPLES = ("setwise verify out",)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """DIR, how long a proof may take, and --json."""
+    parser.add_argument("directory", metavar="DIR", help="the directory that `setwise export` wrote")
+    add_time_limit(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Look at everything that the metadata speaks of; 1 where something is not as it says."""
+    directory = Path(arguments.directory)
+    metadata = read(directory)
+    progress = Progress(len(metadata.kernels))
+    try:
+        rows = [
+            {"subject": finding.subject, "what": finding.what, "status": finding.status, "reason": finding.reason}
+            for finding in findings(directory, metadata, arguments.time_limit, progress.show)
+        ]
+    finally:
+        progress.end()
+    failed = sum(row["status"] == "failed" for row in rows)
+    if arguments.json:
+        print_json(rows)
+    else:
+        print_table(("of", "check", "", ""), [tuple(row.values()) for row in rows])
+        print(f"\n{counted(len(rows), 'check')}: {f'{failed} failed' if failed else 'all fine'}")
+    return int(bool(failed))

@@ -1,0 +1,61 @@
+"""What an export is asked for, and the kernels and files that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.export.formats import FORMATS, Format
+from setwise.codegen.export.objects.relocatable import with_endbr64
+from setwise.codegen.export.order import Options, Order
+from setwise.codegen.lower import TARGETS, Kernel, Refused, lower
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for, so that it can be made again: the names in full, no patterns."""
+
+    format: str
+    names: tuple[str, ...]
+    isas: tuple[str, ...]
+    abi: str
+    lanes: int | None = None
+    endbr64: bool = False
+    dispatch: bool = False
+    made_by: str = ""
+
+
+def format_called(name: str) -> Format:
+    """The format of that name; ValueError for a name that there is not."""
+    if name not in FORMATS:
+        raise ValueError(f"unknown format '{name}': use one of {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def kernels_of(request: Request) -> tuple[Kernel, ...]:
+    """The kernels that a request names, in its order; what does not come for an instruction set is left out.
+
+    Raises Refused where that is all.
+    """
+    refused: Refused | None = None
+    kernels = []
+    for routine in map(find, request.names):
+        for isa in request.isas:
+            # Lanes are for those sets that have a choice, unless there is one alone.
+            lanes = request.lanes if len(request.isas) == 1 or len(TARGETS[isa].widths) > 1 else None
+            try:
+                kernels.append(lower(routine, isa, request.abi, lanes))
+            except Refused as error:
+                refused = error
+    if not kernels and refused is not None:
+        raise refused
+    return tuple(with_endbr64(kernel) for kernel in kernels) if request.endbr64 else tuple(kernels)
+
+
+def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
+    """The files of a request, by their names."""
+    options = Options(endbr64=request.endbr64, dispatch=request.dispatch)
+    return FORMATS[request.format].files(Order(tuple(kernels), cache(facts_of), options, request.made_by))

@@ -1,0 +1,56 @@
+"""The command as tests run it: what it prints, what it complains of."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.commands.main import main
+from setwise.codegen.run.executable import runnable
+
+runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+ROOT = Path(__file__).parents[3]
+DUMB7, KOGGE_STONE = "dumb7.attacks.sout", "kogge-stone.attacks.sout"
+
+Capture = pytest.CaptureFixture[str]
+
+
+def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
+    """What the command prints on its output, nothing standing on the other."""
+    assert main(arguments) == status
+    done = capsys.readouterr()
+    assert done.err == ""
+    return done.out
+
+
+def complaint(capsys: Capture, *arguments: str, status: int = 2) -> str:
+    """The one line that the command complains with."""
+    try:
+        ended: object = main(arguments)
+    except SystemExit as end:
+        ended = end.code
+    done = capsys.readouterr()
+    assert ended == status
+    assert done.out == ""
+    assert re.fullmatch(r"setwise[^\n]+\n", done.err), done.err
+    return done.err
+
+
+def setwise(
+    arguments: Sequence[str],
+    code: str = "import sys; from setwise.analysis.commands.main import main; sys.exit(main())",
+) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def numbers(out: str) -> list[int]:
+    """The numbers under the boards."""
+    return [int(text, 16) for text in re.findall(r"0x[0-9a-f_]+", out)]

@@ -1,0 +1,36 @@
+"""`setwise list`."""
+
+from __future__ import annotations
+
+import json
+
+from setwise.codegen.catalogue import catalogue
+from tests.analysis.commands.running import KOGGE_STONE, Capture, printed, setwise
+
+
+def test_list_has_every_routine(capsys: Capture) -> None:
+    lines = printed(capsys, "list").splitlines()
+    assert [line.split()[0] for line in lines] == list(catalogue())
+
+
+def test_list_takes_names_and_patterns(capsys: Capture) -> None:
+    lines = printed(capsys, "list", "DUMB7.attacks.n*", KOGGE_STONE).splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names == ["dumb7.attacks.noEa", "dumb7.attacks.noWe", "dumb7.attacks.nort", KOGGE_STONE]
+
+
+def test_list_as_json(capsys: Capture) -> None:
+    rows = json.loads(printed(capsys, "list", "--json"))
+    assert len(rows) == len(catalogue())
+    assert {"name", "family", "form", "direction", "isas", "source"} <= rows[0].keys()
+    (row,) = (row for row in rows if row["name"] == KOGGE_STONE)
+    assert (row["family"], row["form"], row["direction"]) == ("kogge-stone", "attacks", "sout")
+    assert "x86-64" in row["isas"]
+
+
+def test_list_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from setwise.analysis.commands.main import main; main(); "
+        "sys.exit(' '.join({'iced_x86', 'peachpy', 'numpy', 'tabulate', 'ctypes', 'bitwuzla'} & set(sys.modules)) or 0)"
+    )
+    assert KOGGE_STONE in setwise(["list"], code)
