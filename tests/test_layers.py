@@ -39,6 +39,23 @@ ORDER = (
 )
 """Folders, and files that stand in none: each may import those before it, and its own."""
 
+DOORS = (
+    "analysis.code.kernel",
+    "analysis.run.check",
+    "analysis.run.contracts",
+    "analysis.run.emulation",
+    "analysis.run.workers",
+    "analysis.proof.confirmation",
+    "analysis.exports",
+    "analysis.measure.bench",
+    "analysis.measure.rivals",
+    "analysis.measure.subjects",
+    "analysis.measure.trials",
+    "analysis.report",
+    "analysis.commands",
+)
+"""What in analysis may know codegen: where bytes and records come in, and those who join the two."""
+
 
 def imported(path: Path) -> Iterator[str]:
     """What a file imports, wherever in it: modules, and what is taken out of them by `from`."""
@@ -92,6 +109,43 @@ def test_folders_import_only_those_above_them() -> None:
             if folder and other and ORDER.index(other) > ORDER.index(folder):
                 upwards.add((module, other))
     assert not upwards
+
+
+def test_judges_reach_codegen_through_named_doors() -> None:
+    reaching = {
+        module
+        for module, path in modules().items()
+        if module.startswith("analysis") and any(name.startswith("setwise.codegen") for name in imported(path))
+    }
+    assert {module for module in reaching if not f"{module}.".startswith(tuple(f"{door}." for door in DOORS))} == set()
+    assert all(any(f"{module}.".startswith(f"{door}.") for module in reaching) for door in DOORS)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports inside functions included."""
+    known = modules()
+    needs = {
+        module: {used for name in imported(path) if (used := module_of(name, known))} - {module}
+        for module, path in known.items()
+    }
+    while free := {module for module, used in needs.items() if not used & needs.keys()}:
+        needs = {module: used for module, used in needs.items() if module not in free}
+    assert not needs
+
+
+def module_of(name: str, known: dict[str, Path]) -> str | None:
+    """The module that an imported name is, or is of."""
+    name = name.removeprefix("setwise.")
+    return name if name in known else name.rpartition(".")[0] if name.rpartition(".")[0] in known else None
+
+
+def test_nothing_imports_the_command() -> None:
+    importing = {
+        module
+        for module, path in modules().items()
+        if any(f"{name}.".startswith("setwise.analysis.commands.main.") for name in imported(path))
+    }
+    assert not importing
 
 
 def test_an_import_would_be_seen(tmp_path: Path) -> None:
