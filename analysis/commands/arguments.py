@@ -63,8 +63,10 @@ def object_given(arguments: Namespace) -> bool:
         return False
     if with_spec and (not all(given) or arguments.names or arguments.isa or getattr(arguments, "lanes", None)):
         raise ValueError("an object takes --object FILE --symbol SYM --spec NAME, and --abi if it is not sysv")
-    if not all(given) or arguments.names:
+    if not all(given):
         raise ValueError("--object FILE and --symbol SYM go together, and without names")
+    if arguments.names:
+        raise ValueError("name routines, or --object FILE --symbol SYM, not both")
     return True
 
 
