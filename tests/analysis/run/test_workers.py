@@ -68,9 +68,17 @@ def _runs(process: int) -> bool:
 
 
 def begun(*words: str) -> subprocess.Popen[str]:
-    """The command, in a process group of its own."""
-    command = [sys.executable, "-m", "setwise.analysis.commands.main", *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    """The command, in a process group of its own, that an interrupt ends though a shell may have started us without."""
+    command = [sys.executable, "-m", "setwise", *words]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=interruptible
+    )
+
+
+def interruptible() -> None:
+    """A shell's command in the background ignores interrupts, and so does whatever it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def started(command: str, folder: Path) -> tuple[subprocess.Popen[str], set[int]]:
