@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.objects import load_all
 from setwise.analysis.commands.jobs import jobs_of
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check
+from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.sources import c, rust, zig
 from setwise.codegen.lower import Kernel
-from setwise.codegen.run.call import NotRunnable, runner
+from setwise.codegen.run.bochs import processor
+from setwise.codegen.run.call import NotRunnable, calling_sequence, runner
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_module, require_rust, require_tool
 
@@ -132,10 +136,11 @@ def _cases(contract: Contract) -> Cases:
     return make_cases(contract, quick=True)
 
 
-def judged(library: Path, functions: Functions) -> dict[str, str]:
+def judged(library: Path, functions: Functions, *, emulated: bool = False) -> dict[str, str]:
     """For each function of the shared library `passed`, `not run` or what is wrong, by running it as its kernel is.
 
-    The kernel's own runner calls it, so that it is held to the calling convention too; a jump takes it there.
+    The kernel's own runner calls it, so that it is held to the calling convention too; a jump takes it there. With
+    `emulated` what this processor lacks runs in Bochs, cut out of the library, as far as it is whole there.
     """
     loaded = ctypes.CDLL(str(library))
     found = {}
@@ -150,4 +155,17 @@ def judged(library: Path, functions: Functions) -> dict[str, str]:
             found[name] = outcome.reason or outcome.status
         except NotRunnable:
             found[name] = "not run"
+    lacking: dict[Contract, dict[str, EmulatedCode]] = {}
+    binaries = load_all(library, {name for name, outcome in found.items() if emulated and outcome == "not run"})
+    for name, binary in binaries.items():
+        if isinstance(binary, Binary):
+            contract, sequence = functions[name].routine.contract, calling_sequence(functions[name])
+            # As far from a multiple of 64 as the linker put it, for so are its constants.
+            nops = b"\x90" * ((ctypes.cast(getattr(loaded, name), ctypes.c_void_p).value or 0) % 64)
+            moved = Binary(nops + binary.text, binary.data, len(nops) + binary.data_offset)
+            lacking.setdefault(contract, {})[name] = EmulatedCode(moved, sequence, bool(contract.elements))
+    for contract, codes in lacking.items():
+        require_tool("bochs")
+        outcomes = check_emulated(list(codes.values()), _cases(contract), processor("ice-lake"))
+        found |= {name: one.reason or one.status for name, one in zip(codes, outcomes, strict=True)}
     return found

@@ -66,7 +66,9 @@ def test_compiled_functions_give_what_the_ray_walk_gives(
 ) -> None:
     for functions, flags in grouped(compiler, which()):
         library = made(tmp_path, compiler, functions, *shared(compiler, fast=fast), *flags)
-        assert wrong(library, functions) == {}
+        outcomes = judged(library, functions, emulated=which is sample)
+        allowed = {"passed"} if which is sample and compiler in C else {"passed", "not run"}
+        assert {name: outcome for name, outcome in outcomes.items() if outcome not in allowed} == {}
 
 
 @runs
