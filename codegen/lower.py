@@ -24,7 +24,7 @@ What no pass decides alone, such as which description is best, is tried: setwise
 from __future__ import annotations
 
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import TARGETS, Kernel, convention_for, layout_for, target_for
+from setwise.codegen.kernel import Kernel, convention_for, layout_for, target_for
 from setwise.codegen.passes.arguments import arguments
 from setwise.codegen.passes.expand import expansion
 from setwise.codegen.passes.flags import flags
@@ -38,8 +38,6 @@ from setwise.codegen.passes.simplify import algebra
 from setwise.codegen.passes.spill import spilling
 from setwise.codegen.passes.trace import trace
 from setwise.codegen.registers.allocate import allocation
-from setwise.codegen.registers.machine import OutOfRegisters
-from setwise.codegen.targets.table import Refused
 from setwise.codegen.variants import Objective, Pipeline, best, size
 
 PIPELINE = Pipeline(
@@ -61,6 +59,3 @@ def lower(
     """The best kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
     target, convention = target_for(routine, isa), convention_for(routine, abi)
     return best(PIPELINE, routine, target, convention, layout_for(routine, target, lanes), objective)
-
-
-__all__ = ["PIPELINE", "TARGETS", "Kernel", "OutOfRegisters", "Refused", "lower"]

@@ -12,7 +12,7 @@ import pytest
 import setwise
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
-from setwise.codegen.lower import TARGETS
+from setwise.codegen.kernel import TARGETS
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import NotRunnable, missing

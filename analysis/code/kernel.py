@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setwise.analysis.code.decode import Binary
 from setwise.codegen.assemble import assemble
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 
 
 def binary_of(kernel: Kernel) -> Binary:

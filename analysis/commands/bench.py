@@ -20,10 +20,12 @@ from setwise.analysis.measure.subjects import Subject, empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.lower import TARGETS, Kernel, Refused, lower
+from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
+from setwise.codegen.targets.table import Refused
 
 EXAMPLES = (
     "setwise bench",

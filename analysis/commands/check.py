@@ -35,7 +35,8 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Contract
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.run.bochs import HOW_TO_GET, PROCESSORS, Processor, installed, ready, usual
 from setwise.codegen.run.call import calling_sequence, missing, runner
 from setwise.codegen.run.cpu import BASELINE

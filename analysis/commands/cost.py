@@ -18,7 +18,8 @@ from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.bounds import Cost, cost, loops, round_cost
 from setwise.analysis.cost.mca import installed, opinion
 from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
-from setwise.codegen.lower import Kernel, Refused
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.targets.table import Refused
 
 EXAMPLES = (
     "setwise cost kogge-stone.attacks.sout",

@@ -28,7 +28,7 @@ from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import executed_counts
 from setwise.codegen.board import parse_fen
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 
 EXAMPLES = (
     "setwise count 'dumb7.attacks.*' --isa bmi2",

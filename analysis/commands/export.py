@@ -23,7 +23,7 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import NotWritten, write
-from setwise.codegen.lower import TARGETS, Kernel
+from setwise.codegen.kernel import TARGETS, Kernel
 
 EXAMPLES = (
     "setwise export sliders.union --isa avx2 --format elf -o out",

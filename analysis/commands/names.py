@@ -10,7 +10,7 @@ from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
 
 if TYPE_CHECKING:
-    from setwise.codegen.lower import Kernel
+    from setwise.codegen.kernel import Kernel
 
 T = TypeVar("T")
 
@@ -36,7 +36,8 @@ def of_kernels(names: Sequence[str], isa: str, abi: str, lanes: int | None, work
 
     Raises Refused where that is none, and where a name that is no pattern is refused.
     """
-    from setwise.codegen.lower import Refused, lower
+    from setwise.codegen.lower import lower
+    from setwise.codegen.targets.table import Refused
 
     refused: Refused | None = None
     results = []

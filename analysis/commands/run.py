@@ -11,7 +11,8 @@ from setwise.analysis.commands.boards import boards, input_lines
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.positions import given_parameters, words_of
 from setwise.codegen.catalogue import find
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.run.bochs import Processor, ready
 from setwise.codegen.run.call import Function, NotRunnable, best_isa, calling_sequence, missing
 

@@ -17,7 +17,8 @@ from setwise.analysis.run.steps import RegisterWrite, Step
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 
 EXAMPLES = (
     "setwise trace",

@@ -17,7 +17,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.export.facts import Facts
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import prototype, registers
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.version import version
 

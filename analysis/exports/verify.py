@@ -19,7 +19,7 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.version import version
 
 VerifyStatus = Literal["fine", "failed", "not checked"]

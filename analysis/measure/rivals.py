@@ -15,7 +15,8 @@ from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.check import check
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.export.sources.c import unit
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.run.call import NotRunnable, is_batch, runner
 
 _UNROLLED = "occluded-rolled"

@@ -17,7 +17,7 @@ from setwise.analysis.measure.trials import EMPTY, OURS, Measurand, Sections
 from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.spec import raywalk
 from setwise.codegen.describe.routine import Contract, Parameter
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import SYSV, Convention
 from setwise.codegen.run.driver import GENERAL, passing
 from setwise.codegen.run.stopwatch import ArgumentSets

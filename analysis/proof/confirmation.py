@@ -12,7 +12,7 @@ from setwise.analysis.code.decode import features
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.workers import Crash, in_own_process
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import runner
 from setwise.codegen.run.executable import runnable

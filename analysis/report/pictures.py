@@ -30,7 +30,8 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 
 Titles = Mapping[str, str]
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 from setwise.analysis.run.task import Argument, Place, Result, Task
 from setwise.codegen.describe.routine import Contract as Contract
 from setwise.codegen.describe.routine import Parameter as Parameter
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Register
 from setwise.codegen.machine.convention import Convention
 

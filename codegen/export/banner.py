@@ -10,7 +10,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.export.facts import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import SYSV, WIN64
 
 _TITLES = {"sysv": "System V", "win64": "Win64", "wiki": "the literature's registers"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 
 
 def symbol_of(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from setwise.codegen.export.facts import Facts
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.targets.table import sized
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Parameter, Routine
-from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import SYSV, WIN64, Convention
 from setwise.codegen.run import cpu

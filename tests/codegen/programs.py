@@ -13,7 +13,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value, constant
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
 from setwise.codegen.run.executable import Executable

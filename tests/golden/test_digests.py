@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from setwise.codegen.lower import Refused
+from setwise.codegen.targets.table import Refused
 from tests.golden.digests import jobs, lines, recorded
 
 FEW = 60  # of the kernels one in so many, in the quick set

@@ -18,7 +18,7 @@ from setwise.codegen.export.names import go_name, symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.unwind import prologue
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Datum, Instruction, Item, Label, Memory, Operand, Register, general
 from setwise.codegen.targets.table import RSP
 

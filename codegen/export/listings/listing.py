@@ -11,7 +11,7 @@ from setwise.codegen.export.listings import go
 from setwise.codegen.export.listings.dialects import DIALECTS, Dialect, Flavour
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.unwind import prologue, unwind_info
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Datum, Label
 
 SYNTAXES = (*DIALECTS, "go")

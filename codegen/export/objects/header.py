@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from setwise.codegen.export.banner import banner
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call, prototype
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 
 NAME = "setwise.h"
 

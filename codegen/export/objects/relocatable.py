@@ -15,7 +15,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import VECTORS, boards_a_call
 from setwise.codegen.export.unwind import prologue, unwind_info
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Instruction, Item, Label
 
 Role = Literal["text", "data", "unwind", "frames"]

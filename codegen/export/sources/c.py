@@ -9,7 +9,7 @@ from setwise.codegen.export.prototypes import VECTORS, prototype
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
 from setwise.codegen.export.sources.language import folded, indented
 from setwise.codegen.export.sources.source import body, unused
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.targets.table import Target
 
 HEAD = """\

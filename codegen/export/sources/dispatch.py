@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from setwise.codegen.export.names import symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
-from setwise.codegen.lower import TARGETS, Kernel
+from setwise.codegen.kernel import TARGETS, Kernel
 from setwise.codegen.run.cpu import BASELINE, FEATURES
 from setwise.codegen.targets.table import Target
 

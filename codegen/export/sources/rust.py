@@ -11,7 +11,7 @@ from setwise.codegen.export.prototypes import VECTORS, boards_a_call, returns
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
 from setwise.codegen.export.sources.language import folded, indented
 from setwise.codegen.export.sources.source import body, unused
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 
 ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::all)]"
 """Nobody calls all functions; carried values end unread; the bodies of unsafe functions are unsafe as a whole."""

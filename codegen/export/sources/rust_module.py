@@ -23,7 +23,7 @@ from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
 from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result
 from setwise.codegen.export.sources.source import results_in_order
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
 

@@ -14,7 +14,7 @@ from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.values import WRITES, Region, Value, constant, reordered
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.language import Language
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.schedule import schedule
 from setwise.codegen.passes.unit import Block, PlacedRegion

@@ -13,7 +13,7 @@ from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import Language, folded, indented
 from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import body, unused
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 
 HEAD = """\
 const std = @import("std");

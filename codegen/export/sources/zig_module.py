@@ -9,7 +9,7 @@ from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
 from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.export.sources.zig import HEAD, function, name_of, result
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.targets.table import Target
 
 NAME = "setwise.zig"

@@ -14,7 +14,8 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.commands.prove import Proof, certificate_text, prove_all
 from setwise.analysis.proof.certificate import Confirmation, Counterexample
 from setwise.codegen.catalogue import find
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 from tests.conftest import require_module
 
 require_module("bitwuzla")

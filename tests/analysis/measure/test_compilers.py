@@ -22,7 +22,8 @@ from setwise.analysis.measure.compilers import (
 from setwise.analysis.measure.rivals import exported, judge, rivals_of
 from setwise.analysis.proof.prover import Prover
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
 from tests.conftest import require_module, require_tool

@@ -20,7 +20,8 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.mutants import KINDS, mutants
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.run.call import runner
 from tests.analysis.proof.replay import wrong
 from tests.analysis.semantics.machines import Cpu, this_cpu

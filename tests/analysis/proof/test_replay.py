@@ -21,7 +21,8 @@ from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.workers import in_own_process
 from setwise.codegen.catalogue import find
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.run import call, executable
 from setwise.codegen.run.executable import Executable, runnable
 from tests.analysis.listings import assemble

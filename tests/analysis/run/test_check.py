@@ -17,7 +17,8 @@ from setwise.analysis.run.check import check
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Contract, Parameter
-from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import cpu

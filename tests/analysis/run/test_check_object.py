@@ -15,7 +15,8 @@ from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.codegen.catalogue import find
-from setwise.codegen.lower import Kernel, lower
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import emulate
 from setwise.codegen.run.bochs import PROCESSORS

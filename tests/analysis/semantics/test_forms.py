@@ -10,7 +10,8 @@ from setwise.analysis.code.decode import Decoded, Mem, Operand, Reg, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.jobs import jobs_of
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.lower import Refused, lower
+from setwise.codegen.lower import lower
+from setwise.codegen.targets.table import Refused
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import forms
 

@@ -17,7 +17,7 @@ from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome, check
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.assemble import assemble
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import NotRunnable, runner
 from tests.conftest import require_module
 

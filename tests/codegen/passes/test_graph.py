@@ -14,7 +14,7 @@ from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.ray import CompassRay
 from setwise.codegen.describe.values import Lanes, Value, constant, parameter
 from setwise.codegen.fills import dumb7, kogge_stone, push
-from setwise.codegen.lower import TARGETS
+from setwise.codegen.kernel import TARGETS
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import select
 from setwise.codegen.passes.simplify import simplify

@@ -23,7 +23,8 @@ from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.values import COMMUTATIVE, Value, parameter
-from setwise.codegen.lower import TARGETS, Kernel, lower
+from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.lower import lower
 from setwise.codegen.passes.select import select
 from setwise.codegen.targets.table import Target
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.lower import TARGETS
+from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run.call import Function, function, is_batch, missing
 
 Boards = NDArray[np.uint64]

@@ -311,7 +311,7 @@ def test_a_mask_in_words() -> None:
 
 
 def test_missing_features_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from setwise.codegen.lower import TARGETS
+    from setwise.codegen.kernel import TARGETS
     from setwise.codegen.run.call import NotRunnable, missing
 
     monkeypatch.setattr(cpu, "features", frozenset)

@@ -15,7 +15,7 @@ from setwise.codegen.catalogue import catalogue
 from setwise.codegen.export.listings.dialects import DIALECTS, Flavour
 from setwise.codegen.export.listings.listing import listing, source
 from setwise.codegen.export.names import symbol
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, Operand, Register, general, vector
 from tests.codegen.export.exports import apart, assembled, every_kernel, flavour_of, joined, kernel, sample
 from tests.codegen.export.relocatable import assert_holds, read

@@ -16,7 +16,7 @@ from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
 from setwise.codegen.export.unwind import prologue, stack_bytes, unwind_info
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, vector
 from setwise.codegen.machine.convention import WIN64
 from setwise.codegen.passes.frame import Frame, with_frame

@@ -20,7 +20,7 @@ from setwise.codegen.catalogue import catalogue
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.sources import c, rust, zig
-from setwise.codegen.lower import Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.bochs import processor
 from setwise.codegen.run.call import NotRunnable, calling_sequence, runner
 from tests.codegen.export.exports import kernel, spread

@@ -21,7 +21,7 @@ from setwise.analysis.spec import raywalk
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import c_header, rust_module
 from setwise.codegen.export.sources.dispatch import BITS
-from setwise.codegen.lower import TARGETS
+from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
 from tests.codegen.export.exports import kernel

@@ -16,7 +16,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import rust_module, zig_module
 from setwise.codegen.export.sources.dispatch import BITS, requirement
-from setwise.codegen.lower import TARGETS
+from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.run.executable import runnable

@@ -13,7 +13,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import c_header
 from setwise.codegen.export.sources.dispatch import BITS
-from setwise.codegen.lower import TARGETS
+from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
 from tests.codegen.export.exports import kernel
