@@ -70,10 +70,8 @@ def demanded(graph: Graph, *, loose: bool = False, known: dict[Value, Lanes] | N
         bits = wanted[value]
         if value.region is not None:
             region = value.region
-            asked = (region.index, region.condition.value if region.condition is not None else None)
-            for below in (*region.inits, *asked, *(v for body in region.bodies for v in body)):
-                if below is not None:
-                    ask(below, (ALL,) * below.lanes)
+            for below in (*region.outside, *region.asked, *(v for body in region.bodies for v in body)):
+                ask(below, (ALL,) * below.lanes)
         elif value.op == "and":
             for arg, other in (value.args, value.args[::-1]):
                 zero = known_zero(other, known, loose=loose)

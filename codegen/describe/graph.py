@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from setwise.codegen.describe.values import Condition, Region, Value
+from setwise.codegen.describe.values import Region, Value
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,9 @@ def dependencies(value: Value) -> tuple[Value, ...]:
 
 def dependencies_of(region: Region) -> tuple[Value, ...]:
     """All that a region reads and makes."""
-    outside = (*region.inits, *((region.index,) if region.index is not None else ()))
-    asked = (region.condition.value,) if region.condition is not None else ()
     made = tuple(v for body in zip(region.bodies, region.effects, strict=True) for part in body for v in part)
-    return (*outside, *asked, *made) if region.kind == "when" else (*outside, *made, *asked)
+    inside = (*region.asked, *made) if region.kind == "when" else (*made, *region.asked)
+    return (*region.outside, *inside)
 
 
 def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Value]:
@@ -96,15 +95,7 @@ def rewrite(
 
     def region_of(old: Region) -> Region:
         if old not in regions:
-            asked = old.condition
-            changed = replace(
-                old,
-                inits=now(old.inits),
-                bodies=tuple(map(now, old.bodies)),
-                effects=tuple(map(now, old.effects)),
-                condition=Condition(asked.kind, new[asked.value], asked.bound) if asked is not None else None,
-                index=new[old.index] if old.index is not None else None,
-            )
+            changed = old.on(now)
             regions[old] = region_rule(old if dependencies_of(changed) == dependencies_of(old) else changed)
         return regions[old]
 

@@ -164,6 +164,27 @@ class Region:
     name: str = ""
     """What its labels begin with, once selection has numbered the regions."""
 
+    @property
+    def outside(self) -> tuple[Value, ...]:
+        """What must be there before the region: the carried values, and the index of a switch."""
+        return self.inits if self.index is None else (*self.inits, self.index)
+
+    @property
+    def asked(self) -> tuple[Value, ...]:
+        """The value of the condition, if there is one: of a loop the last of its body, else one from outside."""
+        return () if self.condition is None else (self.condition.value,)
+
+    def on(self, now: Callable[[tuple[Value, ...]], tuple[Value, ...]]) -> Region:
+        """The same control over other values: those that `now` gives for the old ones."""
+        return replace(
+            self,
+            inits=now(self.inits),
+            bodies=tuple(map(now, self.bodies)),
+            effects=tuple(map(now, self.effects)),
+            condition=self.condition and replace(self.condition, value=now(self.asked)[0]),
+            index=None if self.index is None else now((self.index,))[0],
+        )
+
 
 def constant(number: int | Lanes, lanes: int = 1) -> Value:
     """A constant: one number for every lane, or a number a lane."""

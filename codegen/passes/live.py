@@ -28,11 +28,9 @@ def live_events(block: Block, results: Iterable[Value]) -> list[Event]:
     return _events(block, frozenset(_named(tuple(results))))[0]
 
 
-def _named(values: Sequence[Value | None]) -> set[Value]:
+def _named(values: Sequence[Value]) -> set[Value]:
     """The values that need a register: all but constants; for a place in memory those that say where it is."""
-    named = {value for value in values if value is not None and in_register(value)}
-    places = (value for value in values if value is not None and value.op == "place")
-    return named.union(*(place.args for place in places))
+    return set(filter(in_register, values)).union(*(value.args for value in values if value.op == "place"))
 
 
 def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:
@@ -50,7 +48,6 @@ def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozens
 def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:
     region = placed.region
     beyond = after - set(placed.results)
-    asked = region.condition.value if region.condition is not None else None
     events: list[Event] = [Event("exit", after, region=region)]
     below = beyond
     within = beyond
@@ -58,9 +55,9 @@ def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[
         onward = within if region.falls else beyond
         if region.kind == "loop":
             # What the body reads from outside must be there for the next round too.
-            _, reads = _events(placed.bodies[number], frozenset(_named((*region.bodies[number], asked))))
+            _, reads = _events(placed.bodies[number], frozenset(_named((*region.bodies[number], *region.asked))))
             onward = (onward | reads) - set(region.phis[number])
-        leaving = onward | _named(region.bodies[number]) | (_named((asked,)) if region.kind == "loop" else set())
+        leaving = onward | _named(region.bodies[number]) | (_named(region.asked) if region.kind == "loop" else set())
         inner, reads = _events(placed.bodies[number], leaving)
         within = (reads | onward) - set(region.phis[number])
         below |= within
@@ -71,7 +68,5 @@ def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[
             *events,
         ]
     enter = Event("enter", below, region=region)
-    needed = below | _named(region.inits) | _named((region.index,))
-    if region.kind == "when":
-        needed |= _named((asked,))
+    needed = below | _named(region.outside) | (_named(region.asked) if region.kind == "when" else set())
     return [enter, *events], frozenset(needed)

@@ -41,8 +41,8 @@ def place(graph: Graph) -> Block:
             bodies = []
             for number, body in enumerate(region.bodies):
                 inner: list[Value | PlacedRegion] = []
-                asked = region.condition.value if region.kind == "loop" and region.condition else None
-                for following in (*region.effects[number], *body, *((asked,) if asked is not None else ())):
+                asked = region.asked if region.kind == "loop" else ()
+                for following in (*region.effects[number], *body, *asked):
                     emit(following, (*home, (region, number)), inner)
                 bodies.append(Block(tuple(inner)))
             items.append(PlacedRegion(region, tuple(bodies), tuple(results[region])))
@@ -92,10 +92,10 @@ def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[
                 use(arg, home)
             continue
         region = value.region
-        for below in (*region.inits, *((region.index,) if region.index is not None else ())):
+        for below in region.outside:
             use(below, home)
-        if region.condition is not None:
-            use(region.condition.value, home if region.kind == "when" else (*home, (region, 0)))
+        for asked in region.asked:
+            use(asked, home if region.kind == "when" else (*home, (region, 0)))
         for number, body in enumerate(region.bodies):
             for following in (*body, *region.effects[number]):
                 use(following, (*home, (region, number)))

@@ -66,8 +66,7 @@ def estimate(block: Block, results: tuple[Value, ...], target: Target, room: int
 
 
 def _carried(placed: PlacedRegion, number: int) -> tuple[Value, ...]:
-    asked = placed.region.condition
-    return (*placed.region.bodies[number], *((asked.value,) if asked is not None else ()))
+    return (*placed.region.bodies[number], *placed.region.asked)
 
 
 def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -> set[Value]:
@@ -77,8 +76,7 @@ def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -
     for item in items:
         if isinstance(item, PlacedRegion):
             region = item.region
-            read.update(region.inits, *region.bodies, (region.index,) if region.index is not None else ())
-            read.update((region.condition.value,) if region.condition is not None else ())
+            read.update(region.outside, region.asked, *region.bodies)
             for body in item.bodies:
                 read |= _read(body.items, ())
                 made.update(inner for inner in body.items if isinstance(inner, Value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from setwise.codegen.describe.values import WRITES, Condition, Region, Value, in_register
+from setwise.codegen.describe.values import WRITES, Region, Value, in_register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled, Unit
 
@@ -25,7 +25,7 @@ def spill(block: Block, results: tuple[Value, ...], room: int) -> Spilled:
         crowded = next((i for i, event in enumerate(events) if _pressure(event) > room), None)
         if crowded is None:
             return now
-        fixed = settled.union(*(_read_by(event.region) for event in events if event.region is not None))
+        fixed = settled.union(*(read for event in events if event.region is not None for read in _reads(event.region)))
         here = events[crowded]
         using = {here.value, *here.value.args} if here.value is not None else set()
         free = here.after - fixed - using
@@ -72,14 +72,12 @@ def _pressure(event: Event) -> int:
     return sum(value.lanes == 1 and in_register(value) and value.op not in WRITES for value in here)
 
 
+def _reads(region: Region) -> tuple[tuple[Value, ...], ...]:
+    return (region.outside, region.asked, *region.bodies)
+
+
 def _next_use(value: Value, events: Sequence[Event]) -> int:
     return next((i for i, e in enumerate(events) if e.value is not None and value in e.value.args), len(events))
-
-
-def _read_by(region: Region) -> set[Value]:
-    reads = {*region.inits, *(v for body in region.bodies for v in body)}
-    reads |= {region.condition.value} if region.condition is not None else set()
-    return reads | ({region.index} if region.index is not None else set())
 
 
 @dataclass
@@ -135,17 +133,8 @@ class _Spilling:
         return Block(tuple(items))
 
     def region(self, placed: PlacedRegion) -> PlacedRegion:
-        region = placed.region
-        bodies = tuple(self.block(body) for body in placed.bodies)
-        asked = region.condition
-        changed = replace(
-            region,
-            inits=self.now(region.inits),
-            bodies=tuple(self.now(body) for body in region.bodies),
-            effects=tuple(self.now(body) for body in region.effects),
-            condition=Condition(asked.kind, self.now((asked.value,))[0], asked.bound) if asked is not None else None,
-            index=self.now((region.index,))[0] if region.index is not None else None,
-        )
+        bodies = tuple(map(self.block, placed.bodies))
+        changed = placed.region.on(self.now)
         results = tuple(replace(result, region=changed) for result in placed.results)
         self.new.update(zip(placed.results, results, strict=True))
         return PlacedRegion(changed, bodies, results)

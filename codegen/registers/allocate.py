@@ -136,9 +136,7 @@ def _needed_first(first: Event | None, results: Results) -> set[Value]:
     if first.value is not None:
         needed |= set(first.value.args)
     if first.region is not None:
-        needed |= {*first.region.inits}
-        needed |= {first.region.condition.value} if first.region.condition is not None else set()
-        needed |= {first.region.index} if first.region.index is not None else set()
+        needed.update(first.region.outside, first.region.asked)
     return needed
 
 

@@ -41,7 +41,7 @@ def _body_label(point: Point) -> Items:
 def _enter(choices: Choices, before: Assignment, point: Point) -> list[Assignment]:
     region = point.region
     at = dict(zip(point.live, before.registers, strict=True))
-    asked = region.condition.value if region.kind == "when" and region.condition is not None else region.index
+    asked = next(iter(region.asked), None) if region.kind == "when" else region.index
     kept = tuple([before.registers[i] for i in point.kept])
     options = [RegionEntry()]
     for number, (phi, init) in enumerate(zip(region.phis[0], region.inits, strict=True)):
