@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from types import MappingProxyType
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.layout import Layout
@@ -20,6 +21,7 @@ BISHOPS = Parameter("bishops", "board")
 EMPTY = Parameter("empty", "empty")
 OCCUPIED = Parameter("occupied", "occupied")
 DIR_8 = Parameter("dir8", "dir8", below=8)
+DIRECTION_9 = Parameter("direction", "direction9")
 SQUARE = Parameter("square", "square", below=64)
 FREE = Parameter("free", "empty")
 WHITE = Parameter("white", "occupied")
@@ -27,6 +29,7 @@ BLACK = Parameter("black", "occupied")
 RESULTS = Parameter("results", "results")
 COUNT = Parameter("n", "count")
 QUEENS = Parameter("queens", "board")
+PIECES = (ROOKS, BISHOPS)
 SIDES = tuple(Parameter(f"{side}_{piece}", "board") for side in ("white", "black") for piece in ("rooks", "bishops"))
 
 DUMB7 = "Dumb7Fill, chessprogramming wiki (2016)"
@@ -40,6 +43,9 @@ NOT_ON_EMPTY = "no slider on an empty square"
 
 Fill = Callable[..., Value]
 
+EACH = {direction.name: (direction,) for direction in DIR8}
+"""The eight directions, each a set of its own."""
+
 
 def _words(family: str, form: str) -> str:
     return f"{family} {form}".replace("-", " ")
@@ -48,54 +54,37 @@ def _words(family: str, form: str) -> str:
 def _directed(
     family: str,
     form: str,
-    fill: Fill,
-    source: str,
     specification: str,
-    *,
-    empty: bool = True,
-    directions: tuple[Direction, ...] = DIR8,
-    aliases: dict[str, str] | None = None,
+    source: str,
+    *fills: Fill,
+    sets: Mapping[str, tuple[Direction, ...]] = EACH,
+    parameters: tuple[Parameter, ...] = (SLIDERS, EMPTY),
     requires: tuple[str, ...] = (),
     isas: tuple[str, ...] = ALL_SETS,
-    others: tuple[Fill, ...] = (),
+    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Routine]:
-    """The routines of one form, a direction each; `others` write the fill otherwise."""
-
-    def along(fill: Fill, direction: Direction) -> Description:
-        def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
-            (ray,) = layout.rays((direction,))
-            return (fill(ray, *boards),)
-
-        return describe
-
-    for direction in directions:
-        descriptions = tuple(along(variant, direction) for variant in (fill, *others))
-
-        contract = Contract((SLIDERS, EMPTY) if empty else (SLIDERS,), specification, direction.name, requires=requires)
-        alias = (aliases or {}).get(direction.name)
-        summary = f"{_words(family, form)}, {direction.name}"
-        named = (alias,) if alias else ()
-        yield Routine(family, form, direction.name, contract, descriptions, source, summary, isas, named, boards=True)
-
-
-def _of_sets(family: str, fill: Fill, source: str, others: tuple[Fill, ...] = ()) -> Iterator[Routine]:
-    """Attacks in several directions at once; `others` write the fill otherwise."""
+    """The routines of one form, one for each of the `sets` of directions; `fills` are several ways to say the same."""
 
     def along(fill: Fill, directions: tuple[Direction, ...]) -> Description:
-        def describe(layout: Layout, gen: Value, pro: Value) -> tuple[Value, ...]:
+        def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
             rays = layout.rays(directions)
-            return (layout.union(fill(ray, layout.board(ray, gen), layout.board(ray, pro)) for ray in rays),)
+            return (layout.union(fill(ray, *(layout.board(ray, board) for board in boards)) for ray in rays),)
 
         return describe
 
-    for name, directions in DIRECTION_SETS.items():
-        descriptions = tuple(along(variant, directions) for variant in (fill, *others))
-        contract = Contract((SLIDERS, EMPTY), "attacks", name)
-        summary = f"{_words(family, 'attacks')}, {name}"
-        yield Routine(family, "attacks", name, contract, descriptions, source, summary, PACKED)
+    for name, directions in sets.items():
+        descriptions = tuple(along(fill, directions) for fill in fills)
+        contract = Contract(parameters, specification, name, requires=requires)
+        summary = f"{_words(family, form)}, {name}"
+        alias = (aliases[name],) if name in aliases else ()
+        boards = len(directions) == 1
+        yield Routine(family, form, name, contract, descriptions, source, summary, isas, alias, boards)
 
 
-def _any(family: str, form: str, fill: Callable[..., Value], source: str, specification: str) -> Routine:
+_of_sets = partial(_directed, sets=DIRECTION_SETS, isas=PACKED)
+
+
+def _any(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
     """A routine whose direction is known at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
 
@@ -108,176 +97,142 @@ def _any(family: str, form: str, fill: Callable[..., Value], source: str, specif
     return Routine(family, form, "any", contract, (describe,), source, summary)
 
 
-def _one_step(ray: Ray, board: Value) -> Value:
-    return ray.step(board)
-
-
 def _simple(
     family: str,
     form: str,
-    parameters: tuple[Parameter, ...],
-    function: Callable[..., Value],
-    source: str,
     specification: str,
+    source: str,
+    function: Fill,
+    *parameters: Parameter,
     direction: str = "",
     requires: tuple[str, ...] = (),
     of: str = "",
-    isas: tuple[str, ...] = SCALARS,
-    boards: bool = False,
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
 
     def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
         return (function(*values),)
 
-    contract = Contract(parameters, specification, of or direction, requires=requires)
+    contract = Contract(parameters, specification, of, requires=requires)
     summary = f"{_words(family, form)} {direction}".strip()
-    return Routine(family, form, direction, contract, (describe,), source, summary, isas, boards=boards)
+    return Routine(family, form, direction, contract, (describe,), source, summary)
 
 
 def _dumb7() -> Iterator[Routine]:
-    source = DUMB7
-    yield from _directed("dumb7", "occluded", dumb7.occluded, f"{source}: Unrolled Loop", "occluded")
-    yield from _directed("dumb7", "occluded-rolled", dumb7.occluded_rolled, f"{source}: Seven Fill Cycles", "occluded")
-    yield from _directed(
-        "dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Fill Loop", "occluded", isas=SCALARS
-    )
-    yield from _directed(
-        "dumb7", "attacks", dumb7.attacks, f"{source}: All Directions", "attacks", others=(dumb7.attacks_in_place,)
-    )
-    yield from _directed("dumb7", "attacks-of-fill", dumb7.attacks_of_fill, f"{source}: Attack Fill", "attacks")
-    yield from _directed(
-        "dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Generalized Rays", "attacks", isas=SCALARS
-    )
-    yield from _of_sets("dumb7", dumb7.attacks, f"{source}: All Directions", others=(dumb7.attacks_in_place,))
-    yield _any("dumb7", "occluded-until-dry", dumb7.occluded_until_dry, f"{source}: Loop Version", "occluded")
-    yield _any("dumb7", "attacks-until-dry", dumb7.attacks_until_dry, f"{source}: Loop Version", "attacks")
-    yield _any("dumb7", "attacks", dumb7.attacks, f"{source}: Unrolled Attacks", "attacks")
+    loop, rolled, dry = f"{DUMB7}: Fill Loop", f"{DUMB7}: Seven Fill Cycles", f"{DUMB7}: Generalized Rays"
+    directed = partial(_directed, "dumb7")
+    attacks = ("attacks", "attacks", f"{DUMB7}: All Directions", dumb7.attacks, dumb7.attacks_in_place)
+    yield from directed("occluded", "occluded", f"{DUMB7}: Unrolled Loop", dumb7.occluded)
+    yield from directed("occluded-rolled", "occluded", rolled, dumb7.occluded_rolled)
+    yield from directed("occluded-until-dry", "occluded", loop, dumb7.occluded_until_dry, isas=SCALARS)
+    yield from directed(*attacks)
+    yield from directed("attacks-of-fill", "attacks", f"{DUMB7}: Attack Fill", dumb7.attacks_of_fill)
+    yield from directed("attacks-until-dry", "attacks", dry, dumb7.attacks_until_dry, isas=SCALARS)
+    yield from _of_sets("dumb7", *attacks)
+    yield _any("dumb7", "occluded-until-dry", "occluded", f"{DUMB7}: Loop Version", dumb7.occluded_until_dry)
+    yield _any("dumb7", "attacks-until-dry", "attacks", f"{DUMB7}: Loop Version", dumb7.attacks_until_dry)
+    yield _any("dumb7", "attacks", "attacks", f"{DUMB7}: Unrolled Attacks", dumb7.attacks)
 
 
 def _kogge_stone() -> Iterator[Routine]:
-    source = KOGGE_STONE
-    empty_board = f"{source}: Fill on an empty Board"
-    up = {"nort": "fillUpOccluded"}
-    yield from _directed("kogge-stone", "empty-fill", kogge_stone.empty_fill, empty_board, "empty-fill", empty=False)
-    yield from _directed(
-        "kogge-stone", "empty-attacks", kogge_stone.empty_attacks, empty_board, "empty-attacks", empty=False
-    )
-    yield from _directed(
-        "kogge-stone", "occluded", kogge_stone.occluded, f"{source}: Occluded Fill", "occluded", aliases=up
-    )
-    yield from _directed("kogge-stone", "attacks", kogge_stone.attacks, f"{source}: Ray-wise Attacks", "attacks")
-    yield from _of_sets("kogge-stone", kogge_stone.attacks, f"{source}: Ray-wise Attacks")
-    yield _any("kogge-stone", "occluded", kogge_stone.occluded, f"{source}: Generalized Rays", "occluded")
-    yield _any("kogge-stone", "attacks", kogge_stone.attacks, f"{source}: Generalized Rays", "attacks")
+    general, empty_board = f"{KOGGE_STONE}: Generalized Rays", f"{KOGGE_STONE}: Fill on an empty Board"
+    on_empty = partial(_directed, "kogge-stone", parameters=(SLIDERS,))
+    occluded = ("occluded", "occluded", f"{KOGGE_STONE}: Occluded Fill", kogge_stone.occluded)
+    attacks = ("attacks", "attacks", f"{KOGGE_STONE}: Ray-wise Attacks", kogge_stone.attacks)
+    yield from on_empty("empty-fill", "empty-fill", empty_board, kogge_stone.empty_fill)
+    yield from on_empty("empty-attacks", "empty-attacks", empty_board, kogge_stone.empty_attacks)
+    yield from _directed("kogge-stone", *occluded, aliases={"nort": "fillUpOccluded"})
+    yield from _directed("kogge-stone", *attacks)
+    yield from _of_sets("kogge-stone", *attacks)
+    yield _any("kogge-stone", "occluded", "occluded", general, kogge_stone.occluded)
+    yield _any("kogge-stone", "attacks", "attacks", general, kogge_stone.attacks)
 
 
 def _push() -> Iterator[Routine]:
-    for direction in DIR8:
-        by_addition = direction.name == "east"
-        fill = push.east_by_addition if by_addition else push.push
-        others = () if by_addition else (push.push_of_two,)
-        requires = (NOT_ON_EMPTY,) if by_addition else ()
-        yield from _directed(
-            "push", "attacks", fill, SETWISE, "attacks", directions=(direction,), requires=requires, others=others
-        )
-    yield from _of_sets("push", push.push, SETWISE, others=(push.push_of_two,))
+    attacks = ("push", "attacks", "attacks", SETWISE)
+    for name, directions in EACH.items():
+        if name == "east":
+            east = {name: directions}
+            yield from _directed(*attacks, push.east_by_addition, sets=east, requires=(NOT_ON_EMPTY,))
+        else:
+            yield from _directed(*attacks, push.push, push.push_of_two, sets={name: directions})
+    yield from _of_sets(*attacks, push.push, push.push_of_two)
 
 
 def _shift() -> Iterator[Routine]:
-    yield from _directed("shift", "one", _one_step, f"{KOGGE_STONE}: Direction-wise Fill", "step", empty=False)
-    yield _any("shift", "one", _one_step, f"{DUMB7}: Generalized Rays", "step")
+    def one_step(ray: Ray, board: Value) -> Value:
+        return ray.step(board)
+
+    steps = f"{KOGGE_STONE}: Direction-wise Fill"
+    yield from _directed("shift", "one", "step", steps, one_step, parameters=(SLIDERS,))
+    yield _any("shift", "one", "step", f"{DUMB7}: Generalized Rays", one_step)
 
 
 def _subtraction() -> Iterator[Routine]:
-    def either(single: Callable[..., Value], lanes: Callable[..., Value]) -> Description:
+    def either(single: Fill, lanes: Fill) -> Fill:
         """A general register subtracts as a whole, lanes a byte at a time."""
+        return lambda _, rooks, occupied: (single if rooks.lanes == 1 else lanes)(rooks, occupied)
 
-        def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
-            return ((single if layout.lanes == 1 else lanes)(*boards),)
-
-        return describe
-
-    forms = (
-        ("attacks", either(subtraction.doubled, subtraction.doubled_bytewise)),
-        ("attacks-cleared", either(subtraction.cleared, subtraction.cleared_bytewise)),
-    )
-    for form, describe in forms:
-        contract = Contract((SLIDERS, OCCUPIED), "attacks", "east", requires=(WITHIN_OCCUPIED,))
-        summary = f"subtraction {form}, east"
-        yield Routine("subtraction", form, "east", contract, (describe,), ISENBERG, summary, ALL_SETS, boards=True)
+    forms = {
+        "attacks": either(subtraction.doubled, subtraction.doubled_bytewise),
+        "attacks-cleared": either(subtraction.cleared, subtraction.cleared_bytewise),
+    }
+    east = partial(_directed, "subtraction", sets={"east": EACH["east"]}, parameters=(SLIDERS, OCCUPIED))
+    for form, fill in forms.items():
+        (routine,) = east(form, "attacks", ISENBERG, fill, requires=(WITHIN_OCCUPIED,))
+        yield replace(routine, summary=f"subtraction {form}, east")
 
 
 def _bytewise() -> Iterator[Routine]:
-    x, y = Parameter("x", "word"), Parameter("y", "word")
+    words = (Parameter("x", "word"), Parameter("y", "word"))
     narrow = (Parameter("x", "word", below=1 << 32), Parameter("y", "word", below=1 << 32))
     wide_loop, narrow_loop = partial(bytewise.carry_loop, bits=64), partial(bytewise.carry_loop, bits=32)
     below = ("x and y below 2**32",)
-    yield _simple("bytewise", "carry-loop-64", (x, y), wide_loop, ISENBERG, "add")
-    yield _simple("bytewise", "carry-loop-32", narrow, narrow_loop, ISENBERG, "add-32", requires=below)
-    yield _simple("bytewise", "add", (x, y), bytewise.add, ISENBERG, "bytewise-add")
-    yield _simple("bytewise", "subtract", (x, y), bytewise.subtract, ISENBERG, "bytewise-sub")
-    yield _simple(
-        "bytewise", "right-attacks", (FREE, ROOKS), bytewise.right_attacks, ISENBERG, "right-attacks", of="east"
-    )
+    yield _simple("bytewise", "carry-loop-64", "add", ISENBERG, wide_loop, *words)
+    yield _simple("bytewise", "carry-loop-32", "add-32", ISENBERG, narrow_loop, *narrow, requires=below)
+    yield _simple("bytewise", "add", "bytewise-add", ISENBERG, bytewise.add, *words)
+    yield _simple("bytewise", "subtract", "bytewise-sub", ISENBERG, bytewise.subtract, *words)
+    right = bytewise.right_attacks
+    yield _simple("bytewise", "right-attacks", "right-attacks", ISENBERG, right, FREE, ROOKS, of="east")
 
 
 def _exploding() -> Iterator[Routine]:
-    needs = ("square below 64",)
-    number = Parameter("direction", "direction9")
+    below = ("square below 64",)
     for suffix in ("", "big-endian"):
-        add = partial(_simple, "exploding", source=EXPLODING, direction=suffix, requires=needs)
-        ending = f"-{suffix}" if suffix else ""
-        square = "from-square" + ending
-        yield add("bishop", (SQUARE, FREE), exploding.bishop, specification=square, of="bishop")
-        yield add("rook", (SQUARE, FREE), exploding.rook, specification=square, of="rook")
-        around = "from-square-of-pieces" + ending
-        yield add("orthogonal", (SQUARE, WHITE, BLACK), exploding.orthogonal, specification=around, of="rook")
-        yield add("diagonal", (SQUARE, WHITE, BLACK), exploding.diagonal, specification=around, of="bishop")
         direction = partial(exploding.direction, files="big" if suffix else "little")
-        parameters = (SQUARE, number, WHITE, BLACK)
-        yield add("direction", parameters, direction, specification="direction-from-square" + ending, of="queen")
+        forms: tuple[tuple[str, str, Fill, tuple[Parameter, ...], str], ...] = (
+            ("bishop", "from-square", exploding.bishop, (SQUARE, FREE), "bishop"),
+            ("rook", "from-square", exploding.rook, (SQUARE, FREE), "rook"),
+            ("orthogonal", "from-square-of-pieces", exploding.orthogonal, (SQUARE, WHITE, BLACK), "rook"),
+            ("diagonal", "from-square-of-pieces", exploding.diagonal, (SQUARE, WHITE, BLACK), "bishop"),
+            ("direction", "direction-from-square", direction, (SQUARE, DIRECTION_9, WHITE, BLACK), "queen"),
+        )
+        add = partial(_simple, "exploding", direction=suffix, requires=below)
+        for form, specification, function, parameters, of in forms:
+            specification += f"-{suffix}" if suffix else ""
+            yield add(form, specification, EXPLODING, function, *parameters, of=of)
 
 
-_WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., Description], str], ...] = (
-    ("union", (ROOKS, BISHOPS), ("attacks",), sliders.union, "all squares that rooks and bishops attack"),
-    (
-        "pair",
-        (ROOKS, BISHOPS),
-        ("orthogonal", "diagonal"),
-        sliders.pair,
-        "squares attacked along lines, along diagonals",
-    ),
-    ("rays", (ROOKS, BISHOPS), tuple(d.name for d in DIR8), sliders.rays, "squares attacked in each direction"),
-    (
-        "pieces",
-        (ROOKS, BISHOPS, QUEENS),
-        ("rooks", "bishops", "queens"),
-        sliders.pieces,
-        "squares each piece type attacks",
-    ),
+_WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., tuple[Value, ...]], str], ...] = (
+    ("union", PIECES, ("attacks",), sliders.union, "all squares that rooks and bishops attack"),
+    ("pair", PIECES, ("orthogonal", "diagonal"), sliders.pair, "squares attacked along lines, along diagonals"),
+    ("rays", PIECES, tuple(EACH), sliders.rays, "squares attacked in each direction"),
+    ("pieces", (*PIECES, QUEENS), ("rooks", "bishops", "queens"), sliders.pieces, "squares each piece type attacks"),
     ("sides", SIDES, ("white", "black"), sliders.sides, "all squares that each side's rooks and bishops attack"),
 )
 
 
 def _sliders() -> Iterator[Routine]:
     """Whole-side routines, from occupied and from empty squares, queens among rooks and bishops both."""
-    for form, boards, results, maker, summary in _WHOLE:
+    for form, boards, results, whole, summary in _WHOLE:
         for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
-            given_occupied = board is OCCUPIED
             parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
             contract = Contract(parameters, form, "", results, (requires,))
-            descriptions = tuple(partial(maker(how), given_occupied=given_occupied) for how in sliders.FORMS)
-            yield Routine(
-                "sliders",
-                form + ending,
-                "",
-                contract,
-                descriptions,
-                SETWISE,
-                f"{summary}, from {board.name} squares",
-                PACKED,
+            descriptions = tuple(
+                partial(sliders.described, whole, how, board is OCCUPIED, len(boards)) for how in sliders.FORMS
             )
+            computes = f"{summary}, from {board.name} squares"
+            yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, PACKED)
 
 
 def _batch(routine: Routine) -> Routine:

@@ -6,6 +6,9 @@ Each routine has a description for each form below; the one that makes the short
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.describe.layout import Layout, halves
@@ -22,52 +25,50 @@ AROUND = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
 Attacks = list[tuple[CompassRay, Value]]
 """Rays and what is attacked along them."""
 
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board as the rays see it: its layout, its empty squares and its occupied ones."""
+
+    layout: Layout
+    empty: Value
+    occupied: Value
+
+
 RayFill = Callable[[CompassRay, Value, Value], Value]
-Form = Callable[[Layout, Sequence[Direction], Value, Value, Value, bool], Attacks]
+Form = Callable[[Board, Sequence[Direction], Value, Value], Attacks]
+"""Attacks of rooks and bishops in these directions, in the given order or in one of its own."""
 
 
-def by_push(
-    layout: Layout, _: Sequence[Direction], rooks: Value, bishops: Value, board: Value, given_occupied: bool
-) -> Attacks:
-    """Each axis pulled to the left and pushed to the right, with the same runs."""
-    return _by_axes(layout, rooks, bishops, ~board if given_occupied else board, push.push)
+def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
+    """Axis by axis, `forth` to the left and `back` to the right; on a general register east is an addition."""
+
+    def form(board: Board, _: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+        rays: Attacks = []
+        for left, right in board.layout.axes(LEFT):
+            gen, pro = board.layout.sliders(left, rooks, bishops), board.layout.board(left, board.empty)
+            there = push.east_by_addition if left.directions == (EAST,) else forth
+            rays += [(left, there(left, gen, pro)), (right, back(right, gen, pro))]
+        return rays
+
+    return form
 
 
-def by_pull(
-    layout: Layout, _: Sequence[Direction], rooks: Value, bishops: Value, board: Value, given_occupied: bool
-) -> Attacks:
-    """Each axis pulled to both sides."""
-    return _by_axes(layout, rooks, bishops, ~board if given_occupied else board, push.pull)
-
-
-def by_two(
-    layout: Layout, _: Sequence[Direction], rooks: Value, bishops: Value, board: Value, given_occupied: bool
-) -> Attacks:
-    """Each axis pulled to both sides with runs of two alone."""
-    empty = ~board if given_occupied else board
-    return _by_axes(layout, rooks, bishops, empty, push.pull_by_two, push.pull_by_two)
-
-
-def by_blockers(
-    layout: Layout, order: Sequence[Direction], rooks: Value, bishops: Value, board: Value, given_occupied: bool
-) -> Attacks:
+def by_blockers(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
     """Each ray by growing blockers."""
-    occupied = board if given_occupied else ~board
+    layout = board.layout
     return [
-        (ray, blockers.attacks(ray, layout.sliders(ray, rooks, bishops), layout.board(ray, occupied)))
+        (ray, blockers.attacks(ray, layout.sliders(ray, rooks, bishops), layout.board(ray, board.occupied)))
         for ray in layout.rays(order)
     ]
 
 
-def by_walls(
-    layout: Layout, _: Sequence[Direction], rooks: Value, bishops: Value, board: Value, given_occupied: bool
-) -> Attacks:
+def by_walls(board: Board, _: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
     """Each axis by growing walls, which both its rays share; ranks by subtraction and by steps of two."""
-    occupied = board if given_occupied else ~board
     rays: Attacks = []
-    for left, right in layout.axes(LEFT):
-        gen = layout.sliders(left, rooks, bishops)
-        wall = blockers.walls(left, right, layout.board(left, occupied))
+    for left, right in board.layout.axes(LEFT):
+        gen = board.layout.sliders(left, rooks, bishops)
+        wall = blockers.walls(left, right, board.layout.board(left, board.occupied))
         if left.directions == (EAST,):
             there, back = blockers.east_by_subtraction(gen, wall), blockers.by_two(right, gen, wall)
         else:
@@ -76,111 +77,66 @@ def by_walls(
     return rays
 
 
-def _by_axes(
-    layout: Layout, rooks: Value, bishops: Value, empty: Value, back: RayFill, forth: RayFill = push.pull
-) -> Attacks:
-    """Attacks along both rays of each axis; on a general register east is an addition."""
-    rays = []
-    for left, right in layout.axes(LEFT):
-        gen, pro = layout.sliders(left, rooks, bishops), layout.board(left, empty)
-        there = push.east_by_addition if left.directions == (EAST,) else forth
-        rays += [(left, there(left, gen, pro)), (right, back(right, gen, pro))]
-    return rays
+FORMS: tuple[Form, ...] = (
+    by_axes(push.push),  # the same runs for both rays
+    by_axes(push.pull),
+    by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone
+    by_walls,
+    by_blockers,
+)
 
 
-FORMS: tuple[Form, ...] = (by_push, by_pull, by_two, by_walls, by_blockers)
+def described(
+    whole: Callable[..., tuple[Value, ...]],
+    form: Form,
+    given_occupied: bool,
+    pieces: int,
+    layout: Layout,
+    *values: Value,
+) -> tuple[Value, ...]:
+    """One of the routines below by a form; parameters are so many boards of pieces, then occupied or empty squares."""
+    given = values[pieces]
+    empty, occupied = (~given, given) if given_occupied else (given, ~given)
+    return whole(form, Board(layout, empty, occupied), *values[:pieces])
 
 
-def _pair(layout: Layout, rays: Attacks) -> tuple[Value, Value]:
-    """What is attacked along ranks and files, and along diagonals; registers that hold both have rooks' lanes first."""
+def union(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
+    """All squares attacked."""
+    return (board.layout.union(attacks for _, attacks in form(board, AROUND, rooks, bishops)),)
+
+
+def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
+    """Squares attacked along ranks and files, and along diagonals; registers that hold both have rooks' lanes first."""
+    rays = form(board, AROUND, rooks, bishops)
     whole = [(ray, attacks) for ray, attacks in rays if ray.straight is not None]
-    parts = [(halves(attacks)) for ray, attacks in _joined(rays)]
+    mixed = [attacks for ray, attacks in rays if ray.straight is None]
+    parts = [halves(reduce(or_, mixed))] if mixed else []
     orthogonal = [attacks for ray, attacks in whole if ray.straight] + [low for low, _ in parts]
     diagonal = [attacks for ray, attacks in whole if not ray.straight] + [high for _, high in parts]
-    return layout.union(orthogonal), layout.union(diagonal)
+    return board.layout.union(orthogonal), board.layout.union(diagonal)
 
 
-def _joined(rays: Attacks) -> Attacks:
-    """Registers with lanes of both sorts, united where they lie alike."""
-    mixed = [(ray, attacks) for ray, attacks in rays if ray.straight is None]
-    if not mixed:
-        return []
-    united = mixed[0][1]
-    for _, attacks in mixed[1:]:
-        united = united | attacks
-    return [(mixed[0][0], united)]
-
-
-def union(form: Form) -> Callable[..., tuple[Value, ...]]:
-    """All squares attacked."""
-
-    def describe(layout: Layout, rooks: Value, bishops: Value, board: Value, given_occupied: bool) -> tuple[Value, ...]:
-        return (layout.union(a for _, a in form(layout, AROUND, rooks, bishops, board, given_occupied)),)
-
-    return describe
-
-
-def pair(form: Form) -> Callable[..., tuple[Value, ...]]:
-    """Squares attacked along ranks and files, and along diagonals."""
-
-    def describe(
-        layout: Layout, rooks: Value, bishops: Value, board: Value, _: Value, given_occupied: bool
-    ) -> tuple[Value, ...]:
-        return _pair(layout, form(layout, AROUND, rooks, bishops, board, given_occupied))
-
-    return describe
-
-
-def pieces(form: Form) -> Callable[..., tuple[Value, ...]]:
+def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value) -> tuple[Value, ...]:
     """Squares attacked by rooks, by bishops and by queens, each apart."""
-
-    def describe(
-        layout: Layout, rooks: Value, bishops: Value, queens: Value, board: Value, _: Value, given_occupied: bool
-    ) -> tuple[Value, ...]:
-        apart = _pair(layout, form(layout, AROUND, rooks, bishops, board, given_occupied))
-        of_queens = layout.union(a for _, a in form(layout, AROUND, queens, queens, board, given_occupied))
-        return (*apart, of_queens)
-
-    return describe
+    return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens))
 
 
-def sides(form: Form) -> Callable[..., tuple[Value, ...]]:
+def sides(
+    form: Form, board: Board, white_rooks: Value, white_bishops: Value, black_rooks: Value, black_bishops: Value
+) -> tuple[Value, ...]:
     """All squares that White's rooks and bishops attack, and all that Black's do."""
-
-    def describe(
-        layout: Layout,
-        white_rooks: Value,
-        white_bishops: Value,
-        black_rooks: Value,
-        black_bishops: Value,
-        board: Value,
-        _: Value,
-        given_occupied: bool,
-    ) -> tuple[Value, ...]:
-        both = ((white_rooks, white_bishops), (black_rooks, black_bishops))
-        return tuple(
-            layout.union(a for _, a in form(layout, AROUND, rooks, bishops, board, given_occupied))
-            for rooks, bishops in both
-        )
-
-    return describe
+    return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
 
 
-def rays(form: Form) -> Callable[..., tuple[Value, ...]]:
+def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
     """Squares attacked along each of the eight rays, in the order of dir8."""
-
-    def describe(
-        layout: Layout, rooks: Value, bishops: Value, board: Value, _: Value, given_occupied: bool
-    ) -> tuple[Value, ...]:
-        if layout.packed == 1:
-            attacks = {ray.directions[0]: a for ray, a in form(layout, DIR8, rooks, bishops, board, given_occupied)}
-            return tuple(attacks[direction] for direction in DIR8)
-        lanes = [attacked for _, attacked in by_blockers(layout, DIR8, rooks, bishops, board, given_occupied)]
-        if len(lanes) == 1:
-            return (lanes[0],)
-        # Left rays come first and last in dir8's order, right rays between them.
-        left, right = lanes
-        first, last = halves(left)
-        return first, right, last
-
-    return describe
+    if board.layout.packed == 1:
+        attacks = {ray.directions[0]: attacked for ray, attacked in form(board, DIR8, rooks, bishops)}
+        return tuple(attacks[direction] for direction in DIR8)
+    lanes = [attacked for _, attacked in by_blockers(board, DIR8, rooks, bishops)]
+    if len(lanes) == 1:
+        return (lanes[0],)
+    # Left rays come first and last in dir8's order, right rays between them.
+    left, right = lanes
+    first, last = halves(left)
+    return first, right, last
