@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from setwise.codegen.describe.values import WRITES, Value, in_register, overwritable
-from setwise.codegen.machine.code import Datum, Instruction, Label, Memory, Register
+from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
 from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices, Registers
@@ -88,12 +88,12 @@ def allocate(
 def _wants(target: Target, events: list[Event]) -> dict[Value, int]:
     """Values that must lie in a certain register when they are used: shift counts in rcx."""
     wants: dict[Value, int] = {}
-    made = [event.value for event in events if event.value is not None]
-    for value in made:
+    values = [event.value for event in events if event.value is not None]
+    for value in values:
         rows = target.rows_for(value)
         if rows and all("cl" in row.words for row in rows):
             wants[value.args[1]] = RCX
-    for value in made:
+    for value in values:
         # A doubled count stays where the count was.
         if value in wants and value.op == "add":
             for arg in value.args:
@@ -107,9 +107,7 @@ def _starts(choices: Choices, live: tuple[Value, ...], entry: Assignment) -> lis
     starts = [entry]
     for value, register in zip(live, entry.registers, strict=True):
         if choices.wanted >> register & 1 and choices.wants.get(value) != register:
-            for registers, cost, moves in choices.evict(entry, live, register, range(len(live))):
-                saved = together(registers) & choices.machine.preserved
-                starts.append(Assignment(registers, (), saved, cost, choices.moved(moves), entry))
+            starts += choices.evict(entry, live, register, range(len(live)))
     return starts
 
 
@@ -155,17 +153,17 @@ def _finish(machine: Machine, before: Assignment, live: tuple[Value, ...], resul
     if ordered is None:
         return []
     items = (*ordered, *constants)
-    return [Assignment((), before.headers, before.saved, before.cost + EXTRA * len(ordered), lambda: items, before)]
+    return [before.then((), EXTRA * len(ordered), lambda: items)]
 
 
 def _allocated(last: Assignment, exact: bool) -> Allocated:
-    written: list[tuple[Instruction | Label, ...]] = []
+    items: list[Item] = []
     at: Assignment | None = last
     while at is not None:
-        written.append(tuple(at.items()))
+        items[:0] = at.items()
         at = at.before
     saved = (register for number, register in enumerate(REGISTERS) if last.saved >> number & 1)
-    return Allocated(tuple(item for items in reversed(written) for item in items), tuple(saved), exact)
+    return Allocated(tuple(items), tuple(saved), exact)
 
 
 def allocation(unit: Unit) -> Unit:

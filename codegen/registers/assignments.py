@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from setwise.codegen.describe.values import WRITES, Value
-from setwise.codegen.machine.code import Instruction, Label, Register
+from setwise.codegen.machine.code import Item, Register
 from setwise.codegen.registers.machine import Machine
 from setwise.codegen.registers.points import RCX, REGISTERS, VECTORS, Alternative, Point, together
 from setwise.codegen.targets.table import build
@@ -20,7 +20,7 @@ LATE = 1
 """What it costs to take the second register in the convention's order; the third costs twice that."""
 
 Registers = tuple[int, ...]
-Items = Sequence[Instruction | Label]
+Items = Sequence[Item]
 Move = tuple[int, int, int]
 """To a register, from another, so many lanes."""
 
@@ -40,13 +40,17 @@ class Assignment(NamedTuple):
     """Writes the instructions that led here from the assignment before."""
     before: Assignment | None = None
 
-
-class Eviction(NamedTuple):
-    """The registers of the live values when one has been made free, what that cost, and the move that it took."""
-
-    registers: Registers
-    cost: int
-    moves: tuple[Move, ...]
+    def then(
+        self,
+        registers: Registers,
+        cost: int = 0,
+        items: Callable[[], Items] = tuple,
+        saved: int = 0,
+        headers: tuple[Registers, ...] | None = None,
+    ) -> Assignment:
+        """What comes next: at so much more cost, with so many more registers to save, behind these instructions."""
+        headers = self.headers if headers is None else headers
+        return Assignment(registers, headers, self.saved | saved, self.cost + cost, items, self)
 
 
 class Choices:
@@ -104,46 +108,30 @@ class Choices:
         if value.op == "copy":
             return self._copy(before, point, kept)
         if value.op in VIEWS:
-            source = registers[point.live.index(value.args[0])]
-            return [Assignment((*kept, source), before.headers, before.saved, before.cost, tuple, before)]
+            return [before.then((*kept, registers[point.live.index(value.args[0])]))]
+        if value.op == "done":
+            return [before.then(kept)]
         if value.op in WRITES:
             # A store makes no value, and its operands stay where they are.
-            stores = [
-                partial(self._written, point, registers, alternative, 0)
-                for row in point.alternatives
-                for alternative in row
-            ]
+            alternatives = (alternative for row in point.alternatives for alternative in row)
             return [
-                Assignment(kept, before.headers, before.saved, before.cost, items, before)
-                for items in (stores if value.op != "done" else [tuple])
+                before.then(kept, items=partial(self._written, point, registers, alternative, 0))
+                for alternative in alternatives
             ]
         assignments: list[Assignment] = []
-        for row in point.alternatives:
-            if not row:
-                continue
+        for row in filter(None, point.alternatives):
+            starts = [before]
             if "cl" in row[0].row.words and registers[row[0].reads[1]] != RCX:
-                for eviction in self._count_in_rcx(before, point, row[0].reads[1]):
-                    saved = before.saved | together(eviction.registers) & self.machine.preserved
-                    left = tuple([eviction.registers[at] for at in point.kept])
-                    for alternative in row:
-                        assignments += self._assignments_with(alternative, before, point, eviction, left, saved)
-            else:
+                starts = self._count_in_rcx(before, point, row[0].reads[1])
+            for start in starts:
                 for alternative in row:
-                    eviction = Eviction(registers, 0, ())
-                    assignments += self._assignments_with(alternative, before, point, eviction, kept, before.saved)
+                    assignments += self._assignments_with(alternative, start, point)
         return assignments
 
-    def _assignments_with(
-        self,
-        alternative: Alternative,
-        before: Assignment,
-        point: Point,
-        eviction: Eviction,
-        kept: Registers,
-        saved: int,
-    ) -> list[Assignment]:
+    def _assignments_with(self, alternative: Alternative, before: Assignment, point: Point) -> list[Assignment]:
         """The value made by one alternative, in each register that it may have."""
-        value, registers = point.value, eviction.registers
+        value, registers = point.value, before.registers
+        kept = tuple([registers[at] for at in point.kept])
         busy = together(kept)
         left = registers[point.left] if point.left is not None else None
 
@@ -154,41 +142,46 @@ class Choices:
             if not busy >> first & 1:
                 chosen.append((first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
             if busy >> first & 1 or value in self.wants:
-                for register, cost in self.candidates(value, busy | together(reading[1:]), saved):
+                for register, cost in self.candidates(value, busy | together(reading[1:]), before.saved):
                     if register != first:
                         move = (register, first, alternative.value.args[0].lanes)
                         chosen.append((register, cost + EXTRA, (move,)))
         else:
             dying = {r for r in reading if not busy >> r & 1 and (r >= VECTORS) == (value.lanes > 1)}
-            candidates = self.candidates(value, busy, saved, also=tuple(sorted(dying)))
+            candidates = self.candidates(value, busy, before.saved, also=tuple(sorted(dying)))
             chosen += [(register, cost, ()) for register, cost in candidates]
         assignments = []
         for register, cost, moves in chosen:
-            cost += before.cost + eviction.cost + (2 * DEPARTURE if left is not None and register != left else 0)
-            items = partial(self._written, point, registers, alternative, register, (*eviction.moves, *moves))
-            now_saved = saved | 1 << register & self.machine.preserved
-            assignments.append(Assignment((*kept, register), before.headers, now_saved, cost, items, before))
+            cost += 2 * DEPARTURE if left is not None and register != left else 0
+            items = partial(self._written, point, registers, alternative, register, moves)
+            assignments.append(before.then((*kept, register), cost, items, self.machine.to_save(register)))
         return assignments
 
-    def _count_in_rcx(self, before: Assignment, point: Point, at: int) -> list[Eviction]:
+    def _count_in_rcx(self, before: Assignment, point: Point, at: int) -> list[Assignment]:
         """A shift count moved into rcx, whoever was there moved away."""
         needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
-        evictions = []
-        for registers, cost, moves in self.evict(before, point.live, RCX, needed):
-            moved = (*registers[:at], RCX, *registers[at + 1 :])
-            evictions.append(Eviction(moved, cost + EXTRA, (*moves, (RCX, registers[at], 1))))
-        return evictions
+        return [
+            freed.then(
+                (*freed.registers[:at], RCX, *freed.registers[at + 1 :]),
+                EXTRA,
+                self.moved(((RCX, freed.registers[at], 1),)),
+            )
+            for freed in self.evict(before, point.live, RCX, needed)
+        ]
 
     def evict(
         self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]
-    ) -> list[Eviction]:
+    ) -> list[Assignment]:
         """`register` made free: if one of those `needed` lives there, all there move to another."""
         if register not in [before.registers[at] for at in needed]:
-            return [Eviction(before.registers, 0, ())]
+            return [before]
         first = live[before.registers.index(register)]
         return [
-            Eviction(
-                tuple(other if r == register else r for r in before.registers), cost + EXTRA, ((other, register, 1),)
+            before.then(
+                tuple(other if r == register else r for r in before.registers),
+                cost + EXTRA,
+                self.moved(((other, register, 1),)),
+                self.machine.to_save(other),
             )
             for other, cost in self.candidates(first, together(before.registers), before.saved)
         ]
@@ -197,15 +190,12 @@ class Choices:
         value = point.value
         source = before.registers[point.live.index(value.args[0])]
         # Both names for one register: no move now; whoever changes it first will have to copy.
-        alive = source in kept
-        cost = before.cost + (DEPARTURE if alive else 0)
-        assignments = [Assignment((*kept, source), before.headers, before.saved, cost, tuple, before)]
-        if alive:
-            for register, price in self.candidates(value, together(before.registers), before.saved):
-                saved = before.saved | 1 << register & self.machine.preserved
-                items = self.moved(((register, source, value.lanes),))
-                cost = before.cost + price + EXTRA
-                assignments.append(Assignment((*kept, register), before.headers, saved, cost, items, before))
+        if source not in kept:
+            return [before.then((*kept, source))]
+        assignments = [before.then((*kept, source), DEPARTURE)]
+        for register, cost in self.candidates(value, together(before.registers), before.saved):
+            move = self.moved(((register, source, value.lanes),))
+            assignments.append(before.then((*kept, register), cost + EXTRA, move, self.machine.to_save(register)))
         return assignments
 
     def _written(

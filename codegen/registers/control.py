@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from setwise.codegen.describe.values import Condition, Region, Value
-from setwise.codegen.machine.code import Instruction, Label, Register
-from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices, Items, Registers
+from setwise.codegen.machine.code import Instruction, Item, Label
+from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices, Items
 from setwise.codegen.registers.machine import Machine, Moves
 from setwise.codegen.registers.points import REGISTERS, Point, together
-
-
-class RegionEntry(NamedTuple):
-    """Registers for the carried values so far, what that cost, and the instructions that it took."""
-
-    phis: Registers = ()
-    cost: int = 0
-    items: tuple[Instruction | Label, ...] = ()
 
 
 def at_region(choices: Choices, before: Assignment, point: Point) -> list[Assignment]:
@@ -26,12 +17,11 @@ def at_region(choices: Choices, before: Assignment, point: Point) -> list[Assign
         return _enter(choices, before, point)
     if point.event.kind == "leave":
         return _leave(choices.machine, before, point)
-    header = before.headers[-1]
-    registers = tuple([header[at] for at in point.kept])
+    registers = tuple([before.headers[-1][at] for at in point.kept])
     if point.event.kind == "body":
-        return [Assignment(registers, before.headers, before.saved, before.cost, _given(_body_label(point)), before)]
+        return [before.then(registers, items=_given(_body_label(point)))]
     label = () if point.region.kind == "loop" else (Label(f"{point.region.name}_end"),)
-    return [Assignment(registers, before.headers[:-1], before.saved, before.cost, _given(label), before)]
+    return [before.then(registers, items=_given(label), headers=before.headers[:-1])]
 
 
 def _body_label(point: Point) -> Items:
@@ -42,70 +32,62 @@ def _enter(choices: Choices, before: Assignment, point: Point) -> list[Assignmen
     region = point.region
     at = dict(zip(point.live, before.registers, strict=True))
     asked = next(iter(region.asked), None) if region.kind == "when" else region.index
-    kept = tuple([before.registers[i] for i in point.kept])
-    options = [RegionEntry()]
+    options = [before.then(tuple([before.registers[i] for i in point.kept]))]
     for number, (phi, init) in enumerate(zip(region.phis[0], region.inits, strict=True)):
         later = together(at[v] for v in region.inits[number + 1 :] if v.constant is None)
         options = [
-            following
-            for option in options
-            for following in _carried(choices, option, phi, init, at, together(kept), later, asked, before.saved)
+            following for option in options for following in _carried(choices, option, phi, init, at, later, asked)
         ]
-    go = _go(region, at)
-    assignments = []
-    for option in options:
-        header = (*kept, *option.phis)
-        saved = before.saved | together(option.phis) & choices.machine.preserved
-        items = _given((*option.items, *go))
-        assignments.append(
-            Assignment(header, (*before.headers, header), saved, before.cost + option.cost, items, before)
-        )
-    return assignments
+    go = _given(_go(region, at))
+    return [option.then(option.registers, items=go, headers=(*before.headers, option.registers)) for option in options]
 
 
 def _carried(
     choices: Choices,
-    option: RegionEntry,
+    option: Assignment,
     phi: Value,
     init: Value,
     at: dict[Value, int],
-    kept: int,
     later: int,
     asked: Value | None,
-    saved: int,
-) -> list[RegionEntry]:
+) -> list[Assignment]:
     """One more carried value: where its first value is, or moved or loaded to where it may be."""
+    machine = choices.machine
     reserved = 1 << at[asked] if asked in at else 0
-    taken = kept | together(option.phis)
+    taken = together(option.registers)
     source = at.get(init)
     if source is not None and not (taken if init is asked else taken | reserved) >> source & 1:
-        return [RegionEntry((*option.phis, source), option.cost, option.items)]
-    entries = []
-    for register, cost in choices.candidates(phi, taken | reserved | later, saved):
+        return [option.then((*option.registers, source))]
+    assignments = []
+    for register, cost in choices.candidates(phi, taken | reserved | later, option.saved):
         if source is None:
-            item = choices.machine.load_constant(register, init)
+            item = machine.load_constant(register, init)
         else:
-            item, cost = choices.machine.move(register, source, phi.lanes), cost + EXTRA
-        entries.append(RegionEntry((*option.phis, register), option.cost + cost, (*option.items, item)))
-    return entries
+            item, cost = machine.move(register, source, phi.lanes), cost + EXTRA
+        registers = (*option.registers, register)
+        assignments.append(option.then(registers, cost, _given((item,)), machine.to_save(register)))
+    return assignments
 
 
 def _go(region: Region, at: dict[Value, int]) -> Items:
     """How control enters a region."""
     if region.kind == "when":
         assert region.condition is not None
-        return _unless(region.condition, REGISTERS[at[region.condition.value]], Label(f"{region.name}_end"))
+        return _branch(region.condition, at, Label(f"{region.name}_end"), holds=False)
     if region.kind == "switch":
         assert region.index is not None
         return (Instruction("jmp", (REGISTERS[at[region.index]],)),)
     return ()
 
 
-def _unless(condition: Condition, register: Register, label: Label) -> Items:
-    if condition.kind == "nonzero":
-        return (Instruction("test", (register, register)), Instruction("jz", (label,)))
-    otherwise = "jae" if condition.kind == "below" else "jb"
-    return (Instruction("cmp", (register, condition.bound)), Instruction(otherwise, (label,)))
+_JUMPS = {"nonzero": ("jz", "jnz"), "below": ("jae", "jb"), "at-least": ("jb", "jae")}
+
+
+def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: bool) -> Items:
+    """The test and the jump to a label that is taken if the condition holds, or if it does not."""
+    register = REGISTERS[at[condition.value]]
+    test = ("test", (register, register)) if condition.kind == "nonzero" else ("cmp", (register, condition.bound))
+    return (Instruction(*test), Instruction(_JUMPS[condition.kind][holds], (label,)))
 
 
 def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignment]:
@@ -124,25 +106,16 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignmen
     ordered = machine.in_order(moves)
     if ordered is None:
         return []
-    items: list[Instruction | Label] = [*ordered]
-    last = point.event.number == len(region.bodies) - 1
+    items: list[Item] = [*ordered, *constants]
     if region.kind == "loop":
         assert region.condition is not None
-        register = REGISTERS[at[region.condition.value]]
-        start = Label(f"{region.name}_0")
-        if region.condition.kind == "nonzero":
-            items = [Instruction("test", (register, register)), *items, Instruction("jnz", (start,))]
-        else:
-            test = Instruction("cmp", (register, region.condition.bound))
-            again = "jb" if region.condition.kind == "below" else "jae"
-            items = [test, *items, Instruction(again, (start,))]
+        test, again = _branch(region.condition, at, Label(f"{region.name}_0"), holds=True)
         # Behind the test: mov 0, for xor would write the flags.
-        items[-1:-1] = [Instruction("mov", (c.operands[0], 0)) if c.mnemonic == "xor" else c for c in constants]
-    else:
-        items += constants
-        if not last and not region.falls:
-            items.append(Instruction("jmp", (Label(f"{region.name}_end"),)))
-    return [Assignment((), before.headers, before.saved, before.cost + EXTRA * len(ordered), _given(items), before)]
+        zeros = (Instruction("mov", (c.operands[0], 0)) if c.mnemonic == "xor" else c for c in constants)
+        items = [test, *ordered, *zeros, again]
+    elif point.event.number < len(region.bodies) - 1 and not region.falls:
+        items.append(Instruction("jmp", (Label(f"{region.name}_end"),)))
+    return [before.then((), EXTRA * len(ordered), _given(items))]
 
 
 def _given(items: Items) -> Callable[[], Items]:

@@ -46,6 +46,10 @@ class Machine:
         """The set of registers that the convention preserves, whether the target has them or not."""
         return together(self.saved[False]) | together(VECTORS + number for number in self.convention.saved_vectors)
 
+    def to_save(self, register: int) -> int:
+        """The set of this register where the routine must save it, else that of none."""
+        return 1 << register & self.preserved
+
     def constant(self, value: Value, immediate: bool) -> Operand:
         """A constant as an operand: a sign-extended 32-bit immediate where there is one, else read-only memory."""
         if value.lanes == 1 and immediate:
