@@ -11,9 +11,10 @@ from types import MappingProxyType
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.ray import Ray, RuntimeRay
-from setwise.codegen.describe.routine import ALL_SETS, PACKED, SCALARS, Contract, Description, Parameter, Routine
+from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine
 from setwise.codegen.describe.values import Value
 from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
+from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
 SLIDERS = Parameter("sliders", "board")
 ROOKS = Parameter("rooks", "board")
@@ -94,7 +95,7 @@ def _any(family: str, form: str, specification: str, source: str, fill: Fill) ->
 
     contract = Contract((*boards, DIR_8), specification, "any", requires=("dir8 below 8",))
     summary = f"{_words(family, form)}, direction at run time"
-    return Routine(family, form, "any", contract, (describe,), source, summary)
+    return Routine(family, form, "any", contract, (describe,), source, summary, SCALARS)
 
 
 def _simple(

@@ -10,11 +10,8 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
-from setwise.codegen.targets.general import BMI2, X86_64
+from setwise.codegen.targets import VECTORS, in_words, target_named
 from setwise.codegen.targets.table import Refused, Target
-from setwise.codegen.targets.vector import AVX2, AVX512, SSE2
-
-TARGETS = {target.name: target for target in (X86_64, BMI2, SSE2, AVX2, AVX512)}
 
 
 @dataclass(frozen=True)
@@ -41,11 +38,10 @@ class Kernel:
 
 def target_for(routine: Routine, isa: str) -> Target:
     """The target of that name; ValueError where there is none, or the routine does not come for it."""
-    if isa not in TARGETS:
-        raise ValueError(f"unknown instruction set '{isa}': use one of {', '.join(TARGETS)}")
+    target = target_named(isa)
     if isa not in routine.isas:
         raise Refused(f"{routine.name} does not come for {isa}: use one of {', '.join(routine.isas)}")
-    return TARGETS[isa]
+    return target
 
 
 def convention_for(routine: Routine, abi: str) -> Convention:
@@ -67,9 +63,9 @@ def layout_for(routine: Routine, target: Target, lanes: int | None) -> Layout:
     """
     if target.widths == (1,):
         if lanes not in (None, 1):
-            raise ValueError(f"{target.name} has one lane: leave --lanes out, or use sse2, avx2 or avx512")
+            raise ValueError(f"{target.name} has one lane: leave --lanes out, or use {in_words(VECTORS)}")
         return Layout()
-    widths = tuple(width for width in target.widths if routine.boards or width > 2)
+    widths = target.widths if routine.boards else target.spread
     if lanes is not None and lanes not in widths:
         raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, widths))} lanes, not {lanes}")
     lanes = lanes or widths[0]

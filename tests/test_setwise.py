@@ -12,11 +12,11 @@ import pytest
 import setwise
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import NotRunnable, missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.conftest import require_module
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")

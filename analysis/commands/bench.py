@@ -20,12 +20,14 @@ from setwise.analysis.measure.subjects import Subject, empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
+from setwise.codegen.targets import PACKED, TARGETS, VECTORS
 from setwise.codegen.targets.table import Refused
+from setwise.codegen.targets.vector import AVX2, AVX512
 
 EXAMPLES = (
     "setwise bench",
@@ -34,11 +36,11 @@ EXAMPLES = (
 )
 _SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
 USUAL: tuple[tuple[str, str, int | None], ...] = (
-    *(("sliders.union", isa, None) for isa in ("x86-64", "bmi2", "avx2", "avx512")),
-    ("sliders.union", "avx512", 4),
-    *((name, isa, None) for name in _SOUTH for isa in ("x86-64", "avx2", "avx512")),
-    *((f"{family}.attacks.queen", isa, None) for family in ("dumb7", "kogge-stone") for isa in ("x86-64", "avx512")),
-    *(("sliders.union.batch", isa, None) for isa in ("x86-64", "sse2", "avx2", "avx512")),
+    *(("sliders.union", isa, None) for isa in PACKED),
+    ("sliders.union", AVX512.name, 4),
+    *((name, isa, None) for name in _SOUTH for isa in ("x86-64", AVX2.name, AVX512.name)),
+    *((f"{family}.attacks.queen", isa, None) for family in ("dumb7", "kogge-stone") for isa in ("x86-64", AVX512.name)),
+    *(("sliders.union.batch", isa, None) for isa in ("x86-64", *VECTORS)),
 )
 """What is timed where nothing is named: routine, instruction set, lanes."""
 

@@ -37,9 +37,9 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.machine.processors import BASELINE, asked_for
 from setwise.codegen.run.bochs import HOW_TO_GET, PROCESSORS, Processor, installed, ready, usual
 from setwise.codegen.run.call import calling_sequence, missing, runner
-from setwise.codegen.run.cpu import BASELINE
 
 if TYPE_CHECKING:
     from setwise.analysis.run.cases import Cases
@@ -50,16 +50,6 @@ EXAMPLES = (
     "setwise check sliders.union --on icelake",
     "setwise check --object fills.o --symbol soutAttacks --spec kogge-stone.attacks.sout",
 )
-
-_CAME_WITH = {
-    "sse3": "ssse3",
-    "lzcnt": "bmi1",
-    "avx512cd": "avx512f",
-    "avx512bitalg": "avx512vbmi",
-    "avx512vpopcntdq": "avx512vbmi",
-    "avx512vbmi2": "avx512vbmi",
-}
-"""Features that no kernel of ours needs, and of ours one that every emulated processor with it has as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +250,7 @@ def processor_for(binary: Binary, on: Processor | None = None) -> Processor:
 
     Raises CannotRunHere where there is none, or it lacks one; NoBochs without Bochs.
     """
-    needed = frozenset(_CAME_WITH.get(one, one) for one in features(decode(binary.text))) - BASELINE
+    needed = asked_for(features(decode(binary.text)))
     if on is not None:
         if lacking := needed - on.features:
             raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}")

@@ -43,11 +43,6 @@ class CostInput:
         """The cost of a call, or of a round of a loop."""
         return cost(self.stream, processor) if self.part == "call" else round_cost(self.stream, processor)
 
-    def lacking(self, processor: Processor) -> bool:
-        """Whether the processor has no such instructions."""
-        features = (feature for instruction in self.stream for feature in instruction.features)
-        return bool(processor.lacks) and any(feature.startswith(processor.lacks) for feature in features)
-
 
 def add_arguments(parser: ArgumentParser) -> None:
     """NAME... and their target, or an object; which processors, and --json."""
@@ -70,7 +65,8 @@ def run(arguments: Namespace) -> int:
         inputs = of_kernels(arguments.names, arguments.isa, arguments.abi, arguments.lanes, _of_kernel)
     else:
         raise ValueError("name routines, or --object FILE --symbol SYM")
-    costs = [(code, on, code.on(on)) for code in inputs for on in processors if arguments.cpu or not code.lacking(on)]
+    asked = ((code, on) for code in inputs for on in processors if arguments.cpu or not on.lacking(code.stream))
+    costs = [(code, on, code.on(on)) for code, on in asked]
     rows = [_row(code, on, bounds, arguments.mca) for code, on, bounds in costs]
     if arguments.json:
         print_json(rows)

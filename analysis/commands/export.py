@@ -23,7 +23,8 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import NotWritten, write
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.targets import target_named
 
 EXAMPLES = (
     "setwise export sliders.union --isa avx2 --format elf -o out",
@@ -96,9 +97,8 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
 def _request(arguments: Namespace, given: Format) -> Request:
     """What the arguments ask for; ValueError for what does not go together."""
     isas = list(dict.fromkeys(arguments.isa.split(",")))
-    unknown = [isa for isa in isas if isa not in TARGETS]
-    if unknown:
-        raise ValueError(f"unknown instruction set '{unknown[0]}': use one of {', '.join(TARGETS)}")
+    for isa in isas:
+        target_named(isa)
     if arguments.endbr64 and not given.endbr64:
         raise ValueError(f"{arguments.format} has no endbr64 of its own: leave --endbr64 out")
     if arguments.dispatch and not given.dispatch:

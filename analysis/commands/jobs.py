@@ -15,10 +15,11 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.registers.machine import OutOfRegisters
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 
 T = TypeVar("T")

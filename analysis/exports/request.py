@@ -11,8 +11,9 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Options, Order
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 
 

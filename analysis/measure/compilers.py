@@ -29,20 +29,10 @@ from tempfile import TemporaryDirectory
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load_all
+from setwise.codegen.targets import TARGETS
 
 FOR_SCALE = "look-up"
 """The kind of source that is no set-wise fill: shown for scale, but nothing is measured against it."""
-USUAL_LANES = {"sse2": 2, "avx2": 4, "avx512": 8}
-"""How many lanes the widest register of an instruction set has."""
-
-_ARCHITECTURE = {
-    "x86-64": ("-march=x86-64", "-mgeneral-regs-only"),
-    "bmi2": ("-march=haswell", "-mgeneral-regs-only"),
-    "sse2": ("-march=x86-64",),
-    "avx2": ("-march=haswell",),
-    "avx512": ("-march=skylake-avx512",),
-}
-_SCALAR = frozenset({"x86-64", "bmi2"})
 
 # What stands alone: one section a function and a table, addresses relative, no other part of the function elsewhere.
 _COMMON = ("-O3", "-std=gnu11", "-w", "-c", "-fPIC", "-ffunction-sections", "-fdata-sections", "-fcf-protection=none")
@@ -145,12 +135,13 @@ _WIDE = ("-mprefer-vector-width=512",)
 def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
     """The files that have something for an instruction set, and their flags."""
     arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
-    if isa in _SCALAR:
-        return (_FILLS, _BOARD, _SLIDERS, _EXPLODING, *arrays, *([_LOOK_UP] if isa == "bmi2" else []))
+    target = TARGETS[isa]
+    if not target.vectors:
+        return (_FILLS, _BOARD, _SLIDERS, _EXPLODING, *arrays, *([_LOOK_UP] if target.has("gather", 1) else []))
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
-    if isa == "sse2":
+    if not target.spread:
         return (boards, *arrays)
-    if isa == "avx2":
+    if not target.has("rotl", lanes):
         return (boards, _BOARD, _SLIDERS, _APART, *arrays)
     wide = [replace(loop, flags=(*_WIDE, *loop.flags)) for loop in arrays]
     return (boards, _BOARD, _SLIDERS, _TOGETHER, replace(_APART, kind="rays apart"), *arrays, *wide)
@@ -170,7 +161,7 @@ def compile_all(
     with functions of the routines' names: the kernels themselves, and those for x86-64, which have no intrinsics.
     Bytes that another flag gave already are left out. No compiler, nothing. Raises CompilerError.
     """
-    lanes = lanes or USUAL_LANES.get(isa, 1)
+    lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}
     functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
@@ -181,18 +172,28 @@ def compile_all(
                 if text:
                     (Path(folder) / f"{kind}.c").write_text(text)
                     texts_of = (*texts_of, _CFile(kind, f"{kind}.c"))
-            if plain and isa == "avx512":
+            if plain and max(TARGETS[isa].widths) == 8:
                 texts_of = (*texts_of, replace(texts_of[-1], flags=_WIDE))
             seen: set[tuple[str, str, Binary]] = set()
             for source in texts_of:
                 for name, binary, reason in build.functions(source, wanted):
                     key = (name, source.kind, binary) if binary else None
                     if key is None or key not in seen:
-                        flags = (*_ARCHITECTURE[isa], *(flag for flag in source.flags if flag[:2] != "-D"))
+                        flags = (*architecture(isa), *(flag for flag in source.flags if flag[:2] != "-D"))
                         functions.append(Compiled(name, isa, lanes, source.kind, compiler, flags, binary, reason))
                     if key is not None:
                         seen.add(key)
     return functions
+
+
+def architecture(isa: str) -> tuple[str, ...]:
+    """What both compilers are told to make code for.
+
+    >>> architecture("bmi2")
+    ('-march=haswell', '-mgeneral-regs-only')
+    """
+    target = TARGETS[isa]
+    return (f"-march={target.march}", *(() if target.vectors else ("-mgeneral-regs-only",)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ class _Build:
         text = (self.folder if source.kind.startswith("exported") else self.texts) / source.file
         compiled = self.folder / "made.o"
         special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
-        flags = (*_COMMON, *special, *_ARCHITECTURE[self.isa], *source.flags, f"-I{self.folder}")
+        flags = (*_COMMON, *special, *architecture(self.isa), *source.flags, f"-I{self.folder}")
         self._run(self.compiler.name, *flags, str(text), "-o", str(compiled))
         for name, binary in load_all(compiled, wanted).items():
             if isinstance(binary, Binary):

@@ -13,18 +13,18 @@ from setwise.analysis.proof.certificate import Certificate, Confirmation, Counte
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.workers import Crash, in_own_process
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import runner
 from setwise.codegen.run.executable import runnable
 
-_BASELINE = frozenset({"x86-64", "sse", "sse2"})
 _U64 = ctypes.c_uint64
 
 
 def confirm(kernel: Kernel, certificate: Certificate) -> Confirmation:
     """Runs the bytes of a kernel of ours on the counterexample; what this processor cannot run is stepped."""
     found = certificate.counterexample
-    lacking = features(certificate.instructions) - _BASELINE - cpu.features()
+    lacking = features(certificate.instructions) - BASELINE - cpu.features()
     if found is None or not found.runs or not runnable() or lacking:
         return confirm_by_stepping(certificate)
     try:

@@ -13,13 +13,14 @@ from setwise.analysis.code.decode import decode
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
-from setwise.analysis.report.costs import LACKS
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, listed, page, table
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import cycles
 from setwise.analysis.text import counted
+from setwise.codegen.machine.processors import lacking
+from setwise.codegen.targets import TARGETS
 
 PATH = "data/compilers.json"
 BOUNDED = frozenset(
@@ -230,7 +231,7 @@ def _bounds(function: Compiled) -> dict[str, tuple[float, float]]:
     assert function.binary is not None
     bounds = {}
     for processor in PROCESSORS:
-        if function.isa == LACKS.get(processor.name):
+        if lacking(processor.name, TARGETS[function.isa].features):
             continue
         with suppress(UnknownCost):
             bound = cost(decode(function.binary.text), processor)

@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from setwise.analysis.code.decode import Decoded, features
+from setwise.analysis.code.decode import Decoded
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors import PROCESSORS, Processor
 from setwise.analysis.report.kernels import FigureKey, Figures, Shape
 from setwise.analysis.report.markdown import ISAS, code, figure, page, table, with_lanes
-
-LACKS = {"zen3": "avx512"}
-"""What features of ours a processor does not have, by how their names begin."""
 
 SHOWN = ("sout", "noEa", "east", "any", "rook", "bishop", "queen", "")
 """The directions that the page shows; the others cost the same as one of them, or stand in the data."""
@@ -50,11 +47,10 @@ def estimates_of(executed: Sequence[Decoded], shape: Shape, boards: int) -> dict
     """The bounds on each processor that has the instructions; none for code whose branches depend on its arguments."""
     if shape == "branches":
         return {}
-    needed = features(executed)
     return {
         processor.name: _estimate(executed, processor, shape, boards)
         for processor in PROCESSORS
-        if not any(name.startswith(LACKS.get(processor.name, "none")) for name in needed)
+        if not processor.lacking(executed)
     }
 
 

@@ -17,9 +17,10 @@ from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import is_batch
+from setwise.codegen.targets import TARGETS
 
 FigureKey = tuple[str, str, int]
 """Name, instruction set, lanes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from setwise.codegen.board import DIRECTIONS
-from setwise.codegen.kernel import TARGETS
+from setwise.codegen.targets import TARGETS
 
 COMMAND = "setwise report"
 MADE = f"Made by `{COMMAND}`; `{COMMAND} --check` compares."

@@ -18,7 +18,7 @@ from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import Node, dependencies
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.scatter import Point, latency_and_throughput
-from setwise.analysis.pictures.svg import BLUE, BRICK, MUTED, OCHRE, PLUM, TEAL
+from setwise.analysis.pictures.svg import BLUE, BRICK, INK, MUTED, OCHRE, PLUM, TEAL
 from setwise.analysis.pictures.svg import FAMILIES as COLOURS
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.costs import Estimates
@@ -32,6 +32,8 @@ from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.targets import PACKED, TARGETS
+from setwise.codegen.targets.vector import AVX512
 
 Titles = Mapping[str, str]
 
@@ -48,7 +50,7 @@ TITLES: Titles = {
 MEASURED = "pictures/measured.svg", "Measured: latency against throughput"
 """Path and title of the picture that there is where there is a measurement."""
 
-_BY_ISA = {"x86-64": BRICK, "bmi2": OCHRE, "sse2": BLUE, "avx2": TEAL, "avx512": PLUM}
+_BY_ISA = dict(zip(TARGETS, (BRICK, OCHRE, BLUE, TEAL, PLUM, INK), strict=False))
 _ON = "zen4"
 """The processor whose latencies the graphs show."""
 
@@ -65,7 +67,7 @@ def pictures(
         prefix_network(),
         _graphs([("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")]),
         _graphs([("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")]),
-        _graphs([("sliders.union", "avx512")]),
+        _graphs([("sliders.union", AVX512.name)]),
     )
     held = dict(zip(TITLES, made, strict=True))
     return {**held, MEASURED[0]: _measured(measured)} if measured else held
@@ -101,11 +103,11 @@ def _union(figures: Figures, estimates: Estimates, processors: Titles, compilers
         for kernel in figures.values():
             bound = estimates.get((kernel.key, name))
             if kernel.name == "sliders.union" and bound and bound.chained is not None:
-                lanes = f", {kernel.lanes} lanes" if kernel.isa == "avx512" else ""
+                lanes = f", {kernel.lanes} lanes" if _has_choice(kernel.isa) else ""
                 points.append(Point(bound.chained, bound.independent, kernel.isa + lanes, _BY_ISA[kernel.isa]))
         points += _of_compilers(compilers, name)
         panels.append((title, points))
-    used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa != "sse2"]
+    used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa in PACKED]
     below = "sliders.union, and what compilers make of C for it: lower bounds of the code alone. Lower left is faster."
     return latency_and_throughput(panels, used, "All that one side's sliders attack: latency against throughput", below)
 
@@ -159,6 +161,11 @@ def _one_direction(figures: Figures, estimates: Estimates, processors: Titles) -
     return latency_and_throughput(panels, used, "One direction: latency against throughput", below)
 
 
+def _has_choice(isa: str) -> bool:
+    """Whether rays may lie in registers of several widths."""
+    return len(TARGETS[isa].spread) > 1
+
+
 def _measured(measured: Measured) -> str:
     """A whole side, and south, as they were measured; of each compiler the best that it makes of C for a whole side."""
     whole: list[Point] = []
@@ -169,7 +176,7 @@ def _measured(measured: Measured) -> str:
         both = {maker: (chained[maker], independent[maker]) for maker in chained if maker in independent}
         name, isa, lanes = key
         if OURS in both and name == "sliders.union":
-            words = f"{isa}, {lanes} lanes" if isa == "avx512" else isa
+            words = f"{isa}, {lanes} lanes" if _has_choice(isa) else isa
             whole.append(Point(*both[OURS], words, _BY_ISA[isa]))
             # With fewer lanes the compilers' code is the same.
             whole += [] if isa in shown else _best(both, _BY_ISA[isa])
@@ -183,7 +190,7 @@ def _measured(measured: Measured) -> str:
         for (name, _, _), near in merged.items()
     ]
     panels = [("A whole side: sliders.union", whole), ("South, one direction", south)]
-    used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa != "sse2"]
+    used = [(colour, isa) for isa, colour in _BY_ISA.items() if isa in PACKED]
     below = f"{measured.machine}, {measured.date}: whole calls. A vector's call to the south does 2, 4 or 8 boards."
     return latency_and_throughput(panels, used, "Measured: latency against throughput", below)
 

@@ -12,6 +12,7 @@ from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import code, listed, table, with_lanes
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.text import counted
+from setwise.codegen.targets.vector import AVX512
 
 NOISE = 0.03
 """Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
@@ -19,7 +20,7 @@ EXPORTED = "(exported"
 """What the makers of setwise's own C export are told by."""
 PLAIN = "(exported plain)"
 """The same, but the one for x86-64: other operations than a vector kernel's."""
-_OTHERS = {("avx512", 8): ("(rays apart)",), ("avx512", 4): ("(rays)",)}
+_OTHERS = {(AVX512.name, 8): ("(rays apart)",), (AVX512.name, 4): ("(rays)",)}
 """C that lays rays out otherwise: it stands beside the kernel of so many lanes that lays them out so too."""
 
 

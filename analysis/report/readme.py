@@ -14,8 +14,11 @@ from setwise.analysis.report.pictures import Titles
 from setwise.analysis.report.races import Race, outcomes, races
 from setwise.analysis.report.verdict import CYCLES, MEASURES, Duel, duels, sentence, verdict_table
 from setwise.analysis.text import counted
+from setwise.codegen.machine.processors import BASELINE
+from setwise.codegen.targets import PACKED, SCALARS, TARGETS, VECTORS
 
-_HAS = {"avx512": "AVX-512", "avx2": "AVX2", "bmi2": "BMI2", "sse2": "any x86-64", "x86-64": "any x86-64"}
+_HAS = {isa: target.title if target.features - BASELINE else "any x86-64" for isa, target in TARGETS.items()}
+"""What a processor for it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,11 @@ class Need:
 
 _SOUTH = ("push.attacks.sout", "kogge-stone.attacks.sout", "dumb7.attacks.sout")
 NEEDS = (
-    Need("all that **one side's sliders** attack", ("sliders.union",), ("avx512", "avx2", "bmi2", "x86-64")),
-    Need("**one direction**, as south, one board", _SOUTH, ("bmi2", "x86-64")),
-    Need("east alone, by an addition", ("push.attacks.east", "subtraction.attacks.east"), ("x86-64",)),
-    Need("one direction, a register of boards", _SOUTH, ("avx512", "avx2", "sse2")),
-    Need("one side's sliders, **arrays of boards**", ("sliders.union.batch",), ("avx512", "avx2", "sse2")),
+    Need("all that **one side's sliders** attack", ("sliders.union",), PACKED[::-1]),
+    Need("**one direction**, as south, one board", _SOUTH, SCALARS[::-1]),
+    Need("east alone, by an addition", ("push.attacks.east", "subtraction.attacks.east"), SCALARS[:1]),
+    Need("one direction, a register of boards", _SOUTH, VECTORS[::-1]),
+    Need("one side's sliders, **arrays of boards**", ("sliders.union.batch",), VECTORS[::-1]),
 )
 
 
@@ -112,7 +115,7 @@ def _which(figures: Figures, estimates: Estimates, processors: Titles, measured:
 
 
 def _named(kernel: KernelFigures) -> str:
-    lanes = f" --lanes {kernel.lanes}" if kernel.isa in ("avx512",) and kernel.lanes != 8 else ""
+    lanes = f" --lanes {kernel.lanes}" if kernel.lanes != TARGETS[kernel.isa].widths[0] else ""
     boards = f", {kernel.boards} boards a call" if kernel.boards > 1 and kernel.shape != "arrays" else ""
     return code(f"{kernel.name} --isa {kernel.isa}{lanes}") + boards
 
@@ -213,7 +216,7 @@ def _measured_south(measured: Measured | None, one: KernelFigures, other: Kernel
 def _of_push(fought: Sequence[Duel]) -> Iterator[str]:
     of_fills = [duel for duel in fought if duel.direction != "east"]  # which push does by an addition
     how = ", which masks the square that is left in place of the one that is reached,"
-    for isa in ("x86-64", "bmi2"):
+    for isa in SCALARS:
         here = [duel for duel in of_fills if duel.isa == isa]
         said = [f"{name}: {sentence(here, name, 'kogge-stone', 'push')}" for name in MEASURES]
         if here:
@@ -229,7 +232,7 @@ def _of_push(fought: Sequence[Duel]) -> Iterator[str]:
 
 def _of_moves(figures: Figures, estimates: Estimates, processors: Titles) -> Iterator[str]:
     """Whether Kogge-Stone's moves cost latency: x86-64 has them, BMI2 does without."""
-    with_moves, without = (figures.get(("kogge-stone.attacks.sout", isa, 1)) for isa in ("x86-64", "bmi2"))
+    with_moves, without = (figures.get(("kogge-stone.attacks.sout", isa, 1)) for isa in SCALARS)
     if not with_moves or not without or with_moves.counts.moves == without.counts.moves:
         return
     free: list[str] = []
@@ -278,9 +281,9 @@ def _of_compilers(figures: Figures, compilers: Compilers, measured: Measured | N
 def _of_plain(measured: Measured) -> Iterator[str]:
     """A whole side beside what compilers make of it as it is first written: a board a word, ray after ray."""
     ratios = []
-    for isa, lanes in (("avx512", 4), ("avx2", 4)):
+    for isa in PACKED[::-1]:
         for mode in ("chained", "independent"):
-            key = "sliders.union", isa, lanes
+            key = "sliders.union", isa, 4
             ours = measured.ours(key, mode)
             plain = [cycles for maker, cycles in measured.timings(key, mode).items() if maker.endswith("(plain)")]
             if ours and plain:

@@ -20,10 +20,11 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
 from setwise.codegen.catalogue import find
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
+from setwise.codegen.targets import TARGETS
 
 _FAMILIES = ("dumb7", "kogge-stone", "push")
 ROUTINES = (

@@ -16,10 +16,6 @@ ParameterKind = Literal[
 Description = Callable[..., tuple[Value, ...]]
 """From a layout and the parameters' values to the results."""
 
-SCALARS = ("x86-64", "bmi2")
-PACKED = (*SCALARS, "avx2", "avx512")
-ALL_SETS = (*SCALARS, "sse2", "avx2", "avx512")
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -69,7 +65,7 @@ class Routine:
     """Ways to say the same; the one that makes the shortest code is taken, the first of those that are equal."""
     source: str
     summary: str
-    isas: tuple[str, ...] = ("x86-64", "bmi2")
+    isas: tuple[str, ...]
     aliases: tuple[str, ...] = ()
     boards: bool = False
     """Whether the lanes of a vector are boards; else they are directions."""

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from setwise.codegen.machine.processors import FEATURES
 from setwise.codegen.run.boot import SIZE, START, Aftermath, Image, rom
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, begin_apart
 
@@ -28,28 +29,27 @@ class NoBochs(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """A processor that Bochs emulates: setwise's name and Bochs' own, and its features as run.cpu names them."""
+    """A processor that Bochs emulates: setwise's name and Bochs' own."""
 
     name: str
     title: str
     model: str
-    features: frozenset[str]
 
+    @property
+    def features(self) -> frozenset[str]:
+        """Its features beyond the baseline."""
+        return FEATURES[self.name]
 
-_NEHALEM = frozenset(("ssse3", "sse4.1", "sse4.2", "popcnt"))
-_HASWELL = _NEHALEM | {"avx", "bmi1", "avx2", "bmi2"}
-_SKYLAKE = _HASWELL | {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
-_ICE_LAKE = _SKYLAKE | {"avx512vbmi", "gfni"}
 
 PROCESSORS: Mapping[str, Processor] = {
     processor.name: processor
     for processor in (
-        Processor("nehalem", "Nehalem", "corei5_lynnfield_750", _NEHALEM),
-        Processor("haswell", "Haswell", "corei7_haswell_4770", _HASWELL),
-        Processor("zen", "Zen", "ryzen", _HASWELL),
-        Processor("skylake-server", "Skylake-X", "corei7_skylake_x", _SKYLAKE),
-        Processor("ice-lake", "Ice Lake", "corei7_icelake_u", _ICE_LAKE),
-        Processor("tiger-lake", "Tiger Lake", "tigerlake", _ICE_LAKE),
+        Processor("nehalem", "Nehalem", "corei5_lynnfield_750"),
+        Processor("haswell", "Haswell", "corei7_haswell_4770"),
+        Processor("zen", "Zen", "ryzen"),
+        Processor("skylake-server", "Skylake-X", "corei7_skylake_x"),
+        Processor("ice-lake", "Ice Lake", "corei7_icelake_u"),
+        Processor("tiger-lake", "Tiger Lake", "tigerlake"),
     )
 }
 """By name, the oldest first; what each has is compared with its own CPUID by a test."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Parameter, Routine
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import SYSV, WIN64, Convention
+from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.arrays import is_array, prepared
 from setwise.codegen.run.driver import (
@@ -29,6 +30,7 @@ from setwise.codegen.run.driver import (
     passing,
 )
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def missing(target: Target, features: frozenset[str] | None = None) -> tuple[str
     """The features of the target that a processor with these lacks; by default this one, or `x86-64` if it is none."""
     if features is None and not runnable():
         return ("x86-64",)
-    return tuple(sorted(target.features - cpu.BASELINE - (cpu.features() if features is None else features)))
+    return tuple(sorted(target.features - BASELINE - (cpu.features() if features is None else features)))
 
 
 def best_isa(routine: Routine, features: frozenset[str] | None = None) -> str:

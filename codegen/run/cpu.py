@@ -32,8 +32,6 @@ FEATURES = {
 """Leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and the state in XCR0 that the system must save for the feature."""
 XSAVE = (1, 2, 27)
 """Leaf, register, bit: the system has enabled xgetbv."""
-BASELINE = frozenset({"x86-64", "sse", "sse2"})
-"""What every x86-64 processor has."""
 
 
 def features() -> frozenset[str]:

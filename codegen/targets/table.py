@@ -66,11 +66,18 @@ ARGUMENT = "stack argument"
 
 @dataclass(frozen=True)
 class Target:
-    """An instruction set, as far as setwise uses it."""
+    """An instruction set, as far as setwise uses it: all that is to be said of it."""
 
     name: str
+    title: str
     features: frozenset[str]
     rows: tuple[Row, ...]
+    march: str
+    """What gcc and clang are told, behind -march=: the oldest processor that has it."""
+    told: str = ""
+    """How C's preprocessor asks whether the compiler was told to use it; of plain x86-64 nobody asks."""
+    rustc: str = "1.63"
+    """The oldest rustc that has it."""
     rotates: bool = False
     """Whether rotates spare moves, so that masks which hold ranks too are worth trying."""
     move: str = ""
@@ -83,6 +90,11 @@ class Target:
     """Whether a memory operand may be one number for all lanes."""
     aligned: bool = False
     """Whether a vector in memory must lie at a multiple of its size, except for the instruction that loads it."""
+
+    @property
+    def spread(self) -> tuple[int, ...]:
+        """How many directions a register may hold, the usual number first; none where lanes are too few for that."""
+        return tuple(width for width in self.widths if width > 2)
 
     @cached_property
     def by_operation(self) -> dict[str, tuple[Row, ...]]:

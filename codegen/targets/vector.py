@@ -39,8 +39,11 @@ _SSE2 = _rows(
 
 SSE2 = Target(
     "sse2",
+    "SSE2",
     X86_64.features | {"sse2"},
     (*X86_64.rows, *_SSE2),
+    march="x86-64",
+    told="defined(__SSE2__) || defined(_M_X64)",
     move="movdqa",
     widths=(2,),
     vectors=16,
@@ -81,8 +84,11 @@ _AVX2 = _VEX + _rows(
 
 AVX2 = Target(
     "avx2",
+    "AVX2",
     BMI2.features | {"avx", "avx2"},
     (*BMI2.rows, *_AVX2),
+    march="haswell",
+    told="(defined(__AVX2__) && defined(__BMI__) && defined(__BMI2__)) || (defined(_MSC_VER) && defined(__AVX2__))",
     rotates=True,
     move="vmovdqa",
     widths=(4, 2),
@@ -111,8 +117,12 @@ _AVX512 = _VEX + _rows(
 
 AVX512 = Target(
     "avx512",
+    "AVX-512",
     AVX2.features | {"avx512f", "avx512vl", "avx512dq", "avx512bw"},
     (*BMI2.rows, *_AVX512),
+    march="skylake-avx512",
+    told="defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)",
+    rustc="1.89",
     rotates=True,
     move="vmovdqa64",
     widths=(8, 4, 2),

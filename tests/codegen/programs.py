@@ -17,6 +17,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
 from setwise.codegen.run.executable import Executable
+from setwise.codegen.targets import SCALARS
 
 ALL = (1 << 64) - 1
 
@@ -32,7 +33,7 @@ def routine(describe: Description, parameters: int) -> Routine:
 
     kinds = (Parameter("a", "board"), Parameter("b", "empty")) if parameters == 2 else ()
     taken = kinds or tuple(Parameter(f"p{i}", "board") for i in range(parameters))
-    return Routine("test", "form", "", Contract(taken, "", ""), (with_layout,), "", "")
+    return Routine("test", "form", "", Contract(taken, "", ""), (with_layout,), "", "", SCALARS)
 
 
 def oracle(describe: Description, arguments: Sequence[int]) -> int:

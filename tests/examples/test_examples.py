@@ -11,9 +11,9 @@ import pytest
 from setwise.analysis.code.count import count
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.conftest import require_module, require_tool
 
 HERE = Path(__file__).parent

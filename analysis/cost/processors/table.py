@@ -17,12 +17,13 @@ d, or p for a place relative to rip.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.analysis.code.count import classify
-from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg
+from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg, features
+from setwise.codegen.machine.processors import lacking
 
 Uops = tuple[tuple[frozenset[str], float], ...]
 """Sets of ports, and how many operations each: every operation goes to one port of its set."""
@@ -90,9 +91,8 @@ class Processor:
     to cycles from the data to the loaded value, where the one takes what the other stored. `taken` maps the flow of a
     taken jump to cycles that fetching takes for it, however little else there is to do. `fused` matches those that form
     one operation with the branch behind them. While anything of 512 bits runs, `closed` ports take no vector operation.
-    With `splits`, some operands in memory take an issue slot of their own (see `slots`). CPU features that begin with
-    `lacks` are missing. Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows`
-    the first that fits counts.
+    With `splits`, some operands in memory take an issue slot of their own (see `slots`). Of code that runs on without a
+    jump, `line` bytes are fetched a cycle (0: not known). Of `rows` the first that fits counts.
     """
 
     name: str
@@ -108,7 +108,6 @@ class Processor:
     sources: tuple[str, ...]
     closed: frozenset[str] = frozenset()
     splits: bool = False
-    lacks: str = ""
     line: int = 0
 
     @cached_property
@@ -122,6 +121,10 @@ class Processor:
                     by_form[spelt] = (*by_form.get(spelt, ()), row)
         return by_form
 
+    def lacking(self, decoded: Iterable[Decoded]) -> tuple[str, ...]:
+        """The CPU features that these instructions need and the processor does not have."""
+        return lacking(self.name, features(decoded))
+
     def row(self, instruction: Decoded, taken: bool = False) -> CostRow:
         """The row of this instruction; UnknownCost if there is none. `taken` says that it is a branch that is taken.
 
@@ -130,8 +133,7 @@ class Processor:
         >>> processor("zen4").row(decode(bytes.fromhex("48c1e003"))[0]).ports
         'I12'
         """
-        missing = sorted(one for one in instruction.features if self.lacks and one.startswith(self.lacks))
-        if missing:
+        if missing := self.lacking([instruction]):
             raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs")
         masked = instruction.mask is not None
         for form in ["taken"] * taken + [*forms(instruction)]:

@@ -110,5 +110,4 @@ ZEN3 = Processor(
         "Recalled, not looked up: fusion of branches, and at most one taken branch a cycle",
         "What a general load takes from a store that is under way depends; 0 cycles keep the figure a bound",
     ),
-    lacks="avx512",
 )

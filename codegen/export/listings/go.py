@@ -20,6 +20,7 @@ from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.unwind import prologue
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Datum, Instruction, Item, Label, Memory, Operand, Register, general
+from setwise.codegen.targets import SCALARS
 from setwise.codegen.targets.table import RSP
 
 RBP = general("rbp")
@@ -101,7 +102,7 @@ def _check(kernel: Kernel) -> None:
     if boards_a_call(kernel) > 1:
         raise ValueError(
             f"{kernel.name} for {kernel.target.name} takes vectors, for which Go has no type: "
-            "use x86-64, bmi2 or a routine of arrays (.batch)"
+            f"use {', '.join(SCALARS)} or a routine of arrays (.batch)"
         )
     if any(isinstance(value, Label) for datum in kernel.code.data for value in datum.values):
         raise ValueError(f"{kernel.name} has a table of jumps, which Go's assembler cannot hold: use another format")

@@ -29,16 +29,6 @@ from setwise.codegen.targets.table import Target
 
 NAME = "setwise_inline.h"
 
-_MACROS = {
-    "bmi2": "defined(__BMI__) && defined(__BMI2__)",
-    "sse2": "defined(__SSE2__) || defined(_M_X64)",
-    "avx2": "defined(__AVX2__) && defined(__BMI__) && defined(__BMI2__)",
-    "avx512": "defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)",
-}
-"""By what macros a compiler says that it was told to use an instruction set."""
-_MSVC = {"bmi2": "defined(__AVX2__)", "avx2": "defined(__AVX2__)"}
-"""What MSVC says of those; it has no word for BMI2, which every processor with AVX2 has."""
-
 _ALIGNS = """\
 /* GCC on Windows does not align the stack as AVX needs it (its bug 54412): there such code is never chosen. */
 #if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__)
@@ -172,13 +162,10 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
 
 def _compiler_macro(target: Target) -> str:
     name = constant_name(target)
-    macros = _MACROS[target.name]
-    if target.name in _MSVC:
-        macros = f"({macros}) || (defined(_MSC_VER) && {_MSVC[target.name]})"
     return "\n".join(
         (
             "#if defined(SETWISE_X86_64) && \\",
-            f"    ({macros})",
+            f"    ({target.told})",
             f"#define SETWISE_TOLD_{name} SETWISE_HAS_{name}",
             "#else",
             f"#define SETWISE_TOLD_{name} 0u",

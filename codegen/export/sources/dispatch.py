@@ -8,8 +8,10 @@ from types import MappingProxyType
 
 from setwise.codegen.export.names import symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
-from setwise.codegen.kernel import TARGETS, Kernel
-from setwise.codegen.run.cpu import BASELINE, FEATURES
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.processors import BASELINE
+from setwise.codegen.run.cpu import FEATURES
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
 
 BITS: Mapping[str, int] = MappingProxyType({name: 1 << at for at, name in enumerate(TARGETS)})

@@ -96,13 +96,13 @@ def module(order: Order) -> str:
 
 
 def _introduction(order: Order) -> str:
-    newer = any(kernel.target.name == "avx512" for kernel in order.kernels)
+    newest = max((kernel.target for kernel in order.kernels), key=lambda target: target.rustc)
     how = chooser(order.options.dispatch, "-C target-cpu=native")
     lines = [
         f"{NAME}, made by {order.made_by}",
         "",
         "A module for any crate, no_std too: put it beside main.rs and write `mod setwise;`.",
-        f"It needs rustc {'1.89, for AVX-512' if newer else '1.63'}.",
+        f"It needs rustc {newest.rustc}{f', for {newest.title}' if newest.rustc > Target.rustc else ''}.",
         BOARDS,
         f"Safe functions take the best instruction set, by {how}.",
         OURS,

@@ -20,12 +20,12 @@ from setwise.analysis.measure.compilers import Compiled, Compiler
 from setwise.analysis.measure.subjects import Subject, arguments_for, subject, timing_loop
 from setwise.analysis.measure.trials import Measurand, Refusal, Timing, TrialBlock
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import host, missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.stopwatch import ArgumentSets, Record
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode
+from setwise.codegen.targets import TARGETS
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SOUTH = "kogge-stone.attacks.sout"

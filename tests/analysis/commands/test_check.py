@@ -11,9 +11,9 @@ import pytest
 from setwise.analysis.commands import check
 from setwise.analysis.run.check import Mismatch, Outcome
 from setwise.codegen.catalogue import find
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
+from setwise.codegen.targets import TARGETS
 from tests.analysis.commands.running import DUMB7, Capture, complaint, numbers, printed, runs, setwise
 from tests.conftest import require_tool
 

@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.commands import list as list_command
 from setwise.analysis.commands.main import COMMANDS, main
 from setwise.codegen.catalogue import catalogue
-from setwise.codegen.kernel import TARGETS
+from setwise.codegen.targets import TARGETS
 from tests.analysis.commands.running import DUMB7, KOGGE_STONE, ROOT, Capture, complaint, printed, setwise
 
 

@@ -52,7 +52,7 @@ _SAMPLE = (
 def test_tables_have_every_instruction_of(name: str, isa: str) -> None:
     decoded = decode(binary_of(lower(find(name), isa)).text)
     for on in PROCESSORS:
-        if isa != "avx512" or not on.lacks:
+        if not on.lacking(decoded):
             assert all(on.row(one).source for one in decoded)
 
 
@@ -183,7 +183,7 @@ def test_rows_are_those_of_llvm_or_differ_for_a_reason(name: str) -> None:
 
 def test_intels_tables_have_rows_for_the_same_instructions() -> None:
     skylake, ice_lake = ({line for line, _, _ in described(processor(name))} for name in ("skylake-server", "ice-lake"))
-    assert skylake == ice_lake
+    assert {line for line in skylake ^ ice_lake if not line.startswith("vpermb ")} == set()  # which Skylake lacks
 
 
 LOADS = {

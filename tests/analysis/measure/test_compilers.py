@@ -22,10 +22,11 @@ from setwise.analysis.measure.compilers import (
 from setwise.analysis.measure.rivals import exported, judge, rivals_of
 from setwise.analysis.proof.prover import Prover
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")

@@ -17,7 +17,7 @@ from setwise.analysis.run.check import check
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Contract, Parameter
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general
 from setwise.codegen.machine.convention import CONVENTIONS
@@ -25,6 +25,7 @@ from setwise.codegen.run import cpu
 from setwise.codegen.run.bochs import processor
 from setwise.codegen.run.call import missing, runner
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.conftest import require_tool
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")

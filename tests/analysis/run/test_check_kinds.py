@@ -12,9 +12,9 @@ from setwise.analysis.commands.jobs import in_processes, jobs_of
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")

@@ -14,11 +14,11 @@ import pytest
 from setwise.codegen.board import ALL
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run.call import Function, best_isa, missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.conftest import require_module
 

@@ -15,9 +15,10 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.listings.dialects import DIALECTS, Flavour
 from setwise.codegen.export.listings.listing import source
 from setwise.codegen.export.names import symbol
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.conftest import require_tool
 

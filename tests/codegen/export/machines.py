@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
+from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from tests.conftest import require_tool
 
@@ -32,7 +33,7 @@ def under_qemu(processor: str, program: Path, *arguments: str, machine: str = "x
 
 def with_features(features: Iterable[str], program: Path, *arguments: str) -> str:
     """The program on a processor that has at least these features: this one, else qemu's greatest, without AVX-512."""
-    if cpu.features().issuperset(frozenset(features) - cpu.BASELINE):
+    if cpu.features().issuperset(frozenset(features) - BASELINE):
         return natively(program, *arguments)
     return under_qemu("max", program, *arguments)
 

@@ -17,6 +17,7 @@ from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.fills import kogge_stone
 from setwise.codegen.lower import lower
+from setwise.codegen.targets import SCALARS
 from tests import seeds_c
 from tests.conftest import require_tool
 
@@ -120,7 +121,7 @@ def test_an_occluded_fill_with_all_squares_empty_is_the_empty_fill(direction: st
         return (fill(ray, gen, constant(ALL, gen.lanes)),)
 
     contract = Contract((Parameter("sliders", "board"),), routine.contract.specification, direction)
-    traced = Routine("test", "traced", direction, contract, (describe,), "", "")
+    traced = Routine("test", "traced", direction, contract, (describe,), "", "", SCALARS)
     assert binary_of(lower(traced, isa, "sysv")) == code(routine.name, isa)
 
 

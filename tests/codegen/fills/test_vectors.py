@@ -16,10 +16,11 @@ from setwise.analysis.code.decode import Decoded, Reg, decode, features
 from setwise.codegen.assemble import assemble, available
 from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, Label, Memory
 from setwise.codegen.run.call import Function, is_batch, missing
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.codegen.assemble.test_assemble import gas, whole
 from tests.codegen.run.arrays import boards

@@ -14,11 +14,11 @@ from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.ray import CompassRay
 from setwise.codegen.describe.values import Lanes, Value, constant, parameter
 from setwise.codegen.fills import dumb7, kogge_stone, push
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import select
 from setwise.codegen.passes.simplify import simplify
 from setwise.codegen.passes.unit import Masks
+from setwise.codegen.targets import TARGETS
 from tests.codegen.programs import ALL, COUNTED, PLAIN, Program, Step, oracle, programs, words
 
 MASKS = tuple(Masks(inner, ranks) for inner in (False, True) for ranks in (False, True))

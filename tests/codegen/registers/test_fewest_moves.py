@@ -23,9 +23,10 @@ from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.values import COMMUTATIVE, Value, parameter
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.select import select
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
 
 FAMILIES = ("dumb7", "kogge-stone")

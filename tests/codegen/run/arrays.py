@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.run.call import Function, function, is_batch, missing
+from setwise.codegen.targets import TARGETS
 
 Boards = NDArray[np.uint64]
 PAGE = mmap.PAGESIZE

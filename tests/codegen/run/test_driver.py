@@ -311,8 +311,8 @@ def test_a_mask_in_words() -> None:
 
 
 def test_missing_features_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from setwise.codegen.kernel import TARGETS
     from setwise.codegen.run.call import NotRunnable, missing
+    from setwise.codegen.targets import TARGETS
 
     monkeypatch.setattr(cpu, "features", frozenset)
     target = TARGETS["bmi2"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.codegen.kernel import TARGETS
+from setwise.codegen.targets import TARGETS
 from tests.codegen.assemble.corpus import CORPUS, ICED_ONLY, spelled
 from tests.codegen.assemble.test_assemble import disagreements, encoder, gas
 from tests.codegen.targets.tables import forms, instructions

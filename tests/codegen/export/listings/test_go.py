@@ -21,8 +21,9 @@ from setwise.codegen.export.listings import go
 from setwise.codegen.export.names import go_name
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Options, Order
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_tool
 

@@ -21,8 +21,9 @@ from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
 from setwise.codegen.export.order import Options, Order
-from setwise.codegen.kernel import TARGETS, Kernel
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import missing
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export import images
 from tests.codegen.export.exports import kernel, sample
 from tests.codegen.export.machines import under_wine

@@ -14,10 +14,11 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import c, c_header
 from setwise.codegen.export.sources.dispatch import BITS, requirement
-from setwise.codegen.kernel import TARGETS
+from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export import images
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import with_features
@@ -81,7 +82,7 @@ def test_choice_when_compiled(tmp_path: Path, compiler: str) -> None:
 @runs
 @pytest.mark.parametrize("flags", ["-std=c11 -O0", "-std=c11 -O2", "-xc++ -std=c++17 -O2"])
 def test_choice_when_run(tmp_path: Path, flags: str) -> None:
-    usable = sum(BITS[isa] for isa in SETS if TARGETS[isa].features - cpu.BASELINE <= cpu.features())
+    usable = sum(BITS[isa] for isa in SETS if TARGETS[isa].features - BASELINE <= cpu.features())
     command = [require_tool("gcc"), *STRICT, *flags.split()]
     assert printed(tmp_path, header(dispatch=True), USE, command) == [str(ATTACKED), str(usable)]
 

@@ -11,9 +11,9 @@ import pytest
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import boards_a_call
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.lower import lower
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, Functions, every_form, judged, made, sample
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")

@@ -21,9 +21,10 @@ from setwise.analysis.spec import raywalk
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import c_header, rust_module
 from setwise.codegen.export.sources.dispatch import BITS
-from setwise.codegen.kernel import TARGETS
+from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import under_qemu, under_wine
 from tests.codegen.export.sources.exported import run
@@ -233,7 +234,7 @@ def test_programs_choose_on_many_processors(tmp_path: Path, compiler: str) -> No
 
 def usable(*but: str) -> list[str]:
     """The sets that this processor has, but those."""
-    return [isa for isa in BITS if isa not in but and TARGETS[isa].features - cpu.BASELINE <= cpu.features()]
+    return [isa for isa in BITS if isa not in but and TARGETS[isa].features - BASELINE <= cpu.features()]
 
 
 def test_programs_of_windows_by_mingw_choose_under_wine(tmp_path: Path) -> None:

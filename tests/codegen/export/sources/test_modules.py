@@ -16,10 +16,11 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import rust_module, zig_module
 from setwise.codegen.export.sources.dispatch import BITS, requirement
-from setwise.codegen.kernel import TARGETS
+from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.sources.exported import run
 from tests.conftest import require_module, require_rust
@@ -164,4 +165,4 @@ def test_they_say_what_they_are() -> None:
         assert facts_of(kernel(*KERNELS[0])).sha256 in text
         assert text.isascii()
         assert max(map(len, text.splitlines())) <= 120
-    assert {"x86-64", "sse", "sse2"} >= cpu.BASELINE
+    assert {"x86-64", "sse", "sse2"} >= BASELINE

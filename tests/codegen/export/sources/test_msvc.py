@@ -13,9 +13,10 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Options, Order
 from setwise.codegen.export.sources import c_header
 from setwise.codegen.export.sources.dispatch import BITS
-from setwise.codegen.kernel import TARGETS
+from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import natively, under_qemu, with_features
 from tests.codegen.export.sources.exported import run, sample
@@ -84,7 +85,7 @@ def numbers(printed: str) -> list[int]:
 def test_the_branches_for_msvc_choose_when_run(tmp_path: Path, command: str) -> None:
     program, *flags = command.split()
     header(tmp_path, dispatch=True)
-    usable = sum(BITS[isa] for isa in SETS if TARGETS[isa].features - cpu.BASELINE <= cpu.features())
+    usable = sum(BITS[isa] for isa in SETS if TARGETS[isa].features - BASELINE <= cpu.features())
     made = built(tmp_path, [require_tool(program), *flags])
     assert numbers(natively(made)) == [ATTACKED, usable, 1]
     for processor, sets in (("Nehalem", 1), ("Haswell", 1 | BITS["bmi2"] | BITS["avx2"])):

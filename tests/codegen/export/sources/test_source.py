@@ -10,8 +10,8 @@ from setwise.codegen.export.sources import c, rust, zig
 from setwise.codegen.export.sources.language import folded
 from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import last_readers, source_of, unused
-from setwise.codegen.kernel import TARGETS
 from setwise.codegen.passes.place import place
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.sources.exported import Functions, everything, sample
 

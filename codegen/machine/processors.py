@@ -1,0 +1,59 @@
+"""What processors have: a set of CPU features each, for those whose costs are known and those that are emulated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
+
+BASELINE = frozenset({"x86-64", "sse", "sse2"})
+"""What every x86-64 processor has."""
+
+_NEHALEM = frozenset({"ssse3", "sse4.1", "sse4.2", "popcnt"})
+_HASWELL = _NEHALEM | {"avx", "bmi1", "avx2", "bmi2"}
+_SKYLAKE = _HASWELL | {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
+_ICE_LAKE = _SKYLAKE | {"avx512vbmi", "gfni"}
+
+FEATURES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "nehalem": _NEHALEM,
+        "haswell": _HASWELL,
+        "zen": _HASWELL,
+        "skylake-server": _SKYLAKE,
+        "ice-lake": _ICE_LAKE,
+        "tiger-lake": _ICE_LAKE,
+        "zen3": _HASWELL,
+        "zen4": _ICE_LAKE,
+    }
+)
+"""By processor, as far as setwise asks for features: besides the baseline, and by the names of codegen.run.cpu."""
+
+_ASKED = frozenset[str]().union(*FEATURES.values())
+_CAME_WITH = {
+    "sse3": "ssse3",
+    "lzcnt": "bmi1",
+    "avx512cd": "avx512f",
+    "avx512bitalg": "avx512vbmi",
+    "avx512vpopcntdq": "avx512vbmi",
+    "avx512vbmi2": "avx512vbmi",
+}
+"""Features that setwise does not ask for, and of those that it does one that each of these processors has as well."""
+
+
+def asked_for(features: Iterable[str]) -> frozenset[str]:
+    """What code with these features asks of a processor: those that came with another are named as that one.
+
+    >>> sorted(asked_for({"x86-64", "lzcnt", "avx2", "fma"}))
+    ['avx2', 'bmi1', 'fma']
+    """
+    return frozenset(_CAME_WITH.get(feature, feature) for feature in features) - BASELINE
+
+
+@cache
+def lacking(processor: str, features: frozenset[str]) -> tuple[str, ...]:
+    """Those of the features that the processor is known to lack.
+
+    >>> lacking("zen3", frozenset({"avx2", "avx512f", "fma"}))
+    ('avx512f',)
+    """
+    return tuple(sorted((asked_for(features) & _ASKED) - FEATURES[processor]))

@@ -1,0 +1,67 @@
+"""Every row of every target as instructions: a value that it makes, in each width, its registers low and high."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from setwise.codegen.describe.values import Value, constant, parameter
+from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, general, vector
+from setwise.codegen.targets.table import Row, Target, build
+
+_ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
+    "broadcast": lambda n: (1,),
+    "from-general": lambda n: (1,),
+    "splat": lambda n: (2,),
+    "insert": lambda n: (2, 1),
+    "to-general": lambda n: (2,),
+    "load-constant": lambda n: (n,),
+    "ternary": lambda n: (n, n, n),
+    "load": lambda n: (1, 1),
+    "put": lambda n: (1, n),
+    "put-entry": lambda n: (1, 1, n),
+}
+"""The lanes of the arguments where they are not two of as many as the result has."""
+_LANES = {"from-general": 2, "insert": 2, "to-general": 2, "permute": 4}
+_COUNTED = frozenset({"shl", "shr", "rotl", "loose-shl", "loose-shr", "scaled-sum", "load-constant"})
+
+
+def values(target: Target, row: Row) -> Iterator[Value]:
+    """Values that the row makes, of every number of lanes that the target has."""
+    for lanes in target.widths if row.file == "vector" else (1,):
+        if _LANES.get(row.op, lanes) != lanes:
+            continue
+        many = _ARGUMENTS.get(row.op, lambda n: (n, n))(lanes)
+        for shape in ((2 * lanes,), (2,))[: 1 + (lanes == 2)] if row.op == "high-half" else (many,):
+            args = [parameter(at, each) for at, each in enumerate(shape)]
+            for attr in _attributes(row.op, lanes):
+                for last in (args[-1], constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1)))):
+                    value = Value(row.op, (*args[:-1], last), attr, 1 if row.op == "to-general" else lanes)
+                    if (row.op != "load-constant" or last.constant) and row in target.rows_for(value):
+                        yield value
+
+
+def _attributes(op: str, lanes: int) -> Iterator[object]:
+    if op not in _COUNTED:
+        yield from (4,) if op == "distance" else (8, 4, 1)
+        return
+    yield from ((n,) * lanes for n in ((5, 1 << 40) if op == "load-constant" else (1, 2)))
+    yield tuple(range(1, lanes + 1))
+
+
+def instructions(target: Target, row: Row) -> Iterator[Instruction]:
+    """The row's instructions on these values; constants in memory where it folds them."""
+    for value in values(target, row):
+        for number in dict.fromkeys((1, min(15, target.vectors - 1) if target.vectors else 9, target.vectors - 1 or 9)):
+            args: list[Operand] = []
+            for letter, arg in zip("abc", value.args, strict=False):
+                if arg.constant is not None and row.folds(letter):
+                    spread = f"{letter.upper()}1" in row.words
+                    args.append(Memory(64 if spread else 64 * arg.lanes, symbol="datum", broadcast=spread))
+                else:
+                    args.append(_register(max(number - 1, 0), arg.lanes))
+            result = _register(number, value.lanes)
+            yield build(row, value, result, [result, *args[1:]] if row.tied else args)
+
+
+def _register(number: int, lanes: int) -> Register:
+    return vector(number, 64 * lanes) if lanes > 1 else general(Register("general", number % 16, 64).name)
