@@ -116,7 +116,7 @@ def _simple(
 
     contract = Contract(parameters, specification, of, requires=requires)
     summary = f"{_words(family, form)} {direction}".strip()
-    return Routine(family, form, direction, contract, (describe,), source, summary)
+    return Routine(family, form, direction, contract, (describe,), source, summary, SCALARS)
 
 
 def _dumb7() -> Iterator[Routine]:
