@@ -15,16 +15,22 @@ from setwise.codegen.targets.table import Refused, Target
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A routine for one instruction set, layout and calling convention: its code, and the graph that it came from.
-
-    `selected` is that graph in the target's operations, before registers and stack are thought of.
-    """
+class Plan:
+    """What a kernel is asked to be: a routine for one instruction set, calling convention and layout."""
 
     routine: Routine
     target: Target
     convention: Convention
     layout: Layout
+
+
+@dataclass(frozen=True)
+class Kernel(Plan):
+    """A plan carried out: its code, and the graph that it came from.
+
+    `selected` is that graph in the target's operations, before registers and stack are thought of.
+    """
+
     selected: Graph
     code: Code
     exact: bool
@@ -36,7 +42,13 @@ class Kernel:
         return self.routine.name
 
 
-def target_for(routine: Routine, isa: str) -> Target:
+def plan(routine: Routine, isa: str, abi: str, lanes: int | None) -> Plan:
+    """What these names ask for; ValueError in one line where they, the routine and each other do not go together."""
+    target, convention = _target(routine, isa), _convention(routine, abi)
+    return Plan(routine, target, convention, _layout(routine, target, lanes))
+
+
+def _target(routine: Routine, isa: str) -> Target:
     """The target of that name; ValueError where there is none, or the routine does not come for it."""
     target = target_named(isa)
     if isa not in routine.isas:
@@ -44,7 +56,7 @@ def target_for(routine: Routine, isa: str) -> Target:
     return target
 
 
-def convention_for(routine: Routine, abi: str) -> Convention:
+def _convention(routine: Routine, abi: str) -> Convention:
     """The convention of that name; ValueError where there is none, or the routine's parameters do not fit it."""
     if abi not in CONVENTIONS:
         raise ValueError(f"unknown convention '{abi}': use one of {', '.join(CONVENTIONS)}")
@@ -56,7 +68,7 @@ def convention_for(routine: Routine, abi: str) -> Convention:
     return CONVENTIONS[abi]
 
 
-def layout_for(routine: Routine, target: Target, lanes: int | None) -> Layout:
+def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
     """Lanes are boards for a routine of one direction, directions for one of several.
 
     ValueError for a number of lanes that the target does not have.

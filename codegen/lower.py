@@ -24,7 +24,7 @@ What no pass decides alone, such as which description is best, is tried: setwise
 from __future__ import annotations
 
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import Kernel, convention_for, layout_for, target_for
+from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.passes.arguments import arguments
 from setwise.codegen.passes.expand import expansion
 from setwise.codegen.passes.flags import flags
@@ -32,8 +32,9 @@ from setwise.codegen.passes.frame import framing
 from setwise.codegen.passes.operands import operands
 from setwise.codegen.passes.place import placement
 from setwise.codegen.passes.references import references
-from setwise.codegen.passes.schedule import scheduling
+from setwise.codegen.passes.schedule import hastening, promise, scheduling
 from setwise.codegen.passes.select import selection
+from setwise.codegen.passes.shallow import shallowness
 from setwise.codegen.passes.simplify import algebra
 from setwise.codegen.passes.spill import spilling
 from setwise.codegen.passes.trace import trace
@@ -43,8 +44,11 @@ from setwise.codegen.variants import Objective, Pipeline, best, size
 PIPELINE = Pipeline(
     expansion=(trace, expansion),
     algebra=(algebra,),
+    shallow=(shallowness,),
     selection=(selection,),
+    promise=promise,
     order=(arguments, placement, scheduling),
+    sooner=(hastening,),
     code=(spilling, allocation, flags, operands, framing, references),
 )
 
@@ -57,5 +61,4 @@ def lower(
     objective: Objective = size,
 ) -> Kernel:
     """The best kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
-    target, convention = target_for(routine, isa), convention_for(routine, abi)
-    return best(PIPELINE, routine, target, convention, layout_for(routine, target, lanes), objective)
+    return best(PIPELINE, plan(routine, isa, abi, lanes), objective)

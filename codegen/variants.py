@@ -8,6 +8,7 @@ that it ends sooner, and the better of the two orders stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import chain, product
@@ -16,12 +17,8 @@ from typing import Any, NamedTuple
 
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
-from setwise.codegen.machine.convention import SYSV, Convention
-from setwise.codegen.passes.place import place
-from setwise.codegen.passes.schedule import earliest_end, estimate
-from setwise.codegen.passes.shallow import shallow
 from setwise.codegen.passes.unit import Masks, Pass, Unit, through
 from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.targets.table import Target
@@ -39,10 +36,16 @@ class Pipeline(NamedTuple):
     expansion: tuple[Pass, ...]
     """From a description and its masks to a graph."""
     algebra: tuple[Pass, ...]
+    shallow: tuple[Pass, ...]
+    """The same graph with less waiting, which is tried besides."""
     selection: tuple[Pass, ...]
     """The first to ask for the target."""
+    promise: Callable[[Unit], tuple[int, int]]
+    """About how long the code of a selected graph becomes, and how deep that is: the least go on."""
     order: tuple[Pass, ...]
     """The first to ask for the convention; then values have their order."""
+    sooner: tuple[Pass, ...]
+    """Another order, which is tried besides; the same unit where there is none."""
     code: tuple[Pass, ...]
 
 
@@ -53,35 +56,28 @@ def size(kernel: Kernel) -> tuple[int, int, int]:
     return len(kernel.code.instructions), -moves, kernel.selected.depth
 
 
-def best(
-    pipeline: Pipeline, routine: Routine, target: Target, convention: Convention, layout: Layout, objective: Objective
-) -> Kernel:
+def best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
     """The kernel of the best form in the best of its orders; OutOfRegisters where a form's own order finds none."""
 
     def figure(unit: Unit) -> Any:
         return objective(unit.kernel)
 
-    form = min(variants(pipeline, routine, target, convention, layout), key=figure)
+    form = min(variants(pipeline, plan), key=figure)
     return min((*other_orders(pipeline, form), form), key=figure).kernel
 
 
-def variants(
-    pipeline: Pipeline, routine: Routine, target: Target, convention: Convention, layout: Layout
-) -> Iterator[Unit]:
+def variants(pipeline: Pipeline, plan: Plan) -> Iterator[Unit]:
     """The forms that promise the shortest code, as code, each in the order with the fewest moves."""
-    for form in _shortest(pipeline, routine, target, layout):
-        yield through((*pipeline.order, *pipeline.code), replace(form, convention=convention))
+    for form in _shortest(pipeline, plan.routine, plan.target, plan.layout):
+        yield through((*pipeline.order, *pipeline.code), replace(form, convention=plan.convention))
 
 
 def other_orders(pipeline: Pipeline, unit: Unit) -> Iterator[Unit]:
     """The same form in the order that ends sooner, where there is one that finds registers."""
-    block = earliest_end(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
-    if block is unit.block:
-        return
-    try:
-        yield through(pipeline.code, replace(unit, block=block))
-    except OutOfRegisters:
-        return
+    sooner = through(pipeline.sooner, unit)
+    if sooner is not unit:
+        with suppress(OutOfRegisters):
+            yield through(pipeline.code, sooner)
 
 
 @cache
@@ -89,16 +85,10 @@ def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
     """The forms that promise the shortest code, selected but not yet in order."""
     masked = [_forms(pipeline, routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
     forms = sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks))
-    promises: dict[Any, tuple[tuple[int, int], Unit]] = {}
-    for form in _different(forms):
-        unit = through(pipeline.selection, replace(form, target=target))
-        shape = unit.graph.shape
-        if shape not in promises:
-            length = estimate(place(unit.graph), unit.graph.results, target, len(SYSV.scratch))
-            promises[shape] = (length, unit.graph.depth), unit
-    ranked = sorted(promises.values(), key=itemgetter(0))
-    least = ranked[0][0][0]
-    return tuple(unit for (length, _), unit in ranked if length <= least + 1)[:MOST_FORMS]
+    selected = _different([through(pipeline.selection, replace(form, target=target)) for form in _different(forms)])
+    promises = sorted(((pipeline.promise(unit), unit) for unit in selected), key=itemgetter(0))
+    (least, _), _ = promises[0]
+    return tuple(unit for (length, _), unit in promises if length <= least + 1)[:MOST_FORMS]
 
 
 @cache
@@ -108,7 +98,7 @@ def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) ->
     described = [Unit(routine, layout, describe, Masks(inner, ranks)) for describe, inner in choices]
     expanded = _different([through(pipeline.expansion, unit) for unit in described])
     simple = [through(pipeline.algebra, unit) for unit in expanded]
-    return (*simple, *(replace(unit, graph=shallow(unit.graph)) for unit in simple))
+    return (*simple, *(through(pipeline.shallow, unit) for unit in simple))
 
 
 def _different(units: Sequence[Unit]) -> list[Unit]:

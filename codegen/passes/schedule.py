@@ -15,6 +15,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 from setwise.codegen.describe.values import WRITES, Value, in_register, overwritable
+from setwise.codegen.passes.place import place
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.targets.table import Target
 
@@ -356,3 +357,15 @@ def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:
 def scheduling(unit: Unit) -> Unit:
     """The pass: the block in an order that needs fewest moves."""
     return replace(unit, block=schedule(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch)))
+
+
+def hastening(unit: Unit) -> Unit:
+    """The pass: the block in an order that ends sooner; the same unit where there is none."""
+    block = earliest_end(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
+    return unit if block is unit.block else replace(unit, block=block)
+
+
+def promise(unit: Unit) -> tuple[int, int]:
+    """About how long the code of what is selected becomes, and how many operations wait for each other in it."""
+    graph = unit.graph
+    return estimate(place(graph), graph.results, unit.target, len(unit.convention.scratch)), graph.depth

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import count
 
@@ -9,6 +10,7 @@ from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.simplify import masked_of
+from setwise.codegen.passes.unit import Unit
 
 
 def shallow(graph: Graph) -> Graph:
@@ -80,3 +82,8 @@ def shallow(graph: Graph) -> Graph:
         return value
 
     return rewrite(graph, rule)
+
+
+def shallowness(unit: Unit) -> Unit:
+    """The pass: the graph with less waiting."""
+    return replace(unit, graph=shallow(unit.graph))

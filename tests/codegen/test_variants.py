@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from setwise.codegen.catalogue import find
-from setwise.codegen.kernel import Kernel, convention_for, layout_for, target_for
+from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.variants import MOST_FORMS, other_orders, size, variants
 
@@ -16,9 +16,7 @@ SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")
 
 def offered(name: str, isa: str) -> Iterator[Kernel]:
     """Each form in each of its orders."""
-    routine = find(name)
-    target, convention = target_for(routine, isa), convention_for(routine, "sysv")
-    for form in variants(PIPELINE, routine, target, convention, layout_for(routine, target, None)):
+    for form in variants(PIPELINE, plan(find(name), isa, "sysv", None)):
         yield form.kernel
         yield from (unit.kernel for unit in other_orders(PIPELINE, form))
 
