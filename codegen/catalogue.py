@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from fnmatch import fnmatch
 from functools import cache, partial
 from types import MappingProxyType
 
@@ -279,3 +280,19 @@ def find(name: str) -> Routine:
     near = difflib.get_close_matches(name.lower(), by_name, n=3, cutoff=0.4)
     offer = "nearest are " + ", ".join(by_name[n].name for n in near) if near else "setwise list shows them all"
     raise ValueError(f"unknown routine '{name}': {offer}")
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name stands for all routines that are like it."""
+    return any(sign in name for sign in "*?[")
+
+
+def chosen(names: Iterable[str]) -> list[Routine]:
+    """The routines of these names and patterns, each once, all of them if no name is given."""
+    routines: dict[str, Routine] = {}
+    for name in names:
+        like = [routine for known, routine in catalogue().items() if fnmatch(known.lower(), name.lower())]
+        if not like and is_pattern(name):
+            raise ValueError(f"no routine is like '{name}': setwise list shows them all")
+        routines |= {routine.name: routine for routine in like or [find(name)]}
+    return list(routines.values()) if routines else list(catalogue().values())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
 from setwise.codegen.describe.graph import Graph
@@ -12,6 +14,9 @@ from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
 from setwise.codegen.targets import VECTORS, in_words, target_named
 from setwise.codegen.targets.table import Refused, Target
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,34 @@ def plan(routine: Routine, isa: str, abi: str, lanes: int | None) -> Plan:
     return Plan(routine, target, convention, _layout(routine, target, lanes))
 
 
+def convention_named(abi: str) -> Convention:
+    """The convention of that name; ValueError where there is none."""
+    if abi not in CONVENTIONS:
+        raise ValueError(f"unknown convention '{abi}': use one of {', '.join(CONVENTIONS)}")
+    return CONVENTIONS[abi]
+
+
+def widths(routine: Routine, target: Target) -> tuple[int, ...]:
+    """The numbers of lanes that the routine has there, the usual one first: two are for boards alone."""
+    return target.widths if routine.boards or not target.vectors else target.spread
+
+
+def unrefused(work: Callable[[S], T], requests: Iterable[S]) -> Iterator[T]:
+    """What `work` gives for each; what is Refused is passed over, and if that is all, Refused is raised."""
+    refused: Refused | None = None
+    any_made = False
+    for request in requests:
+        try:
+            result = work(request)
+        except Refused as error:
+            refused = error
+        else:
+            any_made = True
+            yield result
+    if refused and not any_made:
+        raise refused
+
+
 def _target(routine: Routine, isa: str) -> Target:
     """The target of that name; ValueError where there is none, or the routine does not come for it."""
     target = target_named(isa)
@@ -58,14 +91,13 @@ def _target(routine: Routine, isa: str) -> Target:
 
 def _convention(routine: Routine, abi: str) -> Convention:
     """The convention of that name; ValueError where there is none, or the routine's parameters do not fit it."""
-    if abi not in CONVENTIONS:
-        raise ValueError(f"unknown convention '{abi}': use one of {', '.join(CONVENTIONS)}")
+    convention = convention_named(abi)
     if abi == "wiki" and [p.kind for p in routine.contract.parameters] not in (
         ["board", "empty"],
         ["board", "occupied"],
     ):
         raise Refused(f"the wiki convention is for (sliders, empty) alone, not for {routine.name}: use sysv or win64")
-    return CONVENTIONS[abi]
+    return convention
 
 
 def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
@@ -77,10 +109,10 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
         if lanes not in (None, 1):
             raise ValueError(f"{target.name} has one lane: leave --lanes out, or use {in_words(VECTORS)}")
         return Layout()
-    widths = target.widths if routine.boards else target.spread
-    if lanes is not None and lanes not in widths:
-        raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, widths))} lanes, not {lanes}")
-    lanes = lanes or widths[0]
+    known = widths(routine, target)
+    if lanes is not None and lanes not in known:
+        raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, known))} lanes, not {lanes}")
+    lanes = lanes or known[0]
     # Four directions a register on purpose: left and right ones apart, so that they share their runs.
     mixes = (
         not routine.boards

@@ -5,11 +5,16 @@
 
     algebra     equal values are made once, masks are moved, joined and dropped
 
+    shallowness as many operations with less waiting: tried besides
+
     selection   every operation becomes one that the target has an instruction for, or is refused
+    promise     about how long the code becomes: the shortest go on
 
     arguments   parameters that the convention passes on the stack are read from there
     placement   values get their places in blocks
     scheduling  another order where that spares moves
+
+    hastening   an order that ends sooner: tried besides
 
     spilling    values that find no register wait on the stack
     allocation  the exact search for the fewest moves

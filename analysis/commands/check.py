@@ -30,10 +30,9 @@ from setwise.analysis.commands.arguments import (
 from setwise.analysis.commands.boards import boards, input_lines
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
-from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.codegen.catalogue import find
+from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower

@@ -10,18 +10,16 @@ from statistics import fmean
 from typing import Any
 
 from setwise.analysis.code.count import Counts, count
-from setwise.analysis.code.decode import Binary, decode, features
+from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import (
     add_json,
     add_names,
     add_object,
     add_side,
     add_target,
-    object_given,
 )
-from setwise.analysis.commands.names import key_of, of_kernels
+from setwise.analysis.commands.code import NamedCode, of_code
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.caller import Caller
@@ -39,6 +37,7 @@ EXAMPLES = (
 
 CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
 _ALWAYS = ("instructions", "moves", "operations")
+_ONE_OF_THEM = "--object, --over, and --executed or --fen each count something else: give one of them"
 _COUNTED = ("instructions", *CLASSES, "memory_operands")
 
 
@@ -71,38 +70,46 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Count what is asked for and print a table."""
-    names, side, fen, over, as_json = arguments.names, arguments.side, arguments.fen, arguments.over, arguments.json
-    call = arguments.arguments is not None or fen is not None
-    if sum((arguments.object is not None, over is not None, call)) > 1:
-        raise ValueError("--object, --over, and --executed or --fen each count something else: give one of them")
-    if object_given(arguments):
-        _print_object(arguments.symbol, load(arguments.object, arguments.symbol), as_json)
-        return 0
-    if not names:
-        raise ValueError("name routines, or --object FILE --symbol SYM")
-    if side is not None and fen is None and over is None:
+    words, fen, over, side = arguments.arguments, arguments.fen, arguments.over, arguments.side
+    call = words is not None or fen is not None
+    if over is not None and call:
+        raise ValueError(_ONE_OF_THEM)
+    if arguments.names and side is not None and fen is None and over is None:
         raise ValueError("--side goes with --fen or --over")
-    target = arguments.isa, arguments.abi, arguments.lanes
     if over is not None:
         fens = positions(over)
-        _print_spreads(
-            of_kernels(names, *target, lambda kernel: (kernel, spread(kernel, fens, side))), len(fens), as_json
-        )
+        _print_spreads(of_code(arguments, lambda code: _spread_row(code, fens, side)), arguments.json)
     elif call:
-        words = arguments.arguments or ()
-        _print_counts(of_kernels(names, *target, lambda kernel: _executed_row(kernel, words, fen, side)), as_json)
+        _print_counts(of_code(arguments, lambda code: _executed_row(code, words or (), fen, side)), arguments.json)
     else:
-        _print_counts(of_kernels(names, *target, _row), as_json)
+        _print_counts(of_code(arguments, _row), arguments.json)
     return 0
 
 
-def _row(kernel: Kernel) -> dict[str, Any]:
-    return {**key_of(kernel), **count(binary_of(kernel)).as_dict()}
+def _row(code: NamedCode) -> dict[str, Any]:
+    counts = count(code.binary).as_dict()
+    if code.kernel is not None:
+        return {**code.key, **counts}
+    # How much of the sections behind it is the function's own, nobody knows.
+    del counts["data_bytes"]
+    return {**code.key, "features": sorted(features(decode(code.binary.text))), **counts}
 
 
-def _executed_row(kernel: Kernel, arguments: Sequence[str], fen: str | None, side: str | None) -> dict[str, Any]:
+def _kernel(code: NamedCode) -> Kernel:
+    if code.kernel is None:
+        raise ValueError(_ONE_OF_THEM)
+    return code.kernel
+
+
+def _executed_row(code: NamedCode, arguments: Sequence[str], fen: str | None, side: str | None) -> dict[str, Any]:
+    kernel = _kernel(code)
     counts = executed(kernel)(words_of(kernel.routine, arguments, fen, side))
-    return {**key_of(kernel), **{key: getattr(counts, key) for key in _COUNTED}}
+    return {**code.key, **{key: getattr(counts, key) for key in _COUNTED}}
+
+
+def _spread_row(code: NamedCode, fens: Sequence[str], side: str | None) -> dict[str, Any]:
+    spreads = spread(_kernel(code), fens, side)
+    return {**code.key, "positions": len(fens), **{key: asdict(spread) for key, spread in spreads.items()}}
 
 
 def executed(kernel: Kernel) -> Callable[[Sequence[int]], Counts]:
@@ -144,44 +151,21 @@ def _print_counts(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
         print_json(rows)
         return
     # Columns in which every kernel has 0 say nothing; those that the literature counts always stand.
-    always = ("name", "isa", "abi", *_ALWAYS, "bytes")
-    print_columns(
-        [key for key in rows[0] if key in always or any(row[key] > (key == "lanes") for row in rows)],
-        rows,
-    )
+    always = {"name", "isa", "abi", "features", *_ALWAYS, "bytes"} - {key for key in rows[0] if rows[0][key] is None}
+    shown = [key for key in rows[0] if key in always or any((row[key] or 0) > (key == "lanes") for row in rows)]
+    print_columns(shown, [{**row, "features": " ".join(row.get("features", ()))} for row in rows])
 
 
-def _print_spreads(rows: Sequence[tuple[Kernel, dict[str, Spread]]], number: int, as_json: bool) -> None:
+def _print_spreads(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        print_json(
-            [
-                {**key_of(kernel), "positions": number, **{key: asdict(spread) for key, spread in spreads.items()}}
-                for kernel, spreads in rows
-            ]
-        )
+        print_json(rows)
         return
     table = [
-        (
-            *(key_of(kernel)[key] for key in ("name", "isa", "abi")),
-            key.replace("_", " "),
-            spread.minimum,
-            f"{spread.mean:.1f}",
-            spread.maximum,
-        )
-        for kernel, spreads in rows
-        for key, spread in spreads.items()
-        if key in _ALWAYS or spread.maximum
+        (row["name"], row["isa"], row["abi"], key.replace("_", " "), low, f"{mean:.1f}", high)
+        for row in rows
+        for key in _COUNTED
+        for low, mean, high in [row[key].values()]
+        if key in _ALWAYS or high
     ]
     print_table(("name", "isa", "abi", "class", "minimum", "mean", "maximum"), table)
-    print(f"\n{number} positions")
-
-
-def _print_object(symbol: str, binary: Binary, as_json: bool) -> None:
-    # How much of the sections behind it is the function's own, nobody knows.
-    counts = {key: number for key, number in count(binary).as_dict().items() if key != "data_bytes"}
-    needed = sorted(features(decode(binary.text)))
-    if as_json:
-        print_json([{"name": symbol, "isa": None, "lanes": None, "abi": None, "features": needed, **counts}])
-        return
-    shown = [key for key in counts if key in (*_ALWAYS, "bytes") or counts[key]]
-    print_columns(["name", "features", *shown], [{"name": symbol, "features": " ".join(needed), **counts}])
+    print(f"\n{rows[0]['positions']} positions")

@@ -12,7 +12,6 @@ from functools import cache
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_lanes, add_names, add_time_limit
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
@@ -21,6 +20,7 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.text import counted
+from setwise.codegen.catalogue import chosen
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import NotWritten, write
 from setwise.codegen.kernel import Kernel

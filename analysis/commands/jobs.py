@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TypeVar
 
 from setwise.analysis.commands.errors import CannotRunHere
@@ -15,11 +15,11 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Kernel, convention_named, unrefused, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.registers.machine import OutOfRegisters
-from setwise.codegen.targets import TARGETS
+from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
 T = TypeVar("T")
@@ -65,17 +65,14 @@ def jobs_of(routines: Sequence[Routine], isa: str | None, abi: str | None) -> li
 
     Routines of one contract stand together: the work on them has much in common.
     """
-    if isa is not None and isa not in TARGETS:
-        raise ValueError(f"unknown instruction set '{isa}': use one of {', '.join(TARGETS)}")
-    if abi is not None and abi not in CONVENTIONS:
-        raise ValueError(f"unknown convention '{abi}': use one of {', '.join(CONVENTIONS)}")
+    targets = TARGETS if isa is None else {isa: target_named(isa)}
+    conventions = CONVENTIONS if abi is None else {abi: convention_named(abi)}
     return [
-        Job(routine, one_isa, lanes, one_abi)
+        Job(routine, target, lanes, convention)
         for routine in sorted(routines, key=lambda routine: repr(routine.contract))
-        for one_isa in ([isa] if isa else routine.isas)
-        for lanes in (TARGETS[one_isa].widths if one_isa in routine.isas else (1,))
-        if lanes == 1 or lanes > 2 or routine.boards
-        for one_abi in ([abi] if abi else CONVENTIONS)
+        for target in (routine.isas if isa is None else targets)
+        for lanes in (widths(routine, targets[target]) if target in routine.isas else (1,))
+        for convention in conventions
     ]
 
 
@@ -84,21 +81,18 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
 
     What a convention or an instruction set refuses is passed over; if that is all, Refused is raised.
     """
-    refused: Refused | None = None
-    passed_over = 0
-    for job in jobs:
+
+    def attempt(job: Job) -> tuple[Job, Kernel | str]:
         if progress:
             progress.show(job.title)
         try:
-            kernel = lower(job.routine, job.isa, job.abi, job.lanes)
-        except Refused as error:
-            refused, passed_over = error, passed_over + 1
+            return job, lower(job.routine, job.isa, job.abi, job.lanes)
+        except Refused:
+            raise
         except (ValueError, OutOfRegisters) as error:
-            yield job, f"cannot be made: {error!r}"
-        else:
-            yield job, kernel
-    if refused and passed_over == len(jobs):
-        raise refused
+            return job, f"cannot be made: {error!r}"
+
+    yield from unrefused(attempt, jobs)
 
 
 def in_processes(
@@ -117,32 +111,23 @@ def in_processes(
     if workers < 2 or len(jobs) < _WORTH_PROCESSES:
         yield from work(jobs, progress)
         return
-    refused: Refused | None = None
-    any_made = False
+
+    def results(future: Future[list[T]]) -> list[T]:
+        if progress:
+            for job in running[future]:
+                progress.show(job.title)
+        return future.result()
+
     try:
         with Workers(workers) as pool:
             # The largest groups first, so that no core is left with one at the end.
             groups.sort(key=effort, reverse=True)
             running = {pool.submit(_all_of, work, group): group for group in groups}
-            for done in as_completed(running):
-                made = done.result()
-                if progress:
-                    for job in running[done]:
-                        progress.show(job.title)
-                if isinstance(made, Refused):
-                    refused = made
-                    continue
-                any_made = any_made or bool(made)
-                yield from made
+            yield from chain.from_iterable(unrefused(results, as_completed(running)))
     except BrokenProcessPool:
         raise CannotRunHere("a kernel ended the process that judged it: try them one by one") from None
-    if refused and not any_made:
-        raise refused
 
 
-def _all_of(work: Work[T], jobs: Sequence[Job]) -> list[T] | Refused:
-    """In another process: what `work` gives, or why there is nothing."""
-    try:
-        return list(work(jobs, None))
-    except Refused as error:
-        return error
+def _all_of(work: Work[T], jobs: Sequence[Job]) -> list[T]:
+    """In another process: what `work` gives."""
+    return list(work(jobs, None))

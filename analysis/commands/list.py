@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis.commands.arguments import PATTERNS, add_json, add_names
-from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.tables import print_json
+from setwise.codegen.catalogue import chosen
 
 EXAMPLES = ("setwise list 'kogge-stone.*'",)
 

@@ -28,7 +28,6 @@ from setwise.analysis.commands.arguments import (
 )
 from setwise.analysis.commands.boards import boards, input_lines
 from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
-from setwise.analysis.commands.names import chosen
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.proof.certificate import Certificate, Confirmation
@@ -40,7 +39,7 @@ from setwise.analysis.run.task import Argument, Place
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.raywalk import directions
 from setwise.analysis.text import counted
-from setwise.codegen.catalogue import find
+from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.lower import lower
 
 EXAMPLES = (

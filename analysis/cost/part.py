@@ -1,0 +1,56 @@
+"""What of some code is costed, a call or one round of its loop, and its listing with the cycles of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from setwise.analysis.code.compare import disassembly
+from setwise.analysis.code.decode import Decoded, Reg
+from setwise.analysis.cost.bounds import Cost, cost, loops, round_cost
+from setwise.analysis.cost.processors.table import Processor
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Instructions that are executed once in this order, in a call or in one round of a loop."""
+
+    stream: tuple[Decoded, ...]
+    is_round: bool = False
+
+    def cost(self, processor: Processor) -> Cost:
+        """The cost of the call, or of a round where round follows round."""
+        return (round_cost if self.is_round else cost)(self.stream, processor)
+
+
+def part_of(decoded: Sequence[Decoded]) -> Part:
+    """What of some code is costed: all of it, or a round of a loop, the longest of those with the widest registers.
+
+    ValueError for code that jumps without a loop: which instructions are executed, the arguments say.
+    """
+    if bodies := loops(decoded):
+        return Part(max(bodies, key=lambda body: (_width(body), len(body))), is_round=True)
+    if any(instruction.flow in ("branch", "indirect", "jump") for instruction in decoded):
+        raise ValueError("it jumps by its arguments: only straight code, and loops by the round, have a bound")
+    return Part(tuple(decoded))
+
+
+def _width(stream: Sequence[Decoded]) -> int:
+    operands = (operand for instruction in stream for operand in instruction.operands)
+    return max((operand.bits for operand in operands if isinstance(operand, Reg)), default=0)
+
+
+def marked(stream: Sequence[Decoded], costs: Sequence[tuple[Processor, Cost]]) -> str:
+    """Before each instruction the cycle at which its result is ready, * where it is on the critical path."""
+    lines = [line for line in disassembly(stream) if not line.startswith(".")]
+    widths = [max(len(on.name), 5) for on, _ in costs]
+    head = "  ".join(on.name.rjust(width) for (on, _), width in zip(costs, widths, strict=True))
+    text = [f"{head}  result ready in cycle, * on the critical path"]
+    for at, line in enumerate(lines):
+        cells = []
+        for (_, bounds), width in zip(costs, widths, strict=True):
+            known = at < len(bounds.steps)
+            star = "*" if at in bounds.critical else " "
+            cells.append((f"{bounds.steps[at].ready:g}{star}" if known else "").rjust(width))
+        text.append("  ".join(cells) + "  " + line)
+    return "\n".join(text)
