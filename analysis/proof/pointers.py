@@ -48,90 +48,32 @@ class Addresses(BitVectors):
         """The value as a term, also where it is known or an address."""
         return super().term(self._flat(a) if isinstance(a, Pointer) else a, width)
 
-    def add(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Sum modulo 2 to the width."""
-        if isinstance(b, Pointer) and not isinstance(a, Pointer):
-            a, b = b, a
-        if not isinstance(a, Pointer):
-            return super().add(a, b, width)
-        if isinstance(b, Pointer):
-            return super().add(self._flat(a), self._flat(b), width)
-        if isinstance(b, int):
-            return Pointer(a.base, (a.offset + b) & _WORD, a.index)
-        return Pointer(a.base, a.offset, b if a.index is None else super().add(a.index, b, 64))
-
-    def sub(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Difference modulo 2 to the width."""
-        if isinstance(a, Pointer) and isinstance(b, Pointer) and a.base == b.base:
-            indices = super().sub(0 if a.index is None else a.index, 0 if b.index is None else b.index, 64)
-            return super().add(indices, (a.offset - b.offset) & _WORD, 64)
-        if isinstance(a, Pointer) and not isinstance(b, Pointer):
-            return self.add(a, super().sub(0, b, 64), 64)
-        return super().sub(self._flat(a), self._flat(b), width)
-
-    def and_(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise and."""
-        if isinstance(a, int) and isinstance(b, Pointer):
-            a, b = b, a
-        if isinstance(a, Pointer) and isinstance(b, int) and a.index is None:
-            step = (~b & _WORD) + 1
-            if step & (step - 1) == 0:  # rounds down to a multiple of step
-                if step > a.base.alignment:
-                    raise AlignmentUnknownError(f"rounds {a.base.name} down to a multiple of {step}")
-                return Pointer(a.base, a.offset & b)
-        return super().and_(self._flat(a), self._flat(b), width)
-
-    def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
-        """The `width` bits from bit `low` upwards."""
-        if not isinstance(a, Pointer):
-            return super().extract(a, low, width, of)
-        if width == of:
-            return a
-        if a.index is None and (1 << low + width) <= a.base.alignment:
-            return a.offset >> low & ((1 << width) - 1)
-        return super().extract(self._flat(a), low, width, of)
-
-    def shl(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the left."""
-        return a if isinstance(count, int) and count == 0 else super().shl(self._flat(a), self._flat(count), width)
-
-    def shr(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the right, zeros coming in."""
-        return a if isinstance(count, int) and count == 0 else super().shr(self._flat(a), self._flat(count), width)
-
-    def or_(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise or."""
-        return super().or_(self._flat(a), self._flat(b), width)
-
-    def xor(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise exclusive or."""
-        return super().xor(self._flat(a), self._flat(b), width)
-
-    def not_(self, a: Bits, width: int) -> Bits:
-        """Bitwise complement."""
-        return super().not_(self._flat(a), width)
-
-    def eq(self, a: Bits, b: Bits, width: int) -> Bits:
-        """1 where both are equal."""
-        if isinstance(a, Pointer) and isinstance(b, Pointer) and a.base == b.base and a.index is b.index is None:
-            return int(a.offset == b.offset)
-        return super().eq(self._flat(a), self._flat(b), width)
-
-    def ult(self, a: Bits, b: Bits, width: int) -> Bits:
-        """1 where `a` is below `b`, unsigned."""
-        return super().ult(self._flat(a), self._flat(b), width)
-
-    def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
-        """`a` where the condition is 1, else `b`."""
-        if isinstance(condition, int) or a is b:
-            return a if condition or a is b else b
-        return super().ite(condition, self._flat(a), self._flat(b), width)
-
-    def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
-        """`high` and `low` as one value."""
-        if high_width == 0 or low_width == 0:
-            return high if low_width == 0 else low
-        return super().concat(self._flat(high), self._flat(low), high_width, low_width)
+    def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
+        if not any(isinstance(value, Pointer) for value, _ in operands):
+            return super()._term(kind, *operands, indices=indices)
+        match (kind, *(value for value, _ in operands)):
+            case ("BV_ADD", Pointer() as a, int() as b) | ("BV_ADD", int() as b, Pointer() as a):
+                return Pointer(a.base, (a.offset + b) & _WORD, a.index)
+            case ("BV_ADD", Pointer() as a, b) | ("BV_ADD", b, Pointer() as a) if not isinstance(b, Pointer):
+                return Pointer(a.base, a.offset, b if a.index is None else self.add(a.index, b, 64))
+            case ("BV_SUB", Pointer() as a, Pointer() as b) if a.base == b.base:
+                indices_apart = self.sub(0 if a.index is None else a.index, 0 if b.index is None else b.index, 64)
+                return self.add(indices_apart, (a.offset - b.offset) & _WORD, 64)
+            case ("BV_SUB", Pointer() as a, b) if not isinstance(b, Pointer):
+                return self.add(a, self.sub(0, b, 64), 64)
+            case ("BV_SHL" | "BV_SHR", Pointer() as a, 0):
+                return a
+            case ("BV_AND", Pointer(index=None) as a, int() as b) | ("BV_AND", int() as b, Pointer(index=None) as a):
+                step = (~b & _WORD) + 1
+                if step & (step - 1) == 0:  # rounds down to a multiple of step
+                    if step > a.base.alignment:
+                        raise AlignmentUnknownError(f"rounds {a.base.name} down to a multiple of {step}")
+                    return Pointer(a.base, a.offset & b)
+            case ("BV_COMP", Pointer(index=None) as a, Pointer(index=None) as b) if a.base == b.base:
+                return int(a.offset == b.offset)
+            case ("BV_EXTRACT", Pointer(index=None) as a) if 2 << indices[0] <= a.base.alignment:
+                return a.offset >> indices[1] & ((2 << indices[0] - indices[1]) - 1)
+        return super()._term(kind, *((self._flat(value), width) for value, width in operands), indices=indices)
 
     def renamed(self, a: Bits, names: Mapping[Bits, Bits], width: int) -> Bits:
         """The value with each unknown that is a key here replaced by what stands behind it, all at once."""
@@ -215,13 +157,13 @@ class Addresses(BitVectors):
     def _flat(self, a: Bits) -> Bits:
         if not isinstance(a, Pointer):
             return a
-        total = super().add(self._of(a.base), a.offset, 64)
-        return total if a.index is None else super().add(total, a.index, 64)
+        total = self.add(self._of(a.base), a.offset, 64)
+        return total if a.index is None else self.add(total, a.index, 64)
 
     def _of(self, base: Base) -> Any:
         """The base as a term; its lowest bits are 0 by its making."""
         if base not in self._bases:
             low = base.alignment.bit_length() - 1
             high = self.variable(base.name, 64 - low)
-            self._bases[base] = super().concat(high, 0, 64 - low, low)
+            self._bases[base] = self.concat(high, 0, 64 - low, low)
         return self._bases[base]

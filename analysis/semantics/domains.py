@@ -8,136 +8,129 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
 from setwise.analysis.code.decode import signed
 
 Bits = Any  # an integer, or the domain's own term
 
 
-class Domain(Protocol):
+class Domain:
     """Operations on values; `width` is that of the operands and, for arithmetic, of the result.
 
-    Shifts by the width or more shift everything out. Comparisons give one bit.
+    Shifts by the width or more shift everything out. Comparisons give one bit. What is known is computed here; what is
+    not is made of terms by the domains that have some.
     """
 
     def and_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise and."""
+        return self._two("BV_AND", a, b, width)
 
     def or_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise or."""
+        return self._two("BV_OR", a, b, width)
 
     def xor(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise exclusive or."""
+        return self._two("BV_XOR", a, b, width)
 
     def not_(self, a: Bits, width: int) -> Bits:
         """Bitwise complement."""
+        return self._two("BV_XOR", a, _ones(width), width)
 
     def add(self, a: Bits, b: Bits, width: int) -> Bits:
         """Sum modulo 2 to the width."""
+        return self._two("BV_ADD", a, b, width)
 
     def sub(self, a: Bits, b: Bits, width: int) -> Bits:
         """Difference modulo 2 to the width."""
+        return self._two("BV_SUB", a, b, width)
 
     def mul(self, a: Bits, b: Bits, width: int) -> Bits:
         """Product modulo 2 to the width."""
+        return self._two("BV_MUL", a, b, width)
 
     def shl(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the left; the count has the same width."""
+        return self._two("BV_SHL", a, count, width)
 
     def shr(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the right, zeros coming in; the count has the same width."""
+        return self._two("BV_SHR", a, count, width)
 
     def sar(self, a: Bits, count: Bits, width: int) -> Bits:
         """Shift to the right, copies of the highest bit coming in; the count has the same width."""
-
-    def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
-        """The `width` bits from bit `low` upwards of a value that is `of` bits wide; no bits are 0."""
-
-    def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
-        """`high` and `low` as one value."""
-
-    def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
-        """`a` where the condition is 1, else `b`."""
+        return self._two("BV_ASHR", a, count, width)
 
     def eq(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where both are equal."""
+        return self._two("BV_COMP", a, b, width)
 
     def ult(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where `a` is below `b`, unsigned."""
+        return self._two("BV_ULT", a, b, width)
+
+    def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
+        """The `width` bits from bit `low` upwards of a value that is `of` bits wide; no bits are 0."""
+        if isinstance(a, int):
+            return a >> low & _ones(width)
+        if width in (0, of):
+            return a if width else 0
+        return self._term("BV_EXTRACT", (a, of), indices=(low + width - 1, low))
+
+    def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
+        """`high` and `low` as one value."""
+        if isinstance(high, int) and isinstance(low, int):
+            return high << low_width | low
+        if high_width == 0 or low_width == 0:
+            return high if low_width == 0 else low
+        return self._term("BV_CONCAT", (high, high_width), (low, low_width))
+
+    def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
+        """`a` where the condition is 1, else `b`."""
+        if isinstance(condition, int):
+            return a if condition else b
+        return a if _identical(a, b) else self._term("ITE", (condition, 1), (a, width), (b, width))
+
+    def _two(self, kind: str, a: Bits, b: Bits, width: int) -> Bits:
+        if isinstance(a, int) and isinstance(b, int):
+            return _KNOWN[kind](a, b, width)
+        return self._term(kind, (a, width), (b, width))
+
+    def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
+        """What is not known, of the kind that bitwuzla calls so; operands are values with their widths."""
+        raise TypeError(f"{kind} of what is no number: {operands}")
 
 
-class Integers:
+_KNOWN: Mapping[str, Callable[[int, int, int], int]] = MappingProxyType(
+    {
+        "BV_AND": lambda a, b, _: a & b,
+        "BV_OR": lambda a, b, _: a | b,
+        "BV_XOR": lambda a, b, _: a ^ b,
+        "BV_ADD": lambda a, b, width: (a + b) & _ones(width),
+        "BV_SUB": lambda a, b, width: (a - b) & _ones(width),
+        "BV_MUL": lambda a, b, width: (a * b) & _ones(width),
+        "BV_SHL": lambda a, count, width: (a << count) & _ones(width) if count < width else 0,
+        "BV_SHR": lambda a, count, width: a >> count if count < width else 0,
+        "BV_ASHR": lambda a, count, width: (signed(a, width) >> min(count, width)) & _ones(width),
+        "BV_COMP": lambda a, b, _: int(a == b),
+        "BV_ULT": lambda a, b, _: int(a < b),
+    }
+)
+
+
+class Integers(Domain):
     """The domain of known values.
 
     >>> Integers().sub(3, 5, 8), Integers().sar(0x80, 3, 8), Integers().extract(0xABCD, 4, 8, 16) == 0xBC
     (254, 240, True)
     """
 
-    def and_(self, a: int, b: int, width: int) -> int:
-        """Bitwise and."""
-        return a & b
 
-    def or_(self, a: int, b: int, width: int) -> int:
-        """Bitwise or."""
-        return a | b
-
-    def xor(self, a: int, b: int, width: int) -> int:
-        """Bitwise exclusive or."""
-        return a ^ b
-
-    def not_(self, a: int, width: int) -> int:
-        """Bitwise complement."""
-        return a ^ _ones(width)
-
-    def add(self, a: int, b: int, width: int) -> int:
-        """Sum modulo 2 to the width."""
-        return (a + b) & _ones(width)
-
-    def sub(self, a: int, b: int, width: int) -> int:
-        """Difference modulo 2 to the width."""
-        return (a - b) & _ones(width)
-
-    def mul(self, a: int, b: int, width: int) -> int:
-        """Product modulo 2 to the width."""
-        return (a * b) & _ones(width)
-
-    def shl(self, a: int, count: int, width: int) -> int:
-        """Shift to the left."""
-        return (a << count) & _ones(width) if count < width else 0
-
-    def shr(self, a: int, count: int, width: int) -> int:
-        """Shift to the right, zeros coming in."""
-        return a >> count if count < width else 0
-
-    def sar(self, a: int, count: int, width: int) -> int:
-        """Shift to the right, copies of the highest bit coming in."""
-        return (signed(a, width) >> min(count, width)) & _ones(width)
-
-    def extract(self, a: int, low: int, width: int, of: int) -> int:
-        """The `width` bits from bit `low` upwards."""
-        return (a >> low) & _ones(width)
-
-    def concat(self, high: int, low: int, high_width: int, low_width: int) -> int:
-        """`high` and `low` as one value."""
-        return high << low_width | low
-
-    def ite(self, condition: int, a: int, b: int, width: int) -> int:
-        """`a` where the condition is 1, else `b`."""
-        return a if condition else b
-
-    def eq(self, a: int, b: int, width: int) -> int:
-        """1 where both are equal."""
-        return int(a == b)
-
-    def ult(self, a: int, b: int, width: int) -> int:
-        """1 where `a` is below `b`, unsigned."""
-        return int(a < b)
-
-
-class BitVectors:
+class BitVectors(Domain):
     """The domain of bitwuzla's terms; whatever is known stays an integer.
 
     Raises ModuleNotFoundError where bitwuzla is not installed. `terms` is the term manager, `bitwuzla` the module.
@@ -155,7 +148,6 @@ class BitVectors:
         self._kind = self.bitwuzla.Kind
         self._kinds = {kind.name: kind for kind in self._kind}
         self._numbers: dict[tuple[int, int], Any] = {}
-        self._known = Integers()
         self._one = self.term(1, 1)
 
     def variable(self, name: str, width: int) -> Bits:
@@ -176,114 +168,38 @@ class BitVectors:
         """A value of one bit as a term of sort Bool, as a solver asserts them."""
         return self.terms.mk_term(self._kind.EQUAL, [self.term(condition, 1), self._one])
 
-    def and_(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise and."""
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one in (0, _ones(width)):
-                return other if one else 0
-        return a if _identical(a, b) else self._two("BV_AND", self._known.and_, a, b, width)
+    def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
+        if kind in _KNOWN:
+            (a, width), (b, _) = operands
+            simpler = self._simpler(kind, a, b, width)
+            if simpler is not None:
+                return simpler
+        terms = [self.term(value, width) for value, width in operands]
+        if kind == "ITE":
+            terms[0] = self.is_true(terms[0])
+        term = self.terms.mk_term(self._kinds[kind], terms, [*indices])
+        return self.terms.mk_term(self._kind.ITE, [term, self._one, self.term(0, 1)]) if kind == "BV_ULT" else term
 
-    def or_(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise or."""
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one in (0, _ones(width)):
-                return one or other
-        return a if _identical(a, b) else self._two("BV_OR", self._known.or_, a, b, width)
-
-    def xor(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise exclusive or."""
-        if _identical(a, b):
-            return 0
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one == 0:
-                return other
-        return self._two("BV_XOR", self._known.xor, a, b, width)
-
-    def not_(self, a: Bits, width: int) -> Bits:
-        """Bitwise complement."""
-        if isinstance(a, int):
-            return self._known.not_(a, width)
-        return self.terms.mk_term(self._kind.BV_NOT, [a])
-
-    def add(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Sum modulo 2 to the width."""
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, int) and one == 0:
-                return other
-        return self._two("BV_ADD", self._known.add, a, b, width)
-
-    def sub(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Difference modulo 2 to the width."""
-        if isinstance(b, int) and b == 0:
+    def _simpler(self, kind: str, a: Bits, b: Bits, width: int) -> Bits | None:
+        """The same said by less than a term of that kind, where one operand is known or both are one."""
+        if isinstance(b, int) and kind in ("BV_SHL", "BV_SHR"):
+            left, zeros = max(0, width - b), min(b, width)
+            if kind == "BV_SHL":
+                return self.concat(self.extract(a, 0, left, width), 0, left, zeros)
+            return self.concat(0, self.extract(a, zeros, left, width), zeros, left)
+        if kind == "BV_SUB" and isinstance(b, int) and b == 0:
             return a
-        return 0 if _identical(a, b) else self._two("BV_SUB", self._known.sub, a, b, width)
-
-    def mul(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Product modulo 2 to the width."""
-        return self._two("BV_MUL", self._known.mul, a, b, width)
-
-    def shl(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the left."""
-        if isinstance(count, int):
-            if count >= width:
-                return 0
-            return self.concat(self.extract(a, 0, width - count, width), 0, width - count, count)
-        return self._two("BV_SHL", self._known.shl, a, count, width)
-
-    def shr(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the right, zeros coming in."""
-        if isinstance(count, int):
-            if count >= width:
-                return 0
-            return self.concat(0, self.extract(a, count, width - count, width), count, width - count)
-        return self._two("BV_SHR", self._known.shr, a, count, width)
-
-    def sar(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the right, copies of the highest bit coming in."""
-        return self._two("BV_ASHR", self._known.sar, a, count, width)
-
-    def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
-        """The `width` bits from bit `low` upwards."""
-        if isinstance(a, int):
-            return self._known.extract(a, low, width, of)
-        if width in (0, of):
-            return a if width else 0
-        return self.terms.mk_term(self._kind.BV_EXTRACT, [a], [low + width - 1, low])
-
-    def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
-        """`high` and `low` as one value."""
-        if high_width == 0:
-            return low
-        if low_width == 0:
-            return high
-        if isinstance(high, int) and isinstance(low, int):
-            return self._known.concat(high, low, high_width, low_width)
-        return self.terms.mk_term(self._kind.BV_CONCAT, [self.term(high, high_width), self.term(low, low_width)])
-
-    def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
-        """`a` where the condition is 1, else `b`."""
-        if isinstance(condition, int):
-            return a if condition else b
-        if _identical(a, b):
-            return a
-        arms = [self.term(a, width), self.term(b, width)]
-        return self.terms.mk_term(self._kind.ITE, [self.is_true(condition), *arms])
-
-    def eq(self, a: Bits, b: Bits, width: int) -> Bits:
-        """1 where both are equal."""
-        return 1 if _identical(a, b) else self._two("BV_COMP", self._known.eq, a, b, width)
-
-    def ult(self, a: Bits, b: Bits, width: int) -> Bits:
-        """1 where `a` is below `b`, unsigned."""
-        if isinstance(a, int) and isinstance(b, int):
-            return self._known.ult(a, b, width)
-        below = self.terms.mk_term(self._kind.BV_ULT, [self.term(a, width), self.term(b, width)])
-        return self.terms.mk_term(self._kind.ITE, [below, self._one, self.term(0, 1)])
-
-    def _two(self, kind: str, known: Callable[[int, int, int], int], a: Bits, b: Bits, width: int) -> Bits:
-        if isinstance(a, int) and isinstance(b, int):
-            return known(a, b, width)
-        return self.terms.mk_term(self._kinds[kind], [self.term(a, width), self.term(b, width)])
+        if kind in ("BV_AND", "BV_OR", "BV_XOR", "BV_ADD"):
+            ones = _ones(width)
+            neutral = ones if kind == "BV_AND" else 0
+            for known, other in ((a, b), (b, a)):
+                if isinstance(known, int) and known == neutral:
+                    return other
+                if isinstance(known, int) and known == ones ^ neutral and kind != "BV_ADD":
+                    return self._term("BV_NOT", (other, width)) if kind == "BV_XOR" else known
+        if kind in ("BV_AND", "BV_OR", "BV_XOR", "BV_SUB", "BV_COMP") and _identical(a, b):
+            return a if kind in ("BV_AND", "BV_OR") else int(kind == "BV_COMP")
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,7 +244,7 @@ class DomainWord:
 
 def _identical(a: Bits, b: Bits) -> bool:
     """Whether both are the same number or the same term; two terms may be equal all the same."""
-    return a is b or (isinstance(a, int) == isinstance(b, int) and bool(a == b))
+    return a is b or (type(a) is type(b) and bool(a == b))
 
 
 def _ones(width: int) -> int:
