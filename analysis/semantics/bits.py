@@ -9,19 +9,23 @@ from types import MappingProxyType
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.parts import (
-    OPERATIONS,
+    UNDEFINED,
     BinaryOperation,
     Meaning,
     bit,
     concat_bits,
     extend,
     is_zero,
+    put_result,
     result_flags,
     zero,
 )
 from setwise.analysis.semantics.state import Flag, Operation
 
-_UNDEFINED: Mapping[str, Flag | None] = MappingProxyType(dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af")))
+
+def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
+    """The bits of `a` that are not in `b`."""
+    return d.and_(a, d.not_(b, width), width)
 
 
 def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
@@ -139,9 +143,8 @@ def _double_shift(left: bool, x: Operation) -> None:
     whole = d.concat(a, b, width, width) if left else d.concat(b, a, width, width)
     result = d.extract(whole, width - count if left else count, width, 2 * width)
     out = width - count if left else count - 1
-    x.put(0, result)
     changed = _only_by_one(count, lambda: d.xor(bit(x, a, width - 1, width), bit(x, result, width - 1, width), 1))
-    x.set_flags(result_flags(x, result, width) | {"cf": lambda: bit(x, a, out, width), "of": changed, "af": None})
+    put_result(x, result, width, cf=lambda: bit(x, a, out, width), of=changed, af=None)
 
 
 def _bit_test(change: BinaryOperation | None, x: Operation) -> None:
@@ -168,14 +171,14 @@ def _scan(reverse: bool, x: Operation) -> None:
     # Of nothing the result is undefined by the book; CPUs leave the whole register as it is.
     old, new = x.register(target.full), extend(x, found, width, 64)
     x.state.registers[target.full] = d.ite(none, old, new, 64)
-    x.set_flags({**_UNDEFINED, "zf": lambda: none})
+    x.set_flags({**UNDEFINED, "zf": lambda: none})
 
 
 def _zeros(leading: bool, x: Operation) -> None:
     width, d, a = x.width(), x.domain, x.get(1)
     result = (leading_zeros if leading else trailing_zeros)(d, a, width)
     x.put(0, result)
-    x.set_flags({**_UNDEFINED, "cf": lambda: is_zero(x, a, width), "zf": lambda: is_zero(x, result, width)})
+    x.set_flags({**UNDEFINED, "cf": lambda: is_zero(x, a, width), "zf": lambda: is_zero(x, result, width)})
 
 
 def _popcnt(x: Operation) -> None:
@@ -187,26 +190,18 @@ def _popcnt(x: Operation) -> None:
 def _andn(x: Operation) -> None:
     width, d = x.width(), x.domain
     result = d.and_(d.not_(x.get(1), width), x.get(2), width)
-    x.put(0, result)
-    x.set_flags({**result_flags(x, result, width), "cf": zero, "of": zero, "pf": None, "af": None})
+    put_result(x, result, width, cf=zero, of=zero, pf=None, af=None)
 
 
-def _lowest_bit(name: str, x: Operation) -> None:
-    """blsr, blsi and blsmsk: clear, isolate, or mask up to, the lowest bit."""
+def _lowest_bit(operation: BinaryOperation, of_none: int, x: Operation) -> None:
+    """blsr, blsi and blsmsk, of a value and what is one less; CF is `of_none` where there is no bit."""
     width, d, a = x.width(), x.domain, x.get(1)
-    below = d.sub(a, 1, width)
-    result = {
-        "blsr": lambda: d.and_(a, below, width),
-        "blsi": lambda: d.and_(a, d.sub(0, a, width), width),
-        "blsmsk": lambda: d.xor(a, below, width),
-    }[name]()
-    x.put(0, result)
+    result = operation(d, a, d.sub(a, 1, width), width)
 
     def carry() -> Bits:
-        none = is_zero(x, a, width)
-        return d.not_(none, 1) if name == "blsi" else none
+        return d.eq(is_zero(x, a, width), of_none, 1)
 
-    x.set_flags({**result_flags(x, result, width), "cf": carry, "of": zero, "pf": None, "af": None})
+    put_result(x, result, width, cf=carry, of=zero, pf=None, af=None)
 
 
 def _bextr(x: Operation) -> None:
@@ -215,16 +210,15 @@ def _bextr(x: Operation) -> None:
     kept = d.sub(d.shl(1, length, width), 1, width)
     result = d.and_(d.shr(x.get(1), start, width), kept, width)
     x.put(0, result)
-    x.set_flags({**_UNDEFINED, "zf": lambda: is_zero(x, result, width), "cf": zero, "of": zero})
+    x.set_flags({**UNDEFINED, "zf": lambda: is_zero(x, result, width), "cf": zero, "of": zero})
 
 
 def _bzhi(x: Operation) -> None:
     width, d = x.width(), x.domain
     count = extend(x, d.extract(x.get(2), 0, 8, width), 8, width)
     result = d.and_(x.get(1), d.sub(d.shl(1, count, width), 1, width), width)
-    x.put(0, result)
     beyond = d.not_(d.ult(count, width, width), 1)
-    x.set_flags({**result_flags(x, result, width), "cf": lambda: beyond, "of": zero, "pf": None, "af": None})
+    put_result(x, result, width, cf=lambda: beyond, of=zero, pf=None, af=None)
 
 
 def _rorx(x: Operation) -> None:
@@ -278,24 +272,24 @@ TABLE: Mapping[str, Meaning] = MappingProxyType(
         "shld": partial(_double_shift, True),
         "shrd": partial(_double_shift, False),
         "bt": partial(_bit_test, None),
-        "bts": partial(_bit_test, OPERATIONS["or"]),
-        "btr": partial(_bit_test, lambda d, a, b, width: d.and_(a, d.not_(b, width), width)),
-        "btc": partial(_bit_test, OPERATIONS["xor"]),
+        "bts": partial(_bit_test, Domain.or_),
+        "btr": partial(_bit_test, and_not),
+        "btc": partial(_bit_test, Domain.xor),
         "bsf": partial(_scan, False),
         "bsr": partial(_scan, True),
         "tzcnt": partial(_zeros, False),
         "lzcnt": partial(_zeros, True),
         "popcnt": _popcnt,
         "andn": _andn,
-        "blsr": partial(_lowest_bit, "blsr"),
-        "blsi": partial(_lowest_bit, "blsi"),
-        "blsmsk": partial(_lowest_bit, "blsmsk"),
+        "blsr": partial(_lowest_bit, Domain.and_, 1),
+        "blsi": partial(_lowest_bit, and_not, 0),
+        "blsmsk": partial(_lowest_bit, Domain.xor, 1),
         "bextr": _bextr,
         "bzhi": _bzhi,
         "rorx": _rorx,
-        "shlx": partial(_flagless_shift, OPERATIONS["shl"]),
-        "shrx": partial(_flagless_shift, OPERATIONS["shr"]),
-        "sarx": partial(_flagless_shift, OPERATIONS["sar"]),
+        "shlx": partial(_flagless_shift, Domain.shl),
+        "shrx": partial(_flagless_shift, Domain.shr),
+        "sarx": partial(_flagless_shift, Domain.sar),
         "mulx": _mulx,
         "pext": _pext,
         "pdep": _pdep,

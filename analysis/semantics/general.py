@@ -7,19 +7,22 @@ from functools import partial
 from types import MappingProxyType
 
 from setwise.analysis.code.decode import Mem
-from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.parts import (
     CONDITIONS,
-    OPERATIONS,
+    UNDEFINED,
     BinaryOperation,
     Meaning,
     bit,
     extend,
+    put_result,
     result_flags,
     sign_extend,
     zero,
 )
 from setwise.analysis.semantics.state import Goto, Operation
+
+Widening = Callable[[Operation, Bits, int, int], Bits]  # from a value and its width to another width
 
 # ---- moves
 
@@ -28,12 +31,8 @@ def _mov(x: Operation) -> None:
     x.put(0, x.get(1, x.width(0)))
 
 
-def _movzx(x: Operation) -> None:
-    x.put(0, extend(x, x.get(1), x.width(1), x.width(0)))
-
-
-def _movsx(x: Operation) -> None:
-    x.put(0, sign_extend(x, x.get(1), x.width(1), x.width(0)))
+def _mov_wider(widen: Widening, x: Operation) -> None:
+    x.put(0, widen(x, x.get(1), x.width(1), x.width(0)))
 
 
 def _lea(x: Operation) -> None:
@@ -106,9 +105,7 @@ def _leave(x: Operation) -> None:
 
 def _logic(operation: BinaryOperation, x: Operation) -> None:
     width = x.width()
-    result = operation(x.domain, x.get(0), x.get(1, width), width)
-    x.put(0, result)
-    x.set_flags(result_flags(x, result, width) | {"cf": zero, "of": zero, "af": None})
+    put_result(x, operation(x.domain, x.get(0), x.get(1, width), width), width, cf=zero, of=zero, af=None)
 
 
 def _test(x: Operation) -> None:
@@ -121,9 +118,9 @@ def _not(x: Operation) -> None:
     x.put(0, x.domain.not_(x.get(0), x.width()))
 
 
-def _sum(x: Operation, a: Bits, b: Bits, carry: Bits, width: int, subtract: bool = False) -> Bits:
+def _sum(x: Operation, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bits:
     """a + b + carry, or a - b - carry, its flags set."""
-    d = x.domain
+    d, width = x.domain, x.width()
     combine = d.sub if subtract else d.add
     result = combine(combine(a, b, width), extend(x, carry, 1, width), width)
 
@@ -144,43 +141,25 @@ def _sum(x: Operation, a: Bits, b: Bits, carry: Bits, width: int, subtract: bool
     return result
 
 
-def _difference(x: Operation, a: Bits, b: Bits, borrow: Bits, width: int) -> Bits:
-    return _sum(x, a, b, borrow, width, subtract=True)
+def _add(subtract: bool, x: Operation) -> None:
+    x.put(0, _sum(x, subtract, x.get(0), x.get(1, x.width())))
 
 
-def _add(x: Operation) -> None:
-    x.put(0, _sum(x, x.get(0), x.get(1, x.width()), 0, x.width()))
-
-
-def _adc(x: Operation) -> None:
-    x.put(0, _sum(x, x.get(0), x.get(1, x.width()), x.flag("cf"), x.width()))
-
-
-def _sub(x: Operation) -> None:
-    x.put(0, _difference(x, x.get(0), x.get(1, x.width()), 0, x.width()))
-
-
-def _sbb(x: Operation) -> None:
-    x.put(0, _difference(x, x.get(0), x.get(1, x.width()), x.flag("cf"), x.width()))
+def _add_carry(subtract: bool, x: Operation) -> None:
+    x.put(0, _sum(x, subtract, x.get(0), x.get(1, x.width()), x.flag("cf")))
 
 
 def _cmp(x: Operation) -> None:
-    _difference(x, x.get(0), x.get(1, x.width()), 0, x.width())
+    _sum(x, True, x.get(0), x.get(1, x.width()))
 
 
 def _neg(x: Operation) -> None:
-    x.put(0, _difference(x, 0, x.get(0), 0, x.width()))
+    x.put(0, _sum(x, True, 0, x.get(0)))
 
 
-def _inc(x: Operation) -> None:
+def _add_one(subtract: bool, x: Operation) -> None:
     carry = x.state.flags.get("cf")
-    x.put(0, _sum(x, x.get(0), 1, 0, x.width()))
-    x.set_flags({"cf": carry})
-
-
-def _dec(x: Operation) -> None:
-    carry = x.state.flags.get("cf")
-    x.put(0, _difference(x, x.get(0), 1, 0, x.width()))
+    x.put(0, _sum(x, subtract, x.get(0), 1))
     x.set_flags({"cf": carry})
 
 
@@ -197,10 +176,10 @@ def _imul(x: Operation) -> None:
         whole = x.domain.mul(sign_extend(x, a, width, 2 * width), sign_extend(x, b, width, 2 * width), 2 * width)
         return x.domain.not_(x.domain.eq(whole, sign_extend(x, result, width, 2 * width), 2 * width), 1)
 
-    x.set_flags({"cf": overflow, "of": overflow, "zf": None, "sf": None, "pf": None, "af": None})
+    x.set_flags({**UNDEFINED, "cf": overflow, "of": overflow})
 
 
-def _multiply_rax(widen: Callable[[Operation, Bits, int, int], Bits], x: Operation) -> None:
+def _multiply_rax(widen: Widening, x: Operation) -> None:
     width, d = x.width(), x.domain
     if width < 32:
         raise x.unknown("this width")
@@ -212,7 +191,7 @@ def _multiply_rax(widen: Callable[[Operation, Bits, int, int], Bits], x: Operati
     def overflow() -> Bits:
         return d.not_(d.eq(whole, widen(x, low, width, 2 * width), 2 * width), 1)
 
-    x.set_flags({"cf": overflow, "of": overflow, "zf": None, "sf": None, "pf": None, "af": None})
+    x.set_flags({**UNDEFINED, "cf": overflow, "of": overflow})
 
 
 # ---- conditions and branches
@@ -279,9 +258,9 @@ def _conditional(prefix: str, meaning: Callable[[str, Operation], Goto | None]) 
 TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
         "mov": _mov,
-        "movzx": _movzx,
-        "movsx": _movsx,
-        "movsxd": _movsx,
+        "movzx": partial(_mov_wider, extend),
+        "movsx": partial(_mov_wider, sign_extend),
+        "movsxd": partial(_mov_wider, sign_extend),
         "lea": _lea,
         "xchg": _xchg,
         "bswap": _bswap,
@@ -292,17 +271,19 @@ TABLE: Mapping[str, Meaning] = MappingProxyType(
         "push": _push,
         "pop": _pop,
         "leave": _leave,
-        **{name: partial(_logic, OPERATIONS[name]) for name in ("and", "or", "xor")},
+        "and": partial(_logic, Domain.and_),
+        "or": partial(_logic, Domain.or_),
+        "xor": partial(_logic, Domain.xor),
         "test": _test,
         "not": _not,
-        "add": _add,
-        "adc": _adc,
-        "sub": _sub,
-        "sbb": _sbb,
+        "add": partial(_add, False),
+        "adc": partial(_add_carry, False),
+        "sub": partial(_add, True),
+        "sbb": partial(_add_carry, True),
         "cmp": _cmp,
         "neg": _neg,
-        "inc": _inc,
-        "dec": _dec,
+        "inc": partial(_add_one, False),
+        "dec": partial(_add_one, True),
         "imul": _imul,
         "mul": partial(_multiply_rax, extend),
         **_conditional("set", _setcc),
@@ -314,13 +295,7 @@ TABLE: Mapping[str, Meaning] = MappingProxyType(
         "stc": partial(_set_carry, 1),
         "clc": partial(_set_carry, 0),
         "cmc": _cmc,
-        "nop": nothing,
-        "endbr64": nothing,
-        "endbr32": nothing,
-        "pause": nothing,
-        "prefetcht0": nothing,
-        "prefetcht1": nothing,
-        "prefetcht2": nothing,
-        "prefetchnta": nothing,
+        **dict.fromkeys(("nop", "endbr64", "endbr32", "pause"), nothing),
+        **dict.fromkeys(("prefetcht0", "prefetcht1", "prefetcht2", "prefetchnta"), nothing),
     }
 )

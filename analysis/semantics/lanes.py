@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from types import MappingProxyType
 
 from setwise.analysis.code.decode import Reg
+from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.parts import Meaning, bit, concat_bits, extend, sign_extend
 from setwise.analysis.semantics.state import Operation
-from setwise.analysis.semantics.vector import WIDTHS, both_encodings, of_each_width, put_mask, sources
+from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 
 # ---- moves
 
@@ -53,14 +55,13 @@ def _move_half(high: int, x: Operation) -> None:
 
 def _move_across(upwards: bool, x: Operation) -> None:
     """movlhps and movhlps: one half from the other half of another register."""
-    first, second = x.elements(x.count - 2, 64), x.elements(x.count - 1, 64)
+    first, second = x.sources(64, 2)
     x.put_elements(0, [first[0], second[0]] if upwards else [second[1], first[1]], 64)
 
 
 def _move_mask(width: int, x: Operation) -> None:
     """kmov, between masks, general registers and memory."""
-    value = x.get(1, width)
-    x.put(0, extend(x, value, width, x.width(0)))
+    x.put(0, extend(x, x.get(1, width), width, x.width(0)))
 
 
 def _zero_upper(kept: int, x: Operation) -> None:
@@ -74,8 +75,8 @@ def _zero_upper(kept: int, x: Operation) -> None:
 
 
 def _broadcast(chunk: int, width: int, x: Operation) -> None:
-    found = [x.get(1, width)] if x.file(1) == "general" else x.elements(1, width, chunk)
-    x.put_elements(0, found * (x.width() // chunk), width)
+    elements = [x.get(1, width)] if x.file(1) == "general" else x.elements(1, width, chunk)
+    x.put_elements(0, elements * (x.width() // chunk), width)
 
 
 def _duplicate_low(x: Operation) -> None:
@@ -84,42 +85,46 @@ def _duplicate_low(x: Operation) -> None:
     x.put_elements(0, [lane for lane in lanes[::2] for _ in range(2)], 64)
 
 
+def _part(x: Operation, elements: Sequence[Bits], chunk: int, width: int) -> slice:
+    """The places of the part of so many bits that the immediate chooses."""
+    each = chunk // width
+    start = x.immediate() % (len(elements) // each) * each
+    return slice(start, start + each)
+
+
 def _extract(chunk: int, width: int, x: Operation) -> None:
-    found, each = x.elements(1, width), chunk // width
-    start = x.immediate() % (len(found) // each) * each
-    x.put_elements(0, found[start : start + each], width)
+    elements = x.elements(1, width)
+    x.put_elements(0, elements[_part(x, elements, chunk, width)], width)
 
 
 def _insert(chunk: int, width: int, x: Operation) -> None:
-    found, each = x.elements(1, width), chunk // width
-    start = x.immediate() % (len(found) // each) * each
-    found[start : start + each] = x.elements(2, width, chunk)
-    x.put_elements(0, found, width)
+    elements = x.elements(1, width)
+    elements[_part(x, elements, chunk, width)] = x.elements(2, width, chunk)
+    x.put_elements(0, elements, width)
 
 
 def _extract_element(width: int, x: Operation) -> None:
-    found = x.elements(1, width)
-    x.put(0, extend(x, found[x.immediate() % len(found)], width, x.width(0)))
+    elements = x.elements(1, width)
+    x.put(0, extend(x, elements[x.immediate() % len(elements)], width, x.width(0)))
 
 
 def _insert_element(width: int, x: Operation) -> None:
-    found = x.elements(x.count - 3, width)
-    found[x.immediate() % len(found)] = x.get(x.count - 2, width)
-    x.put_elements(0, found, width)
+    elements = x.elements(x.count - 3, width)
+    elements[x.immediate() % len(elements)] = x.get(x.count - 2, width)
+    x.put_elements(0, elements, width)
 
 
 # ---- blends
 
 
 def _blend_by_immediate(width: int, x: Operation) -> None:
-    first, second = x.elements(x.count - 3, width), x.elements(x.count - 2, width, x.width())
     chosen = x.immediate() | (x.immediate() << 8 if width == 16 else 0)
-    pairs = enumerate(zip(first, second, strict=True))
+    pairs = enumerate(zip(*x.sources(width, 2), strict=True))
     x.put_elements(0, [b if chosen >> place & 1 else a for place, (a, b) in pairs], width)
 
 
 def _blend_by_mask(width: int, x: Operation) -> None:
-    first, second = sources(x, width)
+    first, second = x.sources(width, 2, masked=True)
     bits = x.mask_bits(len(first)) or [1] * len(first)
     other = [0] * len(first) if x.instruction.zeroing else first
     triples = zip(bits, second, other, strict=True)
@@ -140,34 +145,28 @@ def _blend_by_sign(width: int, x: Operation) -> None:
 
 
 def _widen(narrow: int, wide: int, is_signed: bool, x: Operation) -> None:
-    found = x.elements(1, narrow, x.width() * narrow // wide)
+    elements = x.elements(1, narrow, x.width() * narrow // wide)
     grow = sign_extend if is_signed else extend
-    x.put_elements(0, [grow(x, a, narrow, wide) for a in found], wide)
+    x.put_elements(0, [grow(x, a, narrow, wide) for a in elements], wide)
 
 
 def _truncate(wide: int, narrow: int, x: Operation) -> None:
-    found = [x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)]
-    if x.is_memory(0) or not x.instruction.mask:
-        above = 0 if x.is_memory(0) else max(0, 128 // narrow - len(found))
-        x.put_elements(0, found + [0] * above, narrow)
-        return
-    raise x.unknown("masked")
+    elements = [x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)]
+    if x.instruction.mask and not x.is_memory(0):
+        raise x.unknown("masked")
+    above = 0 if x.is_memory(0) else max(0, 128 // narrow - len(elements))
+    x.put_elements(0, elements + [0] * above, narrow)
 
 
 def _signs(width: int, x: Operation) -> None:
-    """pmovmskb and its like: the highest bit of each element into a general register."""
+    """pmovmskb and its like: the highest bit of each element into a general register, or a mask register."""
     bits = [bit(x, element, width - 1, width) for element in x.elements(1, width)]
     x.put(0, extend(x, concat_bits(x, bits), len(bits), x.width(0)))
 
 
-def _signs_to_mask(width: int, x: Operation) -> None:
-    put_mask(x, [bit(x, element, width - 1, width) for element in x.elements(1, width)])
-
-
 def _mask_to_lanes(width: int, x: Operation) -> None:
-    number = x.width(0) // width
-    bits = [bit(x, x.get(1, 64), place, 64) for place in range(number)]
-    x.put_elements(0, [sign_extend(x, one, 1, width) for one in bits], width)
+    bits = [bit(x, x.get(1, 64), place, 64) for place in range(x.width(0) // width)]
+    x.put_elements(0, [sign_extend(x, truth, 1, width) for truth in bits], width)
 
 
 def _chunked() -> dict[str, Meaning]:
@@ -183,79 +182,56 @@ def _chunked() -> dict[str, Meaning]:
     return table
 
 
-_ROWS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
-    ("vpbroadcast", "bwdq", lambda width: partial(_broadcast, width, width)),
-    ("kmov", "bwdq", lambda width: partial(_move_mask, width)),
-    ("vpblendm", "bwdq", lambda width: partial(_blend_by_mask, width)),
-    ("vpmovm2", "bwdq", lambda width: partial(_mask_to_lanes, width)),
-)
-_ELEMENTS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
-    ("pextr", "bwdq", lambda width: partial(_extract_element, width)),
-    ("pinsr", "bwdq", lambda width: partial(_insert_element, width)),
-)
-
-
 def _of_two_widths() -> dict[str, Meaning]:
     table: dict[str, Meaning] = {}
-    for narrow, small in WIDTHS.items():
-        for wide, large in WIDTHS.items():
-            if small < large:
-                table |= both_encodings(
-                    {
-                        f"pmovzx{narrow}{wide}": partial(_widen, small, large, False),
-                        f"pmovsx{narrow}{wide}": partial(_widen, small, large, True),
-                    }
-                )
-                table[f"vpmov{wide}{narrow}"] = partial(_truncate, large, small)
+    for narrow, wide in combinations("bwdq", 2):
+        small, large = WIDTHS[narrow], WIDTHS[wide]
+        table[f"pmovzx{narrow}{wide}"] = partial(_widen, small, large, False)
+        table[f"pmovsx{narrow}{wide}"] = partial(_widen, small, large, True)
+        table[f"vpmov{wide}{narrow}"] = partial(_truncate, large, small)
     return table
 
 
-_MOVES: Mapping[str, int] = MappingProxyType(
-    {
-        **dict.fromkeys(("movdqa", "movdqu", "lddqu", "movntdq", "movntdqa", "movapd", "movupd", "movntpd"), 64),
-        **dict.fromkeys(("movaps", "movups", "movntps"), 32),
-    }
-)
-
 TABLE: Mapping[str, Meaning] = MappingProxyType(
-    {
-        **both_encodings({name: partial(_move, width) for name, width in _MOVES.items()}),
-        **{f"vmovdqa{width}": partial(_move, width) for width in (32, 64)},
-        **{f"vmovdqu{width}": partial(_move, width) for width in (8, 16, 32, 64)},
-        **_chunked(),
-        **of_each_width(_ROWS),
-        **both_encodings(of_each_width(_ELEMENTS)),
-        **{f"vpmov{letter}2m": partial(_signs_to_mask, width) for letter, width in WIDTHS.items()},
-        **_of_two_widths(),
-        **both_encodings(
-            {
-                "movd": partial(_move_low, 32),
-                "movq": partial(_move_low, 64),
-                "movsd": _move_scalar,
-                "movlps": partial(_move_half, 0),
-                "movlpd": partial(_move_half, 0),
-                "movhps": partial(_move_half, 1),
-                "movhpd": partial(_move_half, 1),
-                "movlhps": partial(_move_across, True),
-                "movhlps": partial(_move_across, False),
-                "movddup": _duplicate_low,
-                "pblendw": partial(_blend_by_immediate, 16),
-                "blendps": partial(_blend_by_immediate, 32),
-                "blendpd": partial(_blend_by_immediate, 64),
-                "pblendvb": partial(_blend_by_sign, 8),
-                "blendvps": partial(_blend_by_sign, 32),
-                "blendvpd": partial(_blend_by_sign, 64),
-                "pmovmskb": partial(_signs, 8),
-                "movmskps": partial(_signs, 32),
-                "movmskpd": partial(_signs, 64),
-            }
-        ),
-        "vbroadcastss": partial(_broadcast, 32, 32),
-        "vbroadcastsd": partial(_broadcast, 64, 64),
-        "vpblendd": partial(_blend_by_immediate, 32),
-        "vblendmps": partial(_blend_by_mask, 32),
-        "vblendmpd": partial(_blend_by_mask, 64),
-        "vzeroupper": partial(_zero_upper, 2),
-        "vzeroall": partial(_zero_upper, 0),
-    }
+    with_twins(
+        {
+            **dict.fromkeys(("movdqa", "movdqu", "lddqu", "movntdq", "movntdqa"), partial(_move, 64)),
+            **{f"vmovdqa{width}": partial(_move, width) for width in (32, 64)},
+            **{f"vmovdqu{width}": partial(_move, width) for width in (8, 16, 32, 64)},
+            **_chunked(),
+            **{f"vpmov{letter}2m": partial(_signs, WIDTHS[letter]) for letter in "bwdq"},
+            **_of_two_widths(),
+            **of_each_width(
+                ("mova", "ps pd", _move),
+                ("movu", "ps pd", _move),
+                ("movnt", "ps pd", _move),
+                ("mov", "d q", _move_low),
+                ("kmov", "b w d q", _move_mask),
+                ("vpbroadcast", "b w d q", lambda width, x: _broadcast(width, width, x)),
+                ("vbroadcast", "ss sd", lambda width, x: _broadcast(width, width, x)),
+                ("pextr", "b w d q", _extract_element),
+                ("pinsr", "b w d q", _insert_element),
+                ("pblend", "w", _blend_by_immediate),
+                ("vpblend", "d", _blend_by_immediate),
+                ("blend", "ps pd", _blend_by_immediate),
+                ("vpblendm", "b w d q", _blend_by_mask),
+                ("vblendm", "ps pd", _blend_by_mask),
+                ("pblendv", "b", _blend_by_sign),
+                ("blendv", "ps pd", _blend_by_sign),
+                ("pmovmsk", "b", _signs),
+                ("movmsk", "ps pd", _signs),
+                ("vpmovm2", "b w d q", _mask_to_lanes),
+            ),
+            "movsd": _move_scalar,
+            "movlps": partial(_move_half, 0),
+            "movlpd": partial(_move_half, 0),
+            "movhps": partial(_move_half, 1),
+            "movhpd": partial(_move_half, 1),
+            "movlhps": partial(_move_across, True),
+            "movhlps": partial(_move_across, False),
+            "movddup": _duplicate_low,
+            "vzeroupper": partial(_zero_upper, 2),
+            "vzeroall": partial(_zero_upper, 0),
+        }
+    )
 )

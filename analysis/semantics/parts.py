@@ -3,62 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.state import Flag, Goto, Operation
 
 Meaning = Callable[[Operation], Goto | None]
+Condition = Callable[[Operation], Bits]
 BinaryOperation = Callable[[Domain, Bits, Bits, int], Bits]
 
-OPERATIONS: Mapping[str, BinaryOperation] = MappingProxyType(
-    {
-        "and": lambda d, a, b, width: d.and_(a, b, width),
-        "or": lambda d, a, b, width: d.or_(a, b, width),
-        "xor": lambda d, a, b, width: d.xor(a, b, width),
-        "add": lambda d, a, b, width: d.add(a, b, width),
-        "sub": lambda d, a, b, width: d.sub(a, b, width),
-        "mul": lambda d, a, b, width: d.mul(a, b, width),
-        "shl": lambda d, a, b, width: d.shl(a, b, width),
-        "shr": lambda d, a, b, width: d.shr(a, b, width),
-        "sar": lambda d, a, b, width: d.sar(a, b, width),
-        "eq": lambda d, a, b, width: d.eq(a, b, width),
-    }
+UNDEFINED: Mapping[str, Flag | None] = MappingProxyType(dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af")))
+"""No flag is known."""
+
+
+def _below_or_equal(x: Operation) -> Bits:
+    return x.domain.or_(x.flag("cf"), x.flag("zf"), 1)
+
+
+def _less(x: Operation) -> Bits:
+    return x.domain.xor(x.flag("sf"), x.flag("of"), 1)
+
+
+def _less_or_equal(x: Operation) -> Bits:
+    return x.domain.or_(x.flag("zf"), _less(x), 1)
+
+
+def _opposite(condition: Condition, x: Operation) -> Bits:
+    return x.domain.not_(condition(x), 1)
+
+
+# A condition's name, that of its opposite, and when it holds.
+_CONDITIONS: Sequence[tuple[str, str, Condition]] = (
+    ("o", "no", lambda x: x.flag("of")),
+    ("b", "ae", lambda x: x.flag("cf")),
+    ("e", "ne", lambda x: x.flag("zf")),
+    ("be", "a", _below_or_equal),
+    ("s", "ns", lambda x: x.flag("sf")),
+    ("p", "np", lambda x: x.flag("pf")),
+    ("l", "ge", _less),
+    ("le", "g", _less_or_equal),
 )
-"""Operations of whatever domain they are given."""
-
-CONDITIONS: Mapping[str, Callable[[Operation], Bits]] = MappingProxyType(
-    {
-        "o": lambda x: x.flag("of"),
-        "no": lambda x: _not(x, x.flag("of")),
-        "b": lambda x: x.flag("cf"),
-        "ae": lambda x: _not(x, x.flag("cf")),
-        "e": lambda x: x.flag("zf"),
-        "ne": lambda x: _not(x, x.flag("zf")),
-        "be": lambda x: _or(x, x.flag("cf"), x.flag("zf")),
-        "a": lambda x: _not(x, _or(x, x.flag("cf"), x.flag("zf"))),
-        "s": lambda x: x.flag("sf"),
-        "ns": lambda x: _not(x, x.flag("sf")),
-        "p": lambda x: x.flag("pf"),
-        "np": lambda x: _not(x, x.flag("pf")),
-        "l": lambda x: _xor(x, x.flag("sf"), x.flag("of")),
-        "ge": lambda x: _not(x, _xor(x, x.flag("sf"), x.flag("of"))),
-        "le": lambda x: _or(x, x.flag("zf"), _xor(x, x.flag("sf"), x.flag("of"))),
-        "g": lambda x: _not(x, _or(x, x.flag("zf"), _xor(x, x.flag("sf"), x.flag("of")))),
-    }
+CONDITIONS: Mapping[str, Condition] = MappingProxyType(
+    {name: condition for name, _, condition in _CONDITIONS}
+    | {opposite: partial(_opposite, condition) for _, opposite, condition in _CONDITIONS}
 )
-
-
-def _not(x: Operation, a: Bits) -> Bits:
-    return x.domain.not_(a, 1)
-
-
-def _or(x: Operation, a: Bits, b: Bits) -> Bits:
-    return x.domain.or_(a, b, 1)
-
-
-def _xor(x: Operation, a: Bits, b: Bits) -> Bits:
-    return x.domain.xor(a, b, 1)
 
 
 def bit(x: Operation, a: Bits, place: int, width: int) -> Bits:
@@ -82,8 +71,8 @@ def sign_extend(x: Operation, a: Bits, width: int, to: int) -> Bits:
 def concat_bits(x: Operation, bits: Sequence[Bits]) -> Bits:
     """These bits as one value, the lowest first."""
     result = bits[0]
-    for place, one in enumerate(bits[1:], 1):
-        result = x.domain.concat(one, result, 1, place)
+    for place, higher in enumerate(bits[1:], 1):
+        result = x.domain.concat(higher, result, 1, place)
     return result
 
 
@@ -103,7 +92,7 @@ def result_flags(x: Operation, result: Bits, width: int) -> dict[str, Flag | Non
     def parity() -> Bits:
         odd: Bits = 1
         for place in range(8):
-            odd = _xor(x, odd, bit(x, result, place, width))
+            odd = x.domain.xor(odd, bit(x, result, place, width), 1)
         return odd
 
     return {
@@ -111,3 +100,9 @@ def result_flags(x: Operation, result: Bits, width: int) -> dict[str, Flag | Non
         "sf": lambda: bit(x, result, width - 1, width),
         "pf": parity,
     }
+
+
+def put_result(x: Operation, result: Bits, width: int, **flags: Flag | None) -> None:
+    """Writes the result, and sets the flags that tell of it and these."""
+    x.put(0, result)
+    x.set_flags({**result_flags(x, result, width), **flags})

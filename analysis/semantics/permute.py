@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.parts import Meaning, bit
 from setwise.analysis.semantics.state import Operation
-from setwise.analysis.semantics.vector import both_encodings, of_each_width
+from setwise.analysis.semantics.vector import of_each_width, with_twins
 
 
 def pick(x: Operation, elements: Sequence[Bits], index: Bits, bits: int, width: int) -> Bits:
@@ -30,10 +30,10 @@ def _indexed(x: Operation, elements: Sequence[Bits], index: Bits, width: int) ->
     return pick(x, elements, x.domain.extract(index, 0, bits, width), bits, width)
 
 
-def _within(x: Operation, found: Sequence[Bits], width: int, chosen: Sequence[int], group: int = 128) -> list[Bits]:
-    """Elements by their places within each group of bits."""
-    each = group // width
-    return [found[start + place] for start in range(0, len(found), each) for place in chosen]
+def _put_chosen(x: Operation, width: int, chosen: Sequence[int], group: int = 128) -> None:
+    """The source's elements by their places within each group of bits."""
+    (elements,), each = x.sources(width, 1), group // width
+    x.put_elements(0, [elements[at + place] for at in range(0, len(elements), each) for place in chosen], width)
 
 
 def _fours(immediate: int) -> list[int]:
@@ -42,19 +42,18 @@ def _fours(immediate: int) -> list[int]:
 
 def _shuffle(width: int, group: int, x: Operation) -> None:
     """pshufd and vpermq by an immediate: each of four by two bits."""
-    x.put_elements(0, _within(x, x.elements(1, width, x.width()), width, _fours(x.immediate()), group), width)
+    _put_chosen(x, width, _fours(x.immediate()), group)
 
 
 def _shuffle_words(high: bool, x: Operation) -> None:
     four = _fours(x.immediate())
     chosen = [0, 1, 2, 3, *(4 + place for place in four)] if high else [*four, 4, 5, 6, 7]
-    x.put_elements(0, _within(x, x.elements(1, 16, x.width()), 16, chosen), 16)
+    _put_chosen(x, 16, chosen)
 
 
 def _shuffle_two(width: int, x: Operation) -> None:
     """shufps and shufpd: the lower half of each 128 bits from one source, the upper from the other."""
-    first, second, immediate = x.elements(x.count - 3, width), x.elements(x.count - 2, width, x.width()), x.immediate()
-    each = 128 // width
+    (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     moved = []
     for place in range(len(first)):
         start, within = place - place % each, place % each
@@ -64,37 +63,46 @@ def _shuffle_two(width: int, x: Operation) -> None:
 
 
 def _shuffle_bytes(x: Operation) -> None:
-    first = 1 if x.count > 2 else 0
-    found, control = x.elements(first, 8), x.elements(first + 1, 8)
+    elements, control = x.sources(8, 2)
     moved = []
     for place, index in enumerate(control):
-        group = found[place - place % 16 : place - place % 16 + 16]
+        group = elements[place - place % 16 : place - place % 16 + 16]
         moved.append(x.domain.ite(bit(x, index, 7, 8), 0, _indexed(x, group, index, 8), 8))
     x.put_elements(0, moved, 8)
 
 
-def _unpack(width: int, high: bool, x: Operation) -> None:
-    first = 1 if x.count > 2 else 0
-    a, b = x.elements(first, width), x.elements(first + 1, width, x.width())
-    half = 64 // width
+def _unpack(high: bool, width: int, x: Operation) -> None:
+    (a, b), half = x.sources(width, 2), 64 // width
     starts = range(half if high else 0, len(a), 2 * half)
     pairs = [pair for start in starts for pair in zip(a[start : start + half], b[start : start + half], strict=True)]
     x.put_elements(0, [element for pair in pairs for element in pair], width)
 
 
+def _put_windows(x: Operation, high: list[Bits], low: list[Bits], start: int, width: int, group: int) -> None:
+    """In each group of bits the elements from `start` on, where those of `high` stand above those of `low`."""
+    each, windows = group // width, list[Bits]()
+    for at in range(0, len(low), each):
+        both = low[at : at + each] + high[at : at + each] + [0] * each
+        windows += both[start : start + each]
+    x.put_elements(0, windows, width)
+
+
 def _align_bytes(x: Operation) -> None:
-    high, low, count = x.elements(x.count - 3, 8), x.elements(x.count - 2, 8), min(x.immediate() & 0xFF, 32)
-    moved: list[Bits] = []
-    for start in range(0, len(low), 16):
-        both = low[start : start + 16] + high[start : start + 16] + [0] * 32
-        moved += both[count : count + 16]
-    x.put_elements(0, moved, 8)
+    high, low = x.sources(8, 2)
+    _put_windows(x, high, low, min(x.immediate() & 0xFF, 32), 8, 128)
+
+
+def _shift_bytes(left: bool, x: Operation) -> None:
+    """psrldq and pslldq: within each 128 bits."""
+    (elements,), count = x.sources(8, 1), min(x.immediate() & 0xFF, 16)
+    zeros: list[Bits] = [0] * len(elements)
+    high, low = (elements, zeros) if left else (zeros, elements)
+    _put_windows(x, high, low, 16 - count if left else count, 8, 128)
 
 
 def _align(width: int, x: Operation) -> None:
-    both = x.elements(2, width, x.width()) + x.elements(1, width)
-    count = x.immediate() % (len(both) // 2)
-    x.put_elements(0, both[count : count + len(both) // 2], width)
+    high, low = x.sources(width, 2)
+    _put_windows(x, high, low, x.immediate() % len(low), width, width * len(low))
 
 
 def _permute(width: int, x: Operation) -> None:
@@ -102,13 +110,13 @@ def _permute(width: int, x: Operation) -> None:
     if x.file(2) == "immediate":
         _shuffle(width, 256, x)
         return
-    found = x.elements(2, width, x.width())
-    x.put_elements(0, [_indexed(x, found, index, width) for index in x.elements(1, width)], width)
+    indices, elements = x.sources(width, 2)
+    x.put_elements(0, [_indexed(x, elements, index, width) for index in indices], width)
 
 
-def _permute_two(width: int, index_first: bool, x: Operation) -> None:
+def _permute_two(index_first: bool, width: int, x: Operation) -> None:
     """vpermi2 and vpermt2: the index in the first operand, or in the second."""
-    first, second, last = (x.elements(place, width, x.width()) for place in range(3))
+    first, second, last = x.sources(width, 3)
     indices, table = (first, second + last) if index_first else (second, first + last)
     x.put_elements(0, [_indexed(x, table, index, width) for index in indices], width)
 
@@ -124,8 +132,7 @@ def _permute_halves(x: Operation) -> None:
 
 def _shuffle_chunks(width: int, x: Operation) -> None:
     """vshufi64x2 and its like: 128 bits at a time, the lower half of the result from one source."""
-    first, second, immediate = x.elements(1, width), x.elements(2, width, x.width()), x.immediate()
-    each = 128 // width
+    (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     chunks = len(first) // each
     bits = chunks.bit_length() - 1
     moved: list[Bits] = []
@@ -137,60 +144,41 @@ def _shuffle_chunks(width: int, x: Operation) -> None:
 
 def _permute_pairs(width: int, x: Operation) -> None:
     """vpermilps and vpermilpd by an immediate."""
-    found, immediate = x.elements(1, width, x.width()), x.immediate()
     if x.file(2) != "immediate":
         raise x.unknown("only by an immediate")
     if width == 32:
-        x.put_elements(0, _within(x, found, 32, _fours(immediate)), 32)
+        _shuffle(32, 128, x)
     else:
-        x.put_elements(0, [found[p - p % 2 + (immediate >> p & 1)] for p in range(len(found))], 64)
+        pairs = range(x.width() // 64)
+        _put_chosen(x, 64, [place - place % 2 + (x.immediate() >> place & 1) for place in pairs], x.width())
 
-
-_ROWS: tuple[tuple[str, str, Callable[[int], Meaning]], ...] = (
-    ("vperm", "bwdq", lambda width: partial(_permute, width)),
-    ("vpermi2", "bwdq", lambda width: partial(_permute_two, width, True)),
-    ("vpermt2", "bwdq", lambda width: partial(_permute_two, width, False)),
-    ("valign", "dq", lambda width: partial(_align, width)),
-)
-_UNPACKS = (
-    ("punpck", "bw", 8), ("punpck", "wd", 16), ("punpck", "dq", 32), ("punpck", "qdq", 64),
-    ("unpck", "ps", 32), ("unpck", "pd", 64),
-)  # fmt: skip
 
 TABLE: Mapping[str, Meaning] = MappingProxyType(
-    {
-        **of_each_width(_ROWS),
-        **both_encodings(
-            {
-                f"{name}{half}{kind}": partial(_unpack, width, half == "h")
-                for name, kind, width in _UNPACKS
-                for half in "lh"
-            }
-        ),
-        **both_encodings(
-            {
-                "pshufd": partial(_shuffle, 32, 128),
-                "pshuflw": partial(_shuffle_words, False),
-                "pshufhw": partial(_shuffle_words, True),
-                "shufps": partial(_shuffle_two, 32),
-                "shufpd": partial(_shuffle_two, 64),
-                "pshufb": _shuffle_bytes,
-                "palignr": _align_bytes,
-            }
-        ),
-        "vpermps": partial(_permute, 32),
-        "vpermpd": partial(_permute, 64),
-        "vpermilps": partial(_permute_pairs, 32),
-        "vpermilpd": partial(_permute_pairs, 64),
-        "vpermi2ps": partial(_permute_two, 32, True),
-        "vpermi2pd": partial(_permute_two, 64, True),
-        "vpermt2ps": partial(_permute_two, 32, False),
-        "vpermt2pd": partial(_permute_two, 64, False),
-        "vperm2i128": _permute_halves,
-        "vperm2f128": _permute_halves,
-        "vshufi32x4": partial(_shuffle_chunks, 32),
-        "vshuff32x4": partial(_shuffle_chunks, 32),
-        "vshufi64x2": partial(_shuffle_chunks, 64),
-        "vshuff64x2": partial(_shuffle_chunks, 64),
-    }
+    with_twins(
+        of_each_width(
+            ("vperm", "b w d q ps pd", _permute),
+            ("vpermi2", "b w d q ps pd", partial(_permute_two, True)),
+            ("vpermt2", "b w d q ps pd", partial(_permute_two, False)),
+            ("vpermil", "ps pd", _permute_pairs),
+            ("valign", "d q", _align),
+            ("shuf", "ps pd", _shuffle_two),
+            ("punpckl", "bw wd dq qdq", partial(_unpack, False)),
+            ("punpckh", "bw wd dq qdq", partial(_unpack, True)),
+            ("unpckl", "ps pd", partial(_unpack, False)),
+            ("unpckh", "ps pd", partial(_unpack, True)),
+        )
+        | {
+            "pshufd": partial(_shuffle, 32, 128),
+            "pshuflw": partial(_shuffle_words, False),
+            "pshufhw": partial(_shuffle_words, True),
+            "pshufb": _shuffle_bytes,
+            "palignr": _align_bytes,
+            "pslldq": partial(_shift_bytes, True),
+            "psrldq": partial(_shift_bytes, False),
+            "vperm2i128": _permute_halves,
+            "vperm2f128": _permute_halves,
+        }
+        | {f"vshuf{letter}32x4": partial(_shuffle_chunks, 32) for letter in "if"}
+        | {f"vshuf{letter}64x2": partial(_shuffle_chunks, 64) for letter in "if"}
+    )
 )

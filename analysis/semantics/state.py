@@ -242,6 +242,12 @@ class Operation:
         bits = bits or found.bits
         return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
 
+    def sources(self, width: int, number: int, masked: bool = False) -> list[list[Bits]]:
+        """The elements of the last `number` vector operands, an immediate behind them apart; `masked` as `elements`."""
+        end = self.count - (self.file(self.count - 1) == "immediate")
+        bits = self.width(end - number if number > 1 else 0)  # of one source as many as the result has
+        return [self.elements(place, width, bits, masked) for place in range(end - number, end)]
+
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
         """The eight lanes of a vector register."""
         if register.full not in self.state.vectors:
