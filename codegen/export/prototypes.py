@@ -6,7 +6,7 @@ from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.targets.table import sized
+from setwise.codegen.targets.operands import sized
 
 VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
 """The C type of so many boards, from immintrin.h."""

@@ -8,7 +8,7 @@ from setwise.codegen.describe.values import WRITES
 from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Operand, Register, vector
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.passes.unit import Unit
-from setwise.codegen.targets.table import ARGUMENT, RSP
+from setwise.codegen.targets.operands import ARGUMENT, RSP
 
 
 @dataclass(frozen=True, slots=True)

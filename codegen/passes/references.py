@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setwise.codegen.machine.code import Label, Memory
 from setwise.codegen.passes.unit import Unit
-from setwise.codegen.targets.table import ARGUMENT
+from setwise.codegen.targets.operands import ARGUMENT
 
 
 def references(unit: Unit) -> Unit:

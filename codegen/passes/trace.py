@@ -18,5 +18,6 @@ def trace(unit: Unit) -> Unit:
     results = unit.describe(unit.layout, *values)
     if parameters[-1].kind == "results":
         starts = accumulate((8 * result.lanes for result in results), initial=0)
-        results = tuple(Value("put", (values[-1], result), at) for result, at in zip(results, starts, strict=False))
+        behind = zip(results, starts, strict=False)
+        results = tuple(Value("put", (values[-1], result), at, result.lanes) for result, at in behind)
     return replace(unit, graph=Graph(values, results))

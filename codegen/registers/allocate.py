@@ -91,7 +91,7 @@ def _wants(target: Target, events: list[Event]) -> dict[Value, int]:
     values = [event.value for event in events if event.value is not None]
     for value in values:
         rows = target.rows_for(value)
-        if rows and all("cl" in row.words for row in rows):
+        if rows and all("cl" in row.spelt for row in rows):
             wants[value.args[1]] = RCX
     for value in values:
         # A doubled count stays where the count was.

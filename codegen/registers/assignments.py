@@ -121,7 +121,7 @@ class Choices:
         assignments: list[Assignment] = []
         for row in filter(None, point.alternatives):
             starts = [before]
-            if "cl" in row[0].row.words and registers[row[0].reads[1]] != RCX:
+            if "cl" in row[0].row.spelt and registers[row[0].reads[1]] != RCX:
                 starts = self._count_in_rcx(before, point, row[0].reads[1])
             for start in starts:
                 for alternative in row:

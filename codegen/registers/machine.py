@@ -10,7 +10,8 @@ from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Instruction, Memory, Operand
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.registers.points import REGISTERS, VECTORS, numbered, together
-from setwise.codegen.targets.table import Target, sized
+from setwise.codegen.targets.operands import sized
+from setwise.codegen.targets.table import Target
 
 Moves = dict[int, tuple[int, int]]
 """To each register from which, and how many lanes; all at once."""

@@ -21,7 +21,7 @@ from setwise.codegen.export.unwind import prologue
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Datum, Instruction, Item, Label, Memory, Operand, Register, general
 from setwise.codegen.targets import SCALARS
-from setwise.codegen.targets.table import RSP
+from setwise.codegen.targets.operands import RSP
 
 RBP = general("rbp")
 

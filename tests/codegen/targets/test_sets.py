@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
@@ -10,7 +11,8 @@ from setwise.analysis.code.decode import decode, features
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.codegen.machine.processors import BASELINE, FEATURES, lacking
 from setwise.codegen.run import bochs, cpu
-from setwise.codegen.targets import TARGETS, VECTORS
+from setwise.codegen.targets import TARGETS, VECTORS, operands
+from setwise.codegen.targets.table import Row
 from tests.codegen.assemble.test_assemble import encoder
 from tests.codegen.targets.rows import instructions
 from tests.test_layers import modules
@@ -57,3 +59,14 @@ def test_what_a_processor_lacks_follows_from_its_features() -> None:
     newer = frozenset({"gfni", "avx512vbmi", "avx512f"})
     assert lacking("skylake-server", newer) == ("avx512vbmi", "gfni")
     assert lacking("zen4", newer) == lacking("ice-lake", newer) == ()
+
+
+@pytest.mark.parametrize("word", ["e", "A2", "=1", "[b+a]", "[a+b*3]", "d,a", "-1", "[a", "D"])
+def test_a_row_with_a_wrong_word_is_none(word: str) -> None:
+    with pytest.raises(ValueError, match=f"row 'd {re.escape(word)}' of lea: a row has no word '{re.escape(word)}'"):
+        Row("add", "lea", f"d {word}")
+
+
+def test_every_word_is_in_some_row() -> None:
+    used = {word for target in TARGETS.values() for row in target.rows for word in row.operands.split()}
+    assert set(operands._WORDS) <= used

@@ -1,0 +1,129 @@
+"""The operands of a row, a word each, and what each makes of a value whose result and arguments have their places.
+
+d d32       the result; its lower 32 bits
+a b c       an argument, in a register
+A B C       an argument that may also be a constant: a memory operand, on general registers also an immediate
+A1 #b       a constant argument, as one number for all lanes in memory, or as an immediate
+n -n #      the operation's number (a count, a truth table), or 64 minus it; that of a constant that is loaded
+7           this number
+cl          the low byte of rcx, where argument b must lie
+[...]       memory: a sum of arguments (the last one perhaps times 8, times 2**n, or an entry of n bytes each: times
+            n) and of n bytes, or a place by its name: the data, a slot of the stack, an argument on the stack
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from setwise.codegen.describe.values import Value
+from setwise.codegen.machine.code import Memory, Operand, Register, general
+
+ARGUMENT = "stack argument"
+"""The symbol of a memory operand that is the routine's argument on the stack, until the frame's size is known."""
+RSP = general("rsp")
+CL = Register("general", 1, 8)
+
+Maker = Callable[[Value, Register, Sequence[Operand]], Operand]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An operand of a row: what makes it.
+
+    The result comes of a `source`: argument a, a constant, a place in memory. `folds` is the argument that may be a
+    constant here.
+    """
+
+    make: Maker
+    source: bool = False
+    folds: str = ""
+
+
+def word_of(text: str) -> Word:
+    """The word so spelt; ValueError for one that there is not.
+
+    >>> from setwise.codegen.describe.values import parameter
+    >>> value = Value("entry", (parameter(0), parameter(1)), 4)
+    >>> word_of("[a+b*n]").make(value, general("rax"), (general("rcx"), general("rdx"))).scale
+    4
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.isdecimal():
+        return Word(lambda *_: int(text))
+    if address := _ADDRESS.fullmatch(text):
+        return Word(_address(*address.groups()), source=True)
+    raise ValueError(f"a row has no word '{text}'")
+
+
+def sized(register: Register, lanes: int) -> Register:
+    """The register as wide as a value of so many lanes needs it."""
+    return register.at(max(128, 64 * lanes)) if register.file == "vector" else register
+
+
+def _number(value: Value) -> int:
+    return int(value.attr[0] if isinstance(value.attr, tuple) else value.attr)
+
+
+def _argument(at: int) -> Maker:
+    def make(value: Value, _: Register, args: Sequence[Operand]) -> Operand:
+        operand = args[at]
+        return sized(operand, value.args[at].lanes) if isinstance(operand, Register) else operand
+
+    return make
+
+
+def _number_of_all(_: Value, __: Register, args: Sequence[Operand]) -> Operand:
+    if not isinstance(args[0], Memory) or not args[0].broadcast:
+        raise TypeError(f"{args[0]} must be one number for all lanes here")
+    return replace(args[0], broadcast=False)
+
+
+def _immediate(value: Value, _: Register, __: Sequence[Operand]) -> Operand:
+    number = value.args[1].number
+    return number - (1 << 64) if number >> 63 else number
+
+
+_WORDS: Mapping[str, Word] = MappingProxyType(
+    {
+        "d": Word(lambda value, result, _: sized(result, value.lanes)),
+        "d32": Word(lambda _, result, __: result.at(32)),
+        **{letter: Word(_argument(at), letter == "a") for at, letter in enumerate("abc")},
+        **{letter.upper(): Word(_argument(at), letter == "a", letter) for at, letter in enumerate("abc")},
+        "A1": Word(_number_of_all, True, "a"),
+        "#b": Word(_immediate, folds="b"),
+        "n": Word(lambda value, *_: _number(value)),
+        "-n": Word(lambda value, *_: 64 - _number(value)),
+        "#": Word(lambda value, *_: _number(value), source=True),
+        "cl": Word(lambda *_: CL),
+        "[data]": Word(lambda value, *_: Memory(64, symbol=str(value.attr)), source=True),
+        "[slot]": Word(lambda value, *_: Memory(64, RSP, displacement=8 * _number(value)), source=True),
+        "[argument]": Word(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=_number(value)), source=True),
+    }
+)
+_ADDRESS = re.compile(r"\[(?:(a)\+)?([abn])(?:\*(8|n|2\^n))?\]")
+
+_SCALES: Mapping[str | None, Callable[[Value], int]] = MappingProxyType(
+    {None: lambda _: 1, "8": lambda _: 8, "n": _number, "2^n": lambda value: 1 << _number(value)}
+)
+
+
+def _address(base: str | None, last: str, scale: str | None) -> Maker:
+    """An address of these terms; what lies there is as wide as the value, or as an entry of n bytes."""
+
+    def make(value: Value, _: Register, args: Sequence[Operand]) -> Operand:
+        def register(letter: str | None) -> Register | None:
+            operand = args["ab".index(letter)] if letter else None
+            if operand is not None and not isinstance(operand, Register):
+                raise TypeError(f"{operand} must be a register here")
+            return operand
+
+        if last == "n":
+            return Memory(64 * value.lanes, register(base), displacement=_number(value))
+        times = _SCALES[scale](value)
+        return Memory(8 * times if scale == "n" else 64 * value.lanes, register(base), register(last), times)
+
+    return make
