@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.report.comparison import comparison
 from setwise.analysis.report.compilers import PATH as COMPILED
 from setwise.analysis.report.compilers import compilers
@@ -17,20 +16,19 @@ from setwise.analysis.report.readme import readme
 
 def files(data: Data) -> Files:
     """The contents of every file, by its path within the reports' folder."""
-    figures, estimates = data.figures, data.estimates
+    figures = data.figures
     measured = data.measured.of({key: kernel.fingerprint for key, kernel in figures.items()}) if data.measured else None
-    processors = {one.name: one.title.replace(", ", " / ") for one in PROCESSORS}
-    made = {
-        "README.md": readme(figures, estimates, processors, measured, data.compilers, titles(measured)),
+    contents = {
+        "README.md": readme(figures, measured, data.compilers, titles(measured)),
         "comparison.md": comparison(figures, data.classic),
-        "costs.md": costs(figures, estimates),
+        "costs.md": costs(figures),
         "compilers.md": compilers(data.compilers, figures, measured),
         "data/kernels.json": as_json([kernel.as_dict() for kernel in figures.values()]),
-        "data/costs.json": as_json(as_json_rows(estimates)),
+        "data/costs.json": as_json(as_json_rows(figures)),
         COMPILED: data.compilers.as_json(),
-        **pictures(figures, estimates, processors, data.compilers, measured),
+        **pictures(figures, data.compilers, measured),
     }
     if data.measured is not None and measured is not None:
         stale = len(data.measured.timed) - len(measured.timed)
-        made |= {"measurements.md": measurements(measured, processors, stale), MEASURED: data.measured.as_json()}
-    return made
+        contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
+    return contents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,6 +77,11 @@ def as_json(rows: Sequence[Mapping[str, Any]], command: str = COMMAND, **head: A
     lines += [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
     body = ",\n".join(f"    {json.dumps(row)}" for row in rows)
     return "\n".join([*lines, '  "rows": [', *([body] if body else []), "  ]", "}"]) + "\n"
+
+
+def row_of(record: Any) -> dict[str, Any]:
+    """A dataclass as such a row, without what it does not have."""
+    return {key: value for key, value in asdict(record).items() if value not in (None, "", {})}
 
 
 def from_json(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> T | None:

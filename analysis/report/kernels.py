@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from setwise.analysis.code.count import Counts, count, tally
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.report.bounds import Estimate, Shape, estimates_of
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.run.task import Task
@@ -25,8 +26,6 @@ from setwise.codegen.targets import TARGETS
 FigureKey = tuple[str, str, int]
 """Name, instruction set, lanes."""
 
-Shape = Literal["straight", "branches", "arrays"]
-
 
 @dataclass(frozen=True, slots=True)
 class KernelFigures:
@@ -34,7 +33,7 @@ class KernelFigures:
 
     `shape` is "straight" for code without branches, "arrays" for routines on arrays, else "branches". `counts` are of
     the code; for arrays of one round of its loop, which does `boards` boards. Else `boards` is how many a call does.
-    `code_bytes` and `data_bytes` are those of the whole.
+    `code_bytes` and `data_bytes` are those of the whole. `bounds` are by processor.
     """
 
     name: str
@@ -48,6 +47,7 @@ class KernelFigures:
     counts: Counts
     code_bytes: int
     data_bytes: int
+    bounds: Mapping[str, Estimate] = field(default_factory=dict)
 
     @property
     def key(self) -> FigureKey:
@@ -72,7 +72,21 @@ class KernelFigures:
         return {**{key: getattr(self, key) for key in head}, **counts, **sizes}
 
 
-Figures = Mapping[FigureKey, KernelFigures]
+class Figures(dict[FigureKey, KernelFigures]):
+    """The kernels by their keys, in the catalogue's order."""
+
+    def of(self, isa: str, *names: str) -> list[KernelFigures]:
+        """The kernels of these routines for an instruction set, those with the most lanes first."""
+        kernels = (kernel for kernel in self.values() if kernel.isa == isa and kernel.name in names)
+        return sorted(kernels, key=lambda kernel: -kernel.lanes)
+
+    def usual(self, isa: str, name: str) -> KernelFigures | None:
+        """The kernel with the usual number of lanes, if there is one."""
+        return next(iter(self.of(isa, name)), None)
+
+    def names(self, wanted: Callable[[KernelFigures], bool]) -> list[str]:
+        """The names of the routines whose kernels are wanted."""
+        return list(dict.fromkeys(kernel.name for kernel in self.values() if wanted(kernel)))
 
 
 def keys(routines: Sequence[Routine] | None = None) -> list[FigureKey]:
@@ -89,37 +103,35 @@ def keys(routines: Sequence[Routine] | None = None) -> list[FigureKey]:
     ]
 
 
-def figures_of(key: FigureKey) -> tuple[KernelFigures, tuple[Decoded, ...]]:
-    """The figures of one kernel, and what it executes: code without the final ret, or a round of a loop over arrays."""
+def figures_of(key: FigureKey) -> KernelFigures:
+    """The figures of one kernel."""
     name, isa, lanes = key
     return figures_from(lower(find(name), isa, "sysv", lanes))
 
 
-def figures_from(kernel: Kernel) -> tuple[KernelFigures, tuple[Decoded, ...]]:
+def figures_from(kernel: Kernel) -> KernelFigures:
     """The same of a kernel that is made already."""
-    name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
-    routine, binary = kernel.routine, binary_of(kernel)
+    routine, binary, lanes = kernel.routine, binary_of(kernel), kernel.layout.lanes
     total = count(binary)
     shape = shape_of(kernel, total)
-    if shape == "arrays":
-        executed = round_of(binary, task_of(kernel), lanes)
-        counts = tally(executed)
-    else:
-        executed, counts = decode(binary.text)[:-1], total
-    figures = KernelFigures(
-        name=name,
+    boards = lanes if routine.boards else 1
+    arrays = shape == "arrays"
+    # What is executed: code without the final ret, or a round of a loop over arrays.
+    executed = round_of(binary, task_of(kernel), lanes) if arrays else decode(binary.text)[:-1]
+    return KernelFigures(
+        name=kernel.name,
         family=routine.family,
         form=routine.form,
         direction=routine.contract.direction,
-        isa=isa,
+        isa=kernel.target.name,
         lanes=lanes,
         shape=shape,
-        boards=lanes if routine.boards else 1,
-        counts=counts,
+        boards=boards,
+        counts=tally(executed) if arrays else total,
         code_bytes=total.bytes,
         data_bytes=total.data_bytes,
+        bounds=estimates_of(executed, shape, boards),
     )
-    return figures, executed
 
 
 def shape_of(kernel: Kernel, counts: Counts) -> Shape:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.targets import TARGETS
 
 COMMAND = "setwise report"
-MADE = f"Made by `{COMMAND}`; `{COMMAND} --check` compares."
 
 ISAS = tuple(TARGETS)
 FAMILIES = {
@@ -25,9 +26,31 @@ LONG = {
 """The directions in full, as north-east."""
 
 
-def page(title: str, *blocks: str, made: str = MADE) -> str:
-    """A Markdown page of these blocks, empty ones left out; it says which command made it."""
-    return "\n\n".join((f"# {title}", *(block.strip("\n") for block in blocks if block), f"---\n{made}")) + "\n"
+def page(template: str, /, **fields: object) -> str:
+    """The page of a file in templates/, with its fields filled in."""
+    return filled((files(__package__) / "templates" / template).read_text(encoding="utf-8"), fields)
+
+
+def filled(template: str, fields: Mapping[str, object]) -> str:
+    """A template with its fields filled in.
+
+    A line with a field that is not given, or None, is left out, and so is a section, from its heading to the next or
+    to a rule, that has fields and is given none of them.
+
+    >>> filled("# Title\\n{left}\\n\\n## Left out\\nwith {right}\\n", {"left": "{right}"})
+    '# Title\\n{right}\\n'
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    lines: list[str] = []
+    for section in re.split("^(?=#|---$)", template, flags=re.MULTILINE):
+        if not _fields(section) or _fields(section) & given.keys():
+            lines += (line.format_map(given) for line in section.splitlines() if _fields(line) <= given.keys())
+    return re.sub("\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
+
+
+def _fields(template: str) -> set[str]:
+    """The fields that a piece of a template has."""
+    return set(re.findall(r"{(\w+)}", template))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
@@ -40,6 +63,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) 
     """
     lines = [head, [":--" if at < left else "--:" for at in range(len(head))], *rows]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def table_if_any(head: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str | None:
+    """The table, None where it has no rows."""
+    return table(head, rows, left) if rows else None
 
 
 def code(name: object) -> str:

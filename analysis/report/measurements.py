@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from setwise.analysis.measure.trials import OURS
-from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.bounds import TITLES
+from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.kernels import FigureKey
-from setwise.analysis.report.markdown import code, page, table, with_lanes
+from setwise.analysis.report.markdown import code, page, table, table_if_any, with_lanes
 from setwise.analysis.text import counted
 from setwise.codegen.run.timer import MODES
 
@@ -73,8 +74,8 @@ class Measured:
 
     def timings(self, key: FigureKey, mode: str) -> dict[str, float]:
         """The medians of a kernel and what stands beside it, by maker."""
-        of_kernel = (one for one in self.timed if one.key == key and one.mode == mode)
-        return {one.maker: one.median for one in of_kernel if one.median is not None}
+        of_kernel = (figure for figure in self.timed if figure.key == key and figure.mode == mode)
+        return {figure.maker: figure.median for figure in of_kernel if figure.median is not None}
 
     def ours(self, key: FigureKey, mode: str) -> float | None:
         """The median of our kernel, where there is one."""
@@ -82,26 +83,27 @@ class Measured:
 
     def of(self, fingerprints: Mapping[FigureKey, str]) -> Measured:
         """The same without what was measured of other kernels than these, ours and what stood beside them."""
-        held = {one.key: one.fingerprint for one in self.timed if one.maker == OURS}
-        fresh = tuple(one for one in self.timed if held.get(one.key) == fingerprints.get(one.key))
+        held = {figure.key: figure.fingerprint for figure in self.timed if figure.maker == OURS}
+        fresh = tuple(figure for figure in self.timed if held.get(figure.key) == fingerprints.get(figure.key))
         return replace(self, timed=fresh)
 
     @property
     def agreement(self) -> str | None:
         """How near the model comes to our kernels' figures, in words; None where nothing is known of that."""
-        ours = [one for one in self.timed if one.maker == OURS]
-        bounds = [error for one in ours if (error := one.error(one.bound)) is not None]
-        models = [error for one in ours if (error := one.error(one.model)) is not None]
+        ours = [figure for figure in self.timed if figure.maker == OURS]
+        bounds = [error for figure in ours if (error := figure.error(figure.bound)) is not None]
+        models = [error for figure in ours if (error := figure.error(figure.model)) is not None]
         if not bounds:
             return None
-        kernels = len({one.key for one in ours if one.error(one.bound) is not None})
+        kernels = len({figure.key for figure in ours if figure.error(figure.bound) is not None})
         words = f"over {counted(len(bounds), 'figure')} of {counted(kernels, 'kernel')} the bound {_off(bounds)}"
         return words + (f"; the forecast {_off(models)}" if models else "")
 
     def as_json(self) -> str:
         """The file that holds it."""
         head = {key: value for key, value in asdict(self).items() if key != "timed"}
-        return as_json([_row(one) for one in self.timed], COMMAND, **head)
+        rows = [row_of(figure) | {"median": figure.median, "p10": figure.p10} for figure in self.timed]
+        return as_json(rows, COMMAND, **head)
 
 
 def recorded(folder: Path) -> Measured | None:
@@ -114,56 +116,49 @@ def _measured(held: dict[str, Any]) -> Measured:
     return Measured(**head, timed=tuple(Timed(**row) for row in held["rows"]), wrong=tuple(held["wrong"]))
 
 
-def measurements(measured: Measured, processors: Mapping[str, str], stale: int = 0) -> str:
-    """The page; `processors` are the titles of those that the model knows, `stale` the figures of earlier code."""
-    ours = [one for one in measured.timed if one.maker == OURS]
-    calls = [one for one in ours if one.unit == "call"]
-    arrays = [one for one in ours if one.unit == "board"]
+def measurements(measured: Measured, stale: int = 0) -> str:
+    """The page; `stale` is the number of figures of earlier code."""
+    ours = [figure for figure in measured.timed if figure.maker == OURS]
+    arrays = [figure for figure in ours if figure.unit == "board"]
+    model = ("Routine", "", "mode", "measured", "bound", "difference", "forecast", "difference")
+    refused = [
+        (*_titled(figure), figure.maker, figure.mode, figure.reason)
+        for figure in measured.timed
+        if figure.median is None
+    ]
     return page(
-        "Cycles, measured",
-        f"Measured on **{measured.machine}** ({processors.get(measured.processor, 'a processor without a model')}), "
-        f"{measured.date}. Core cycles, not ticks of the time stamp counter; figures of another machine differ.",
-        measured.method,
-        _empty(measured),
-        f"{counted(stale, 'figure')} of kernels whose code has changed since are left out." if stale else "",
-        "## Calls",
-        "*Chained*: the result of each call is the first argument of the next, so that the latency counts. "
-        "*Independent*: calls that wait for nothing, so that the throughput counts. *Mixed*: with arguments that "
-        "change from call to call, for code that branches on them. In brackets the 10th percentile.",
-        _table(calls, MODES),
-        "## Arrays" if arrays else "",
-        "Cycles a board." if arrays else "",
-        _table(arrays, ("independent",)) if arrays else "",
-        *_twice(ours),
-        *_model(measured),
-        *_refused(measured.timed),
-        made=f"Made by `{COMMAND}`, which records the figures in [{PATH}]({PATH}); `setwise report` writes this page "
-        "from them.",
+        "measurements.md",
+        machine=measured.machine,
+        processor=TITLES.get(measured.processor, "a processor without a model"),
+        date=measured.date,
+        method=measured.method,
+        empty=None if measured.empty is None else f"{measured.empty:.2f}",
+        stale=counted(stale, "figure") if stale else None,
+        calls=_table([figure for figure in ours if figure.unit == "call"], MODES),
+        arrays=_table(arrays, ("independent",)) if arrays else None,
+        apart=_apart(ours),
+        agreement=measured.agreement,
+        off=_OFF.get(measured.processor) if measured.agreement else None,
+        model=table_if_any(model, _model(ours), left=3),
+        refused=table_if_any(("Routine", "", "maker", "mode", "reason"), refused, left=5),
     )
 
 
-def _empty(measured: Measured) -> str:
-    if measured.empty is None:
-        return ""
-    return (
-        f"A call of a routine that does nothing takes {measured.empty:.2f} cycles: no figure of a call is below that."
-    )
+def _titled(figure: Timed) -> tuple[str, str]:
+    """The first two cells of a line."""
+    return code(figure.name), with_lanes(figure.isa, figure.lanes)
 
 
 def _table(timed: Sequence[Timed], modes: Sequence[str]) -> str:
-    held = {(one.key, one.mode): one for one in timed}
-    used = [mode for mode in modes if any(one.mode == mode for one in timed)]
-    lines = [
-        (code(name), with_lanes(isa, lanes), *(_cell(held.get(((name, isa, lanes), mode))) for mode in used))
-        for name, isa, lanes in dict.fromkeys(one.key for one in timed)
-    ]
+    cells = {(figure.key, figure.mode): _cell(figure) for figure in timed}
+    used = [mode for mode in modes if any(figure.mode == mode for figure in timed)]
+    titles = {figure.key: _titled(figure) for figure in timed}
+    lines = [(*title, *(cells.get((key, mode), "-") for mode in used)) for key, title in titles.items()]
     return table(("Routine", "", *used), lines, left=2)
 
 
-def _cell(one: Timed | None) -> str:
-    if one is None:
-        return "-"
-    return "no figure" if one.median is None else f"{one.median:.2f} ({one.p10:.2f})"
+def _cell(figure: Timed) -> str:
+    return "no figure" if figure.median is None else f"{figure.median:.2f} ({figure.p10:.2f})"
 
 
 def _off(errors: Sequence[float]) -> str:
@@ -184,57 +179,31 @@ _OFF = {
 """What was found of a processor where the forecast is off."""
 
 
-def _model(measured: Measured) -> list[str]:
-    """The model beside what was measured, and how far apart they are."""
-    held = [(one, error) for one in measured.timed if one.maker == OURS and (error := one.error(one.bound)) is not None]
-    if not held:
-        return []
-    lines = []
-    for one, error in sorted(held, key=lambda pair: -abs(pair[1])):
-        forecast = one.error(one.model)
-        told = ("-", "-") if one.model is None or forecast is None else (f"{one.model:.2f}", f"{forecast:+.1%}")
-        cells = f"{one.bound:.2f}", f"{error:+.1%}", *told
-        lines.append((code(one.name), with_lanes(one.isa, one.lanes), one.mode, f"{one.median:.2f}", *cells))
+def _model(ours: Sequence[Timed]) -> list[tuple[str, ...]]:
+    """Lines with the model's figures beside what was measured, and how far apart they are."""
+    errors = {figure: error for figure in ours if (error := figure.error(figure.bound)) is not None}
     return [
-        "## The model beside the measurement",
-        "Both figures of the model are for the very instructions that the timing loop executes, calls and all. The "
-        "*bound* is what nothing can beat (`setwise cost`); the *forecast* lets operations queue at the ports that "
-        f"they are given, as Zen 4 does, and is no bound: {measured.agreement}. Bounds that are the farthest off come "
-        "first; + says that the measured figure is the larger one.",
-        _OFF.get(measured.processor, ""),
-        table(("Routine", "", "mode", "measured", "bound", "difference", "forecast", "difference"), lines, left=3),
-    ]
-
-
-def _twice(ours: Sequence[Timed]) -> Iterator[str]:
-    """How near two runs come to each other."""
-    apart = {one: abs(one.again - one.median) / one.median for one in ours if one.again and one.median}
-    if apart:
-        most = max(apart, key=lambda one: apart[one])
-        yield "## Two runs"
-        yield (
-            f"All kernels were timed again, in processes of their own, when all else had been. The medians of the two "
-            f"runs lie {fmean(apart.values()):.1%} apart on average over {counted(len(apart), 'figure')}, at most "
-            f"{apart[most]:.1%} ({code(most.name)}, {with_lanes(most.isa, most.lanes)}, {most.mode}); "
-            f"{sum(each <= 0.03 for each in apart.values())} of them within 3%."
+        (
+            *_titled(figure),
+            figure.mode,
+            f"{figure.median:.2f}",
+            f"{figure.bound:.2f}",
+            f"{error:+.1%}",
+            *(("-", "-") if figure.model is None else (f"{figure.model:.2f}", f"{figure.error(figure.model):+.1%}")),
         )
-
-
-def _refused(timed: Sequence[Timed]) -> list[str]:
-    refused = [one for one in timed if one.median is None]
-    if not refused:
-        return []
-    lines = [(code(one.name), with_lanes(one.isa, one.lanes), one.maker, one.mode, one.reason) for one in refused]
-    return [
-        "## Without a figure",
-        "Too few trials were undisturbed, or the processes did not agree; nothing is reported then.",
-        table(("Routine", "", "maker", "mode", "reason"), lines, left=5),
+        for figure, error in sorted(errors.items(), key=lambda pair: -abs(pair[1]))
     ]
 
 
-def _row(one: Timed) -> dict[str, Any]:
-    """The row without what is not there."""
-    return {key: value for key, value in asdict(one).items() if value not in (None, "")} | {
-        "median": one.median,
-        "p10": one.p10,
+def _apart(ours: Sequence[Timed]) -> str | None:
+    """How near two runs come to each other."""
+    apart = {
+        figure: abs(figure.again - figure.median) / figure.median for figure in ours if figure.again and figure.median
     }
+    if not apart:
+        return None
+    most = max(apart, key=apart.__getitem__)
+    return (
+        f"{fmean(apart.values()):.1%} apart on average over {counted(len(apart), 'figure')}, at most {apart[most]:.1%} "
+        f"({', '.join((*_titled(most), most.mode))}); {sum(part <= 0.03 for part in apart.values())} of them within 3%"
+    )

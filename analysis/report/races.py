@@ -24,73 +24,27 @@ _OTHERS = {(AVX512.name, 8): ("(rays apart)",), (AVX512.name, 4): ("(rays)",)}
 """C that lays rays out otherwise: it stands beside the kernel of so many lanes that lays them out so too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """Why kernels are behind: those whose name, instruction set with lanes, and mode these patterns match in full."""
-
-    routines: str
-    titles: str
-    modes: str
-    words: str
-
-    def fits(self, race: Race) -> bool:
-        """Whether it is the cause for that one."""
-        asked = ((self.routines, race.key[0]), (self.titles, race.title), (self.modes, race.mode))
-        return all(re.fullmatch(pattern, name) for pattern, name in asked)
-
-
-_ON_ZEN4 = (
-    Cause(
-        r"exploding\..*",
-        ".*",
-        "mixed",
-        "Cases by a table of jumps, each jump foretold as a whole; comparisons one by one are foretold more often:",
-    ),
-    Cause(
-        r"exploding\..*",
-        ".*",
-        ".*",
-        "A table of jumps has to be read, and added to, where compilers compare once or twice:",
-    ),
-    Cause(
-        r"(sliders\.rays|.*\.(rook|bishop|vertical|eastward|westward))",
-        r"avx.*",
-        "chained",
-        "The way into vector registers and out of them, and the fold, take longer than a few rays one after another. "
-        "Where their attacks are waited for, our kernel for bmi2 is the one to take:",
-    ),
-    Cause(
-        r"sliders\..*",
-        "avx512 x8",
-        "independent",
-        "The shortest code takes a constant of 64 bytes from memory wherever it is used; compilers keep those that are "
-        "used twice in registers, for an instruction more each:",
-    ),
-    Cause(
-        r"dumb7\.attacks\.queen",
-        "bmi2",
-        ".*",
-        "The shortest code steps the whole flood, which waits three cycles a step, where what was reached last would "
-        "wait two. Our kernel for x86-64 does that, in more instructions and fewer cycles:",
-    ),
-    Cause(
-        r".*\.(sout|nort)",
-        "bmi2",
-        "independent",
-        "The shortest code shifts by rorx, which needs no move but six bytes, so that more has to be fetched for a "
-        "call. Our kernel for x86-64 is no slower than the compilers':",
-    ),
-    Cause(r".*\.batch", ".*", ".*", "Compilers unroll the loop; ours counts every round, in code a fraction as long:"),
-    Cause(
-        ".*",
-        "avx512 x8",
-        ".*",
-        "Zen 4's vpternlogq takes a cycle more at times, depending on which operand it overwrites; the rule behind "
-        "that was not found:",
-    ),
-)
-CAUSES: Mapping[str, tuple[Cause, ...]] = {"zen4": _ON_ZEN4}
-"""What was found where a kernel was behind, by the processor that measured; the first that fits."""
+CAUSES = {
+    "zen4": {
+        r"exploding\..* mixed": "Cases by a table of jumps, each jump foretold as a whole; comparisons one by one are "
+        "foretold more often:",
+        r"exploding\..*": "A table of jumps has to be read, and added to, where compilers compare once or twice:",
+        r"(sliders\.rays|.*\.(rook|bishop|vertical|eastward|westward)) avx.* chained": "The way into vector registers "
+        "and out of them, and the fold, take longer than a few rays one after another. Where their attacks are waited "
+        "for, our kernel for bmi2 is the one to take:",
+        r"sliders\..* avx512 x8 independent": "The shortest code takes a constant of 64 bytes from memory wherever it "
+        "is used; compilers keep those that are used twice in registers, for an instruction more each:",
+        r"dumb7\.attacks\.queen bmi2 .*": "The shortest code steps the whole flood, which waits three cycles a step, "
+        "where what was reached last would wait two. Our kernel for x86-64 does that, in more instructions and fewer "
+        "cycles:",
+        r".*\.(sout|nort) bmi2 independent": "The shortest code shifts by rorx, which needs no move but six bytes, so "
+        "that more has to be fetched for a call. Our kernel for x86-64 is no slower than the compilers':",
+        r".*\.batch .*": "Compilers unroll the loop; ours counts every round, in code a fraction as long:",
+        r".* avx512 x8 .*": "Zen 4's vpternlogq takes a cycle more at times, depending on which operand it overwrites; "
+        "the rule behind that was not found:",
+    }
+}
+"""Why kernels are behind, by the processor that measured and patterns of routine, lanes and mode: the first holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,29 +105,20 @@ def outcomes(run: Sequence[Race]) -> str:
     )
 
 
-def cycles(measured: Measured | None) -> Iterator[str]:
-    """The section: our cycles beside those of the compilers' fastest code."""
-    run = list(races(measured)) if measured else []
+def sections(measured: Measured | None) -> dict[str, str | None]:
+    """What the page on compilers says of cycles: ours beside those of the compilers' fastest code."""
+    run, own = (list(races(measured, exported)) if measured else [] for exported in (False, True))
     if not measured or not run:
-        yield "Not measured: `setwise report --measure` does that."
-        return
-    yield (
-        f"On {measured.machine}, {measured.date}, beside the fastest code that either compiler makes of any C after "
-        f"the literature, setwise's kernels are {outcomes(run)}. Speed is their cycles over ours: above 1 we are "
-        "faster. The slowest of ours come first. A ray a lane is C with the same layout: eight rays in a register of "
-        f"eight lanes, left and right ones apart in four. {_right(measured)}"
-    )
-    yield _table(run)
-    yield from _causes([race for race in run if race.outcome == "behind"], CAUSES.get(measured.processor, ()))
-    own = list(races(measured, exported=True))
-    if own:
-        yield "### Beside setwise's own C export"
-        yield (
-            "Here the compilers are given the very operations of the kernel, so that only their order and the "
-            f"registers are the compilers'; of a loop over arrays they make vectors themselves. setwise's kernels are "
-            f"{outcomes(own)}."
-        )
-        yield _table(own)
+        return {"not_measured": "Not measured: `setwise report --measure` does that."}
+    return {
+        "machine": f"{measured.machine}, {measured.date}",
+        "outcomes": outcomes(run),
+        "right": _right(measured),
+        "races": _table(run),
+        "causes": _causes([race for race in run if race.outcome == "behind"], CAUSES.get(measured.processor, {})),
+        "exported_outcomes": outcomes(own) if own else None,
+        "exported_races": _table(own) if own else None,
+    }
 
 
 def _table(run: Sequence[Race]) -> str:
@@ -193,16 +138,14 @@ def _table(run: Sequence[Race]) -> str:
     return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
 
 
-def _causes(behind: Sequence[Race], known: Sequence[Cause]) -> Iterator[str]:
+def _causes(behind: Sequence[Race], known: Mapping[str, str]) -> str | None:
     """Why the kernels that are behind are so, as far as that is known."""
-    if not behind:
-        return
-    told: dict[str, list[str]] = {}
+    causes: dict[str, list[str]] = {}
     for race in behind:
-        words = next((cause.words for cause in known if cause.fits(race)), "Not explained:")
-        told.setdefault(words, []).append(f"{code(race.key[0])} {race.title} {race.mode}")
-    yield "### Why they are behind"
-    yield "\n".join(f"* {words} {listed(rows)}." for words, rows in told.items())
+        called = f"{race.title} {race.mode}"
+        words = (cause for pattern, cause in known.items() if re.fullmatch(pattern, f"{race.key[0]} {called}"))
+        causes.setdefault(next(words, "Not explained:"), []).append(f"{code(race.key[0])} {called}")
+    return "\n".join(f"* {words} {listed(names)}." for words, names in causes.items()) or None
 
 
 def _right(measured: Measured) -> str:

@@ -62,7 +62,7 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
     again = {one.measurand: one.median for one in second if isinstance(one, Timing)}
     here = processor_here()
     modelled = forecasts_of(ours, here, progress) if here else {}
-    rows = [figures_from(kernel)[0] for kernel in kernels]
+    rows = [figures_from(kernel) for kernel in kernels]
     fingerprints = {row.key: row.fingerprint for row in rows}
     nothing = [one.median for one in timings if isinstance(one, Timing) and one.measurand.maker == EMPTY]
     return Measured(

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from setwise.analysis.report.costs import Estimates
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, listed, span, table
 from setwise.codegen.board import DIR8
@@ -44,21 +43,19 @@ class Duel:
         return -1 if self.left < self.right else 1
 
 
-def duels(figures: Figures, estimates: Estimates, processors: Sequence[str], left: str, right: str) -> Iterator[Duel]:
+def duels(figures: Figures, left: str, right: str) -> Iterator[Duel]:
     """Every comparison of two families' attacks, each of one direction and of all eight."""
     for kernel in figures.values():
-        if kernel.family != left or kernel.form != "attacks" or kernel.shape != "straight":
-            continue
         other = figures.get((f"{right}.attacks.{kernel.direction}", kernel.isa, kernel.lanes))
         single = kernel.direction in {direction.name for direction in DIR8}
-        if other is None or not (single or kernel.direction == "queen"):
+        if (kernel.family, kernel.form, kernel.shape) != (left, "attacks", "straight") or other is None:
             continue
-        scope: Scope = "one direction" if single else "all eight"
-        duel = partial(Duel, kernel.isa, kernel.lanes, scope, kernel.direction)
+        if not (single or kernel.direction == "queen"):
+            continue
+        duel = partial(Duel, kernel.isa, kernel.lanes, "one direction" if single else "all eight", kernel.direction)
         yield duel("instructions", "", kernel.counts.instructions, other.counts.instructions)
-        for processor in processors:
-            one, two = estimates.get((kernel.key, processor)), estimates.get((other.key, processor))
-            if one and two:
+        for processor, one in kernel.bounds.items():
+            if two := other.bounds.get(processor):
                 if one.chained is not None and two.chained is not None:
                     yield duel("chained", processor, one.chained, two.chained)
                 yield duel("independent", processor, one.independent, two.independent)

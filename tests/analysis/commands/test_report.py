@@ -12,9 +12,8 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import CompilerCounts, Compilers
-from setwise.analysis.report.costs import estimates_of
 from setwise.analysis.report.data import Data
-from setwise.analysis.report.kernels import figures_of
+from setwise.analysis.report.kernels import Figures, figures_of
 from setwise.analysis.report.measurements import Measured, Timed
 from tests.analysis.commands.running import Capture, complaint
 
@@ -28,22 +27,19 @@ KERNELS = (
 
 @pytest.fixture(scope="module")
 def data() -> Data:
-    rows, estimates = {}, {}
-    for key in KERNELS:
-        row, executed = figures_of(key)
-        rows[key] = row
-        estimates |= {(key, name): one for name, one in estimates_of(executed, row.shape, row.boards).items()}
+    rows = Figures((key, figures_of(key)) for key in KERNELS)
     made = CompilerCounts(
         "sliders.union", "avx2", 4, "rays", "gcc", "-march=haswell", 53, 0, 300, bounds={"zen4": (27.0, 11.0)}
     )
+    maker = "gcc -march=haswell (rays)"
     mark = rows["sliders.union", "avx2", 4].fingerprint
     timed = (
         Timed("sliders.union", "avx2", 4, OURS, "chained", "call", 31.8, 31.7, 0.9, bound=31.0, fingerprint=mark),
-        Timed("sliders.union", "avx2", 4, made.maker, "chained", "call", 30.2, 30.1, 0.9, right="proved"),
+        Timed("sliders.union", "avx2", 4, maker, "chained", "call", 30.2, 30.1, 0.9, right="proved"),
     )
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
-    return Data(rows, estimates, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, notes)
+    return Data(rows, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, notes)
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.report import markdown
 from setwise.analysis.report.files import Difference, as_json, differences, write
-from setwise.analysis.report.markdown import figure, page, table
+from setwise.analysis.report.markdown import figure, filled, table
 
 FILES = {"README.md": "# One\n\ntwo\n", "data/rows.json": '{"rows": []}\n', "pictures/one.svg": "<svg/>\n"}
 
@@ -89,8 +90,21 @@ def test_json_has_a_row_a_line_and_reads_back() -> None:
     assert json.loads(as_json([]))["rows"] == []
 
 
-def test_pages_say_what_made_them_and_cells_do_not_break_tables() -> None:
-    written = page("Title", "block", "", "other\n")
-    assert written == "# Title\n\nblock\n\nother\n\n---\nMade by `setwise report`; `setwise report --check` compares.\n"
+TEMPLATE = "# Title\n\n{block}\n\na {missing} line\n\nanother\n\n## Lost\n\nwords\n\n{none}\n\n---\nend\n"
+
+
+def test_a_template_leaves_out_what_it_is_not_given_and_cells_do_not_break_tables() -> None:
+    assert filled(TEMPLATE, {"block": "{x}", "none": None}) == "# Title\n\n{x}\n\nanother\n\n---\nend\n"
+    kept = "# Title\n\na lost line\n\nanother\n\n## Lost\n\nwords\n\nfound\n\n---\nend\n"
+    assert filled(TEMPLATE, {"block": "", "none": "found", "missing": "lost"}) == kept
     assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
     assert [figure(value) for value in (0.05, 12.34, 7.0)] == ["0.1", "12.3", "7"]
+
+
+def test_every_page_says_what_made_it() -> None:
+    templates = list((Path(markdown.__file__).parent / "templates").iterdir())
+    assert len(templates) == 5
+    for template in templates:
+        assert template.read_text(encoding="utf-8").rpartition("---\n")[2].startswith("Made by `setwise report"), (
+            template
+        )

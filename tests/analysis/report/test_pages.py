@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,18 +17,19 @@ from setwise.analysis.measure.compilers import Compiler
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report import compilers as report_compilers
 from setwise.analysis.report import measurements as report_measured
+from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.comparison import comparison, split, total
 from setwise.analysis.report.compilers import CompilerCounts, Compilers, compilers, joined, to_run
-from setwise.analysis.report.costs import Estimate, as_json_rows, costs, estimates_of
-from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
+from setwise.analysis.report.costs import as_json_rows, costs
+from setwise.analysis.report.kernels import FigureKey, Figures, figures_from, figures_of, keys, round_of
 from setwise.analysis.report.measurements import Measured, Timed, measurements
 from setwise.analysis.report.races import NOISE, Race, races
 from setwise.analysis.report.readme import NEEDS, chosen, readme
 from setwise.analysis.report.verdict import Duel, duels, sentence, tally, verdict_table
+from setwise.analysis.run.contracts import task_of
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 
-PROCESSORS = {"skylake-server": "Skylake", "ice-lake": "Ice Lake", "zen3": "Zen 3", "zen4": "Zen 4"}
 WANTED: tuple[FigureKey, ...] = (
     *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),
     ("dumb7.occluded-until-dry.sout", "x86-64", 1),
@@ -38,24 +39,8 @@ WANTED: tuple[FigureKey, ...] = (
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[FigureKey, tuple[KernelFigures, dict[str, Estimate]]]:
-    found = {}
-    for key in WANTED:
-        row, executed = figures_of(key)
-        found[key] = row, estimates_of(executed, row.shape, row.boards)
-    return found
-
-
-@pytest.fixture(scope="module")
-def rows(made: Mapping[FigureKey, tuple[KernelFigures, dict[str, Estimate]]]) -> dict[FigureKey, KernelFigures]:
-    return {key: row for key, (row, _) in made.items()}
-
-
-@pytest.fixture(scope="module")
-def estimates(
-    made: Mapping[FigureKey, tuple[KernelFigures, dict[str, Estimate]]],
-) -> dict[tuple[FigureKey, str], Estimate]:
-    return {(key, name): one for key, (_, bounds) in made.items() for name, one in bounds.items()}
+def rows() -> Figures:
+    return Figures((key, figures_of(key)) for key in WANTED)
 
 
 def timed(
@@ -97,26 +82,24 @@ def test_a_round_of_an_array_is_its_loop_alone(rows: Figures) -> None:
     assert row.per_board == row.counts.instructions / 4
 
 
-def test_only_code_that_runs_the_same_way_every_time_has_bounds(
-    made: Mapping[FigureKey, tuple[KernelFigures, dict[str, Estimate]]],
-) -> None:
-    for row, bounds in made.values():
-        assert set(bounds) == (set() if row.shape == "branches" else set(PROCESSORS))
-        for one in bounds.values():
+def test_only_code_that_runs_the_same_way_every_time_has_bounds(rows: Figures) -> None:
+    for row in rows.values():
+        assert set(row.bounds) == (set() if row.shape == "branches" else set(TITLES))
+        for one in row.bounds.values():
             assert (one.chained is None) == (row.shape == "arrays")
             assert one.independent >= one.issue
             assert one.independent >= one.pressure
 
 
 def test_bounds_of_arrays_are_a_board() -> None:
-    row, executed = figures_of(("kogge-stone.attacks.sout.batch", "avx2", 4))
-    one = estimates_of(executed, row.shape, row.boards)["zen4"]
+    kernel = lower(find("kogge-stone.attacks.sout.batch"), "avx2", "sysv", 4)
+    executed = round_of(binary_of(kernel), task_of(kernel), 4)
+    one = figures_from(kernel).bounds["zen4"]
     assert one.independent == pytest.approx(round_cost(executed, processor("zen4")).bound / 4, abs=0.001)
 
 
 def test_zen_3_has_no_figures_for_avx_512() -> None:
-    row, executed = figures_of(("kogge-stone.attacks.sout", "avx512", 8))
-    assert set(estimates_of(executed, row.shape, row.boards)) == set(PROCESSORS) - {"zen3"}
+    assert set(figures_of(("kogge-stone.attacks.sout", "avx512", 8)).bounds) == set(TITLES) - {"zen3"}
 
 
 def test_comparison_has_the_literatures_counts_in_its_cells(rows: Figures) -> None:
@@ -125,20 +108,18 @@ def test_comparison_has_the_literatures_counts_in_its_cells(rows: Figures) -> No
     line = next(line for line in text.splitlines() if line.startswith("| `kogge-stone.attacks` |"))
     head = next(line for line in text.splitlines() if line.startswith("| Attacks | noEa"))
     cells = dict(zip(head.split(" | "), line.split(" | "), strict=True))
-    counts = rows["kogge-stone.attacks.sout", "x86-64", 1].counts
-    assert cells["sout"] == f"{counts.moves} + {counts.operations}" == split(counts)
+    row = rows["kogge-stone.attacks.sout", "x86-64", 1]
+    assert cells["sout"] == f"{row.counts.moves} + {row.counts.operations}" == split(row)
     assert cells["east"] == "-"
     assert total(None) == "-"
 
 
-def test_costs_has_a_table_a_processor_and_says_that_it_is_a_bound(
-    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
-) -> None:
-    text = costs(rows, estimates)
+def test_costs_has_a_table_a_processor_and_says_that_it_is_a_bound(rows: Figures) -> None:
+    text = costs(rows)
     assert "lower bounds" in text
-    assert text.count("| `kogge-stone.attacks.sout` | x86-64 |") == len(PROCESSORS)
-    held = {(row["name"], row["isa"], row["processor"]): row for row in as_json_rows(estimates)}
-    one = estimates[("dumb7.attacks.sout", "bmi2", 1), "zen4"]
+    assert text.count("| `kogge-stone.attacks.sout` | x86-64 |") == len(TITLES)
+    held = {(row["name"], row["isa"], row["processor"]): row for row in as_json_rows(rows)}
+    one = rows["dumb7.attacks.sout", "bmi2", 1].bounds["zen4"]
     assert held["dumb7.attacks.sout", "bmi2", "zen4"]["independent"] == one.independent
 
 
@@ -164,29 +145,25 @@ def test_the_table_of_the_verdict_names_no_winner_where_there_is_none() -> None:
     assert verdict_table([duel(14, 10)], "dumb7", "kogge-stone").splitlines()[-1].endswith("| Kogge-Stone |")
 
 
-def test_duels_are_of_the_same_direction_and_instruction_set(
-    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
-) -> None:
-    found = list(duels(rows, estimates, list(PROCESSORS), "dumb7", "kogge-stone"))
+def test_duels_are_of_the_same_direction_and_instruction_set(rows: Figures) -> None:
+    found = list(duels(rows, "dumb7", "kogge-stone"))
     assert {(one.isa, one.direction) for one in found} == {("x86-64", "sout"), ("bmi2", "sout")}
     instructions = next(one for one in found if one.isa == "x86-64" and one.measure == "instructions")
     assert (instructions.left, instructions.right) == (20, 19)
-    assert len(found) == 2 * (1 + 2 * len(PROCESSORS))
+    assert len(found) == 2 * (1 + 2 * len(TITLES))
 
 
-def test_the_kernel_to_use_is_the_one_with_the_least_bounds(
-    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
-) -> None:
+def test_the_kernel_to_use_is_the_one_with_the_least_bounds(rows: Figures) -> None:
     need = next(need for need in NEEDS if "kogge-stone.attacks.sout" in need.routines and "bmi2" in need.isas)
-    best = chosen(need, "bmi2", rows, estimates, PROCESSORS)
+    best = chosen(need, "bmi2", rows)
     assert best is not None
 
     def total(key: FigureKey) -> float:
-        bounds = (estimates[key, name] for name in PROCESSORS)
+        bounds = rows[key].bounds.values()
         return sum((one.chained or 0) + one.independent for one in bounds)
 
     assert total(best.key) == min(total((name, "bmi2", 1)) for name in need.routines)
-    assert chosen(need, "avx512", rows, estimates, PROCESSORS) is None
+    assert chosen(need, "avx512", rows) is None
 
 
 COMPILED = (
@@ -202,11 +179,11 @@ COMPILED = (
 VERSIONS = {"clang": "clang version 19", "gcc": "gcc 12.2.0"}
 
 
-def test_readme_answers_on_its_first_screen(rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]) -> None:
+def test_readme_answers_on_its_first_screen(rows: Figures) -> None:
     figures = measured(
         timed("push.attacks.sout", OURS, "independent", 4.5), timed("push.attacks.sout", OURS, "chained", 10)
     )
-    text = readme(rows, estimates, PROCESSORS, figures, Compilers(VERSIONS, COMPILED), {"pictures/a.svg": "A"})
+    text = readme(rows, figures, Compilers(VERSIONS, COMPILED), {"pictures/a.svg": "A"})
     lines = text.splitlines()
     assert lines[0] == "# Which kernel should I use?"
     here = next(at for at, line in enumerate(lines) if "`push.attacks.sout --isa x86-64`" in line)
@@ -216,22 +193,18 @@ def test_readme_answers_on_its_first_screen(rows: Figures, estimates: Mapping[tu
     assert "dumb7 or Kogge-Stone?" in text
 
 
-def test_readme_sets_a_whole_side_beside_plain_c(
-    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
-) -> None:
+def test_readme_sets_a_whole_side_beside_plain_c(rows: Figures) -> None:
     makers = {OURS: 10, "gcc x (plain)": 15, "clang x (plain)": 25, "gcc x (rays apart)": 5}
     timings = [
         replace(timed("sliders.union", maker, "chained", cycles), isa="avx512", lanes=4)
         for maker, cycles in makers.items()
     ]
-    text = readme(rows, estimates, PROCESSORS, measured(*timings), Compilers(VERSIONS, COMPILED), {})
+    text = readme(rows, measured(*timings), Compilers(VERSIONS, COMPILED), {})
     assert "their cycles divided by 1.50 (AVX-512, chained)." in text
 
 
-def test_readme_without_a_measurement_claims_none(
-    rows: Figures, estimates: Mapping[tuple[FigureKey, str], Estimate]
-) -> None:
-    text = readme(rows, estimates, PROCESSORS, None, Compilers({}, ()), {})
+def test_readme_without_a_measurement_claims_none(rows: Figures) -> None:
+    text = readme(rows, None, Compilers({}, ()), {})
     assert "measured" not in text.lower().replace("measurement", "")
     assert "measurements.md" not in text
 
@@ -266,7 +239,7 @@ def test_measurements_say_where_the_model_is_above_what_was_measured() -> None:
     assert figures.agreement == (
         "over 2 figures of 2 kernels the bound lies at most 2.0% above the measured median, and is 6.0% off on average"
     )
-    text = measurements(figures, PROCESSORS)
+    text = measurements(figures)
     assert "2025-01-31" in text
     assert "a processor" in text
     assert "| +10.0% |" in text
@@ -280,7 +253,7 @@ def test_the_forecast_stands_beside_the_bound() -> None:
     assert str(figures.agreement).endswith(
         "20.0% off on average; the forecast lies nowhere above the measured median, and is 5.0% off on average"
     )
-    assert "| 10.00 | 8.00 | +20.0% | 9.50 | +5.0% |" in measurements(figures, PROCESSORS)
+    assert "| 10.00 | 8.00 | +20.0% | 9.50 | +5.0% |" in measurements(figures)
 
 
 def test_figures_of_other_code_are_left_out() -> None:
@@ -293,27 +266,27 @@ def test_figures_of_other_code_are_left_out() -> None:
     fresh = figures.of({("a", "x86-64", 1): "aa", ("b", "x86-64", 1): "changed"})
     assert {one.name for one in fresh.timed} == {"a"}
     assert len(fresh.timed) == 2
-    assert "2 figures of kernels whose code has changed since are left out." in measurements(fresh, PROCESSORS, 2)
+    assert "2 figures of kernels whose code has changed since are left out." in measurements(fresh, 2)
 
 
 def test_a_fingerprint_changes_with_any_count(rows: Figures) -> None:
     row = rows["kogge-stone.attacks.sout", "x86-64", 1]
     others = [replace(row, code_bytes=row.code_bytes + 1), replace(row, counts=replace(row.counts, moves=0))]
     assert len({one.fingerprint for one in (row, *others)}) == 3
-    assert row.fingerprint == figures_of(row.key)[0].fingerprint
+    assert row.fingerprint == figures_of(row.key).fingerprint
 
 
 def test_refused_figures_are_shown_with_their_reason() -> None:
-    text = measurements(measured(timed("a", OURS, "chained", None)), PROCESSORS)
+    text = measurements(measured(timed("a", OURS, "chained", None)))
     assert "no figure" in text
     assert "too few" in text
 
 
 def test_two_runs_are_set_against_each_other() -> None:
     first, second = timed("near", OURS, "chained", 100.0), timed("far", OURS, "chained", 100.0)
-    text = measurements(measured(replace(first, again=101.0), replace(second, again=95.0)), PROCESSORS)
+    text = measurements(measured(replace(first, again=101.0), replace(second, again=95.0)))
     assert "3.0% apart on average over 2 figures, at most 5.0% (`far`, x86-64, chained); 1 of them within 3%" in text
-    assert "Two runs" not in measurements(measured(first, second), PROCESSORS)
+    assert "Two runs" not in measurements(measured(first, second))
 
 
 def test_losses_are_told_as_plainly_as_wins() -> None:
@@ -329,7 +302,7 @@ def test_losses_are_told_as_plainly_as_wins() -> None:
         "loss": "behind",
         "level": "level",
     }
-    text = compilers(Compilers(VERSIONS, COMPILED), {}, figures)
+    text = compilers(Compilers(VERSIONS, COMPILED), Figures(), figures)
     lines = [line for line in text.splitlines() if line.startswith("| `")]
     assert lines[0].startswith("| `loss` | x86-64 | chained | 20.00 | 10.00 |")
     assert lines[0].endswith("| 0.50 | behind |")
@@ -344,11 +317,11 @@ def test_a_loss_is_told_with_its_cause_or_without() -> None:
         *(timed("loss", maker, "chained", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
         *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
     )
-    text = compilers(Compilers(VERSIONS, COMPILED), {}, figures)
+    text = compilers(Compilers(VERSIONS, COMPILED), Figures(), figures)
     assert "foretold more often: `exploding.rook` x86-64 mixed." in text
     assert "* Not explained: `loss` x86-64 chained." in text
     assert "win" not in text.partition("### Why they are behind")[2].partition("##")[0]
-    elsewhere = compilers(Compilers(VERSIONS, COMPILED), {}, replace(figures, processor="zen3"))
+    elsewhere = compilers(Compilers(VERSIONS, COMPILED), Figures(), replace(figures, processor="zen3"))
     assert "* Not explained: `exploding.rook` x86-64 mixed and `loss` x86-64 chained." in elsewhere
 
 
