@@ -9,9 +9,10 @@ from pathlib import Path
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_position, add_target
 from setwise.analysis.commands.positions import words_of
+from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.drawing import Panel, Strip, as_svg, as_text
+from setwise.analysis.run.drawing import Panel, Strip, as_text
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, strips
 from setwise.analysis.run.steps import RegisterWrite, Step
 from setwise.codegen import board
@@ -54,9 +55,8 @@ def run(arguments: Namespace) -> int:
         title, shown, ending = f"{routine.name} in slow motion", strips(slow), conclusion(slow)
     if arguments.svg:
         try:
-            Path(arguments.svg).write_text(
-                as_svg([*shown, Strip(ending)] if ending else shown, title), encoding="utf-8"
-            )
+            picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title)
+            Path(arguments.svg).write_text(picture, encoding="utf-8")
         except OSError as error:
             raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
         print(f"{arguments.svg}: {title}")

@@ -1,29 +1,48 @@
-"""Fills in slow motion as a picture: a board a cycle, what is new set off from what was there before."""
+"""Boards as pictures: strips of them, and fills in slow motion, what is new set off from what was there before."""
 
 from __future__ import annotations
 
-from setwise.analysis.pictures.svg import (
-    BLUE,
-    FAINT,
-    INK,
-    MUTED,
-    OCHRE,
-    Drawing,
-    circle,
-    legend,
-    line,
-    moved,
-    picture,
-    rectangle,
-    text,
-)
+from collections.abc import Mapping, Sequence
+
+from setwise.analysis.pictures import svg
+from setwise.analysis.pictures.svg import Drawing
+from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.run.slow_motion import Cycle, TracedFill, conclusion
 
 CELL = 13
 BOARD = 8 * CELL
 GAP = 18
-_LIGHT, _DARK, _RUN, _OLD = "#f6f7f9", "#e9ecf0", "#f2d9a0", "#9dc3e6"
+_LIGHT, _DARK, _RUN, _OLD, _PIECE = "#f6f7f9", "#e9ecf0", "#f2d9a0", "#9dc3e6", "#b9c0c8"
 _LABEL = 104
+
+
+def strips_of_boards(strips: Sequence[Strip], title: str) -> str:
+    """Strips under each other; what is on a board is filled, what is stopped is hollow."""
+    marks: list[str] = []
+    width = y = 0.0
+    for strip in strips:
+        if strip.headed:
+            marks.append(svg.text(0, y + 14, strip.heading, size=13, bold=True))
+            if strip.note:
+                behind = svg.width_of(f"{strip.heading}   ", 13)
+                marks.append(svg.text(behind, y + 14, strip.note, size=13, colour=svg.OCHRE))
+            width, y = max(width, svg.width_of(strip.headed, 13)), y + 26
+        for row in strip.rows:
+            x = 0.0
+            for panel in row:
+                marks.append(svg.moved(x, y, [svg.text(0, 12, panel.title), svg.moved(0, 20, _panel(panel))]))
+                x += max(BOARD, svg.width_of(panel.title, 12)) + GAP
+            width, y = max(width, x - GAP), y + 20 + BOARD + 16
+    number = sum(len(strip.panels) for strip in strips)
+    drawing = svg.Drawing(width, y, tuple(marks))
+    return svg.picture(
+        title, "Filled: on the board. Hollow: stopped.", drawing, f"{number} boards, one after the other."
+    )
+
+
+def _panel(panel: Panel) -> list[str]:
+    stopped = [_disc(square, "none", svg.OCHRE) for square in _ones(panel.stopped & ~panel.board)]
+    return [*_board({}), *(_disc(square, svg.BLUE) for square in _ones(panel.board)), *stopped]
 
 
 def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
@@ -34,28 +53,28 @@ def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
         ("dumb7", ("one step a cycle,", "seven cycles"), dumb7),
         ("Kogge-Stone", ("steps of 1, 2, 4,", "three cycles"), doubling),
     ):
-        marks.append(text(0, y + 34, title, size=14, bold=True))
-        marks += [text(0, y + 53 + 16 * at, words, colour=MUTED) for at, words in enumerate(below)]
-        marks.append(moved(_LABEL, y, _start(shown)))
+        marks.append(svg.text(0, y + 34, title, size=14, bold=True))
+        marks += [svg.text(0, y + 53 + 16 * at, words, colour=svg.MUTED) for at, words in enumerate(below)]
+        marks.append(svg.moved(_LABEL, y, _start(shown)))
         for at, cycle in enumerate(shown.cycles, 1):
-            marks.append(moved(_LABEL + at * (BOARD + GAP), y, _cycle(shown, cycle)))
+            marks.append(svg.moved(_LABEL + at * (BOARD + GAP), y, _cycle(shown, cycle)))
         marks.append(_ending(shown, y) or _explained(y, len(shown.cycles)))
         y += BOARD + 52
-    explained = legend(
+    explained = svg.legend(
         (
-            (circle(7, -4, 4.4, INK), "sliders"),
-            (circle(7, -4, 4.4, _OLD, edge=BLUE), "flooded before"),
-            (circle(7, -4, 4.4, BLUE), "new in this cycle"),
+            (svg.circle(7, -4, 4.4, svg.INK), "sliders"),
+            (svg.circle(7, -4, 4.4, _OLD, edge=svg.BLUE), "flooded before"),
+            (svg.circle(7, -4, 4.4, svg.BLUE), "new in this cycle"),
             (_cross(7, -4), "not let through"),
-            (rectangle(1, -10, 12, 12, _RUN), "runs of empty squares, as long as the step"),
-            (rectangle(1, -10, 12, 12, "#b9c0c8"), "other pieces"),
+            (svg.rectangle(1, -10, 12, 12, _RUN), "runs of empty squares, as long as the step"),
+            (svg.rectangle(1, -10, 12, 12, _PIECE), "other pieces"),
         )
     )
-    marks.append(moved(_LABEL, y, explained.marks))
+    marks.append(svg.moved(_LABEL, y, explained.marks))
     width = _LABEL + (len(dumb7.cycles) + 1) * (BOARD + GAP) - GAP
     drawing = Drawing(max(width, _LABEL + explained.width), y + explained.height, tuple(marks))
     same = "the same squares" if dumb7.flood == doubling.flood else "different squares"
-    return picture(
+    return svg.picture(
         "A fill in slow motion: rooks and a queen flood southward",
         f"Seven single steps and three doubled ones reach {same}. The position is that of the literature (Dumb7Fill).",
         drawing,
@@ -65,22 +84,22 @@ def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
 
 def _start(shown: TracedFill) -> list[str]:
     marks = _squares(shown, 0)
-    marks += [_disc(square, INK, None) for square in _ones(shown.sliders)]
-    return [*marks, text(BOARD / 2, BOARD + 18, "sliders", anchor="middle", colour=MUTED)]
+    marks += [_disc(square, svg.INK) for square in _ones(shown.sliders)]
+    return [*marks, svg.text(BOARD / 2, BOARD + 18, "sliders", anchor="middle", colour=svg.MUTED)]
 
 
 def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
     before = shown.sliders if cycle.number == 1 else shown.cycles[cycle.number - 2].flood
     new = cycle.flood & ~before
     marks = _squares(shown, cycle.propagator if cycle.steps > 1 else 0)
-    marks += [_disc(square, _OLD, BLUE) for square in _ones(before & ~shown.sliders)]
-    marks += [_disc(square, INK, None) for square in _ones(shown.sliders)]
-    marks += [_disc(square, BLUE, None) for square in _ones(new)]
+    marks += [_disc(square, _OLD, svg.BLUE) for square in _ones(before & ~shown.sliders)]
+    marks += [_disc(square, svg.INK) for square in _ones(shown.sliders)]
+    marks += [_disc(square, svg.BLUE) for square in _ones(new)]
     stopped = cycle.arrives & ~cycle.kept & ~cycle.flood
     marks += [_cross(*_middle(square)) for square in _ones(stopped)]
     steps = "1 step" if cycle.steps == 1 else f"{cycle.steps} steps"
     title = f"cycle {cycle.number}" if shown.family == "dumb7" else f"cycle {cycle.number}: {steps}"
-    marks.append(text(BOARD / 2, BOARD + 18, title, anchor="middle", colour=INK if new else FAINT))
+    marks.append(svg.text(BOARD / 2, BOARD + 18, title, anchor="middle", colour=svg.INK if new else svg.FAINT))
     return marks
 
 
@@ -94,8 +113,8 @@ def _ending(shown: TracedFill, y: float) -> str:
     words = conclusion(shown)
     return "\n".join(
         (
-            line([(left, y + BOARD + 25), (right, y + BOARD + 25)], colour=FAINT),
-            text(right, y + BOARD + 40, words, size=11, colour=MUTED, anchor="end"),
+            svg.line([(left, y + BOARD + 25), (right, y + BOARD + 25)], colour=svg.FAINT),
+            svg.text(right, y + BOARD + 40, words, size=11, colour=svg.MUTED, anchor="end"),
         )
     )
 
@@ -109,19 +128,23 @@ def _explained(y: float, cycles: int) -> str:
         "empty & step(empty), and doubling those gives the runs of 4.",
         "So cycles of 1, 2 and 4 squares go as far as seven of one.",
     )
-    return "\n".join(text(x, y + 30 + 18 * at, words, colour=MUTED) for at, words in enumerate(lines))
+    return "\n".join(svg.text(x, y + 30 + 18 * at, words, colour=svg.MUTED) for at, words in enumerate(lines))
 
 
 def _squares(shown: TracedFill, run: int) -> list[str]:
     """The board, its pieces that are no sliders, and the squares of a run."""
+    pieces = dict.fromkeys(_ones(~(shown.empty | shown.sliders)), _PIECE)
+    return _board(pieces | dict.fromkeys(_ones(run), _RUN))
+
+
+def _board(tinted: Mapping[int, str]) -> list[str]:
+    """An empty board, some of its squares in colours of their own."""
     marks = []
     for square in range(64):
         x, y = square % 8 * CELL, (7 - square // 8) * CELL
-        piece = not (shown.empty | shown.sliders) >> square & 1
         light = (square % 8 + square // 8) % 2 == 1
-        colour = _RUN if run >> square & 1 else "#b9c0c8" if piece else _LIGHT if light else _DARK
-        marks.append(rectangle(x, y, CELL, CELL, colour))
-    return [*marks, rectangle(0, 0, BOARD, BOARD, "none", edge="#ccd3da")]
+        marks.append(svg.rectangle(x, y, CELL, CELL, tinted.get(square, _LIGHT if light else _DARK)))
+    return [*marks, svg.rectangle(0, 0, BOARD, BOARD, "none", edge="#ccd3da")]
 
 
 def _ones(board: int) -> list[int]:
@@ -132,9 +155,11 @@ def _middle(square: int) -> tuple[float, float]:
     return (square % 8 + 0.5) * CELL, (7 - square // 8 + 0.5) * CELL
 
 
-def _disc(square: int, fill: str, edge: str | None) -> str:
-    return circle(*_middle(square), 4.4, fill, edge)
+def _disc(square: int, fill: str, edge: str | None = None) -> str:
+    return svg.circle(*_middle(square), 4.4, fill, edge)
 
 
 def _cross(x: float, y: float) -> str:
-    return line([(x - 3, y - 3), (x + 3, y + 3)], OCHRE, 2) + line([(x - 3, y + 3), (x + 3, y - 3)], OCHRE, 2)
+    return svg.line([(x - 3, y - 3), (x + 3, y + 3)], svg.OCHRE, 2) + svg.line(
+        [(x - 3, y + 3), (x + 3, y - 3)], svg.OCHRE, 2
+    )

@@ -11,23 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from setwise.analysis.pictures.svg import (
-    BRICK,
-    FAINT,
-    INK,
-    MUTED,
-    PAPER,
-    TINTS,
-    Drawing,
-    arrow_head,
-    legend,
-    moved,
-    path,
-    picture,
-    rectangle,
-    text,
-    width_of,
-)
+from setwise.analysis.pictures import svg
+from setwise.analysis.pictures.svg import Drawing
 
 BoxKind = Literal["input", "operation", "move", "load", "output"]
 
@@ -60,23 +45,23 @@ def dependencies(graphs: Sequence[Diagram], title: str, below: str) -> str:
     marks: list[str] = []
     for heading, told, nodes in graphs:
         drawn = _graph(nodes)
-        wide = max(drawn.width, width_of(heading, 14), width_of(told, 12))
-        marks += [text(x, 16, heading, size=14, bold=True), text(x, 34, told, colour=MUTED)]
-        marks.append(moved(x + (wide - drawn.width) / 2, 52, drawn.marks))
+        wide = max(drawn.width, svg.width_of(heading, 14), svg.width_of(told, 12))
+        marks += [svg.text(x, 16, heading, size=14, bold=True), svg.text(x, 34, told, colour=svg.MUTED)]
+        marks.append(svg.moved(x + (wide - drawn.width) / 2, 52, drawn.marks))
         x += wide + _BETWEEN
         height = max(height, 52 + drawn.height)
-    explained = legend(
+    explained = svg.legend(
         (
-            (rectangle(0, -10, 14, 12, TINTS[BRICK], radius=3, edge=BRICK), "on the critical path"),
-            (rectangle(0, -10, 14, 12, PAPER, radius=3, edge=FAINT), "not on it"),
-            (rectangle(0, -10, 14, 12, PAPER, radius=3, edge=FAINT, dashed=True), "a move"),
-            (text(7, 0, "7", 11, MUTED, "middle"), "the cycle in which the value is there"),
+            (svg.rectangle(0, -10, 14, 12, svg.TINTS[svg.BRICK], radius=3, edge=svg.BRICK), "on the critical path"),
+            (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT), "not on it"),
+            (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT, dashed=True), "a move"),
+            (svg.text(7, 0, "7", 11, svg.MUTED, "middle"), "the cycle in which the value is there"),
         )
     )
-    marks.append(moved(0, height + 16, explained.marks))
+    marks.append(svg.moved(0, height + 16, explained.marks))
     drawing = Drawing(max(x - _BETWEEN, explained.width), height + 16 + explained.height, tuple(marks))
     count = sum(len(nodes) for _, _, nodes in graphs)
-    return picture(title, below, drawing, f"{len(graphs)} graphs with {count} boxes, joined by arrows.")
+    return svg.picture(title, below, drawing, f"{len(graphs)} graphs with {count} boxes, joined by arrows.")
 
 
 def _graph(nodes: Sequence[Node]) -> Drawing:
@@ -233,7 +218,7 @@ def _edge(
     nodes: Sequence[Node], chain: Sequence[int], places: Mapping[int, float], level: Mapping[int, int], left: float
 ) -> str:
     critical = nodes[chain[-1]].last == chain[0]
-    colour = BRICK if critical else FAINT
+    colour = svg.BRICK if critical else svg.FAINT
     x, y = places[chain[0]] - left, float(level[chain[0]] * _LAYER + _HIGH)
     commands = [f"M{x:.1f} {y:.1f}"]
     for at in chain[1:]:
@@ -245,26 +230,26 @@ def _edge(
         if not last:
             commands.append(f"V{to_y + _HIGH:.1f}")
         x, y = to_x, to_y + _HIGH
-    tip = arrow_head(places[chain[-1]] - left, level[chain[-1]] * _LAYER, colour, 3.5)
-    return path("".join(commands), colour, 2 if critical else 1.2) + tip
+    tip = svg.arrow_head(places[chain[-1]] - left, level[chain[-1]] * _LAYER, colour, 3.5)
+    return svg.path("".join(commands), colour, 2 if critical else 1.2) + tip
 
 
 def _width(node: Node) -> float:
     number = 14 if node.ready is not None else 0
-    return width_of(node.words, _SIZE, mono=node.kind not in ("input", "output")) + 14 + number
+    return svg.width_of(node.words, _SIZE, mono=node.kind not in ("input", "output")) + 14 + number
 
 
 def _box(node: Node, x: float, y: float, width: float) -> str:
-    edge = BRICK if node.critical else FAINT
+    edge = svg.BRICK if node.critical else svg.FAINT
     left = x - width / 2
     if node.kind in ("input", "output"):
-        words = text(x, y + 15, node.words, _SIZE, INK, "middle", bold=True)
-        return rectangle(left, y, width, _HIGH, "#eef1f4", radius=_HIGH / 2) + words
-    fill = TINTS[BRICK] if node.critical and node.kind != "move" else PAPER
+        words = svg.text(x, y + 15, node.words, _SIZE, svg.INK, "middle", bold=True)
+        return svg.rectangle(left, y, width, _HIGH, "#eef1f4", radius=_HIGH / 2) + words
+    fill = svg.TINTS[svg.BRICK] if node.critical and node.kind != "move" else svg.PAPER
     marks = [
-        rectangle(left, y, width, _HIGH, fill, radius=4, edge=edge, dashed=node.kind == "move"),
-        text(left + 7, y + 15, node.words, _SIZE, mono=True),
+        svg.rectangle(left, y, width, _HIGH, fill, radius=4, edge=edge, dashed=node.kind == "move"),
+        svg.text(left + 7, y + 15, node.words, _SIZE, mono=True),
     ]
     if node.ready is not None:
-        marks.append(text(left + width - 5, y + 15, str(node.ready), 10.5, MUTED, "end"))
+        marks.append(svg.text(left + width - 5, y + 15, str(node.ready), 10.5, svg.MUTED, "end"))
     return "".join(marks)

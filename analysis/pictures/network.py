@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setwise.analysis.pictures.svg import (
-    BLUE,
-    FAINT,
-    GRID,
-    INK,
-    MUTED,
-    OCHRE,
-    PAPER,
-    Drawing,
-    circle,
-    legend,
-    line,
-    moved,
-    picture,
-    rectangle,
-    text,
-)
+from setwise.analysis.pictures import svg
+from setwise.analysis.pictures.svg import Drawing
 
 SQUARES = 8
 STEP, ROW, RADIUS = 38, 46, 9
@@ -37,39 +22,41 @@ def prefix_network(slider: int = 0, blocker: int = 6) -> str:
     doubled, runs = _levels(start, empty, (1, 2, 4))
     right = _WIDE + 190
     marks = [
-        text(0, 16, f"dumb7: a chain, {SQUARES - 1} cycles deep", size=14, bold=True),
-        moved(_LEFT, _TOP, _network(singles, single_runs, (1,) * (SQUARES - 1), blocker, wave=True)),
-        text(right, 16, "Kogge-Stone: 3 cycles deep", size=14, bold=True),
-        moved(right + _LEFT, _TOP, _network(doubled, runs, (1, 2, 4), blocker)),
+        svg.text(0, 16, f"dumb7: a chain, {SQUARES - 1} cycles deep", size=14, bold=True),
+        svg.moved(_LEFT, _TOP, _network(singles, single_runs, (1,) * (SQUARES - 1), blocker, wave=True)),
+        svg.text(right, 16, "Kogge-Stone: 3 cycles deep", size=14, bold=True),
+        svg.moved(right + _LEFT, _TOP, _network(doubled, runs, (1, 2, 4), blocker)),
     ]
     marks += [
-        text(_WIDE + 36, _TOP + 4 + ROW * at, words, colour=MUTED) for at, words in enumerate(("sliders", "cycle 1"))
+        svg.text(_WIDE + 36, _TOP + 4 + ROW * at, words, colour=svg.MUTED)
+        for at, words in enumerate(("sliders", "cycle 1"))
     ]
-    marks.append(text(_WIDE + 36, _TOP + 4 + ROW * (SQUARES - 1), f"cycle {SQUARES - 1}", colour=MUTED))
+    marks.append(svg.text(_WIDE + 36, _TOP + 4 + ROW * (SQUARES - 1), f"cycle {SQUARES - 1}", colour=svg.MUTED))
     code = ("sliders", "gen |= pro & step(gen)", "gen |= pro & step(gen, 2)", "gen |= pro & step(gen, 4)")
     marks += [
-        text(right + _WIDE + 36, _TOP + 4 + ROW * at, words, mono=at > 0, colour=MUTED) for at, words in enumerate(code)
+        svg.text(right + _WIDE + 36, _TOP + 4 + ROW * at, words, mono=at > 0, colour=svg.MUTED)
+        for at, words in enumerate(code)
     ]
     top = _TOP + 3 * ROW + 48
-    marks.append(text(right, top, "and the runs that let it pass double with it", size=14, bold=True))
+    marks.append(svg.text(right, top, "and the runs that let it pass double with it", size=14, bold=True))
     of_runs = ("pro = empty", "pro &= step(pro)", "pro &= step(pro, 2)")
     for at, (length, run, words) in enumerate(zip((1, 2, 4), runs, of_runs, strict=True)):
         y = top + 30 + 44 * at
-        marks.append(moved(right + _LEFT, y, _bars(run, length)))
-        marks.append(text(right + _WIDE + 36, y + 4, words, mono=True, colour=MUTED))
+        marks.append(svg.moved(right + _LEFT, y, _bars(run, length)))
+        marks.append(svg.text(right + _WIDE + 36, y + 4, words, mono=True, colour=svg.MUTED))
     height = _TOP + (SQUARES - 1) * ROW + 34
-    explained = legend(
+    explained = svg.legend(
         (
-            (circle(7, -4, 6, INK), "flooded"),
-            (line([(0, -4), (14, -4)], BLUE, 2), "the flood goes on"),
-            (line([(0, -4), (14, -4)], OCHRE, 2, dashed=True), "stopped: no run ends there"),
-            (rectangle(2, -9, 10, 10, "#b9c0c8"), "a piece in the way"),
-            (rectangle(0, -8, 14, 8, _RUN, radius=4), "a run of 1, 2 or 4 empty squares"),
+            (svg.circle(7, -4, 6, svg.INK), "flooded"),
+            (svg.line([(0, -4), (14, -4)], svg.BLUE, 2), "the flood goes on"),
+            (svg.line([(0, -4), (14, -4)], svg.OCHRE, 2, dashed=True), "stopped: no run ends there"),
+            (svg.rectangle(2, -9, 10, 10, "#b9c0c8"), "a piece in the way"),
+            (svg.rectangle(0, -8, 14, 8, _RUN, radius=4), "a run of 1, 2 or 4 empty squares"),
         )
     )
-    marks.append(moved(0, height, explained.marks))
+    marks.append(svg.moved(0, height, explained.marks))
     wide = max(explained.width, right + _WIDE + 36 + 190)
-    return picture(
+    return svg.picture(
         "The prefix network of Kogge-Stone",
         "A ray of eight squares: a slider on the first, a piece on the seventh. Each row is what one cycle leaves.",
         Drawing(wide, height + explained.height, tuple(marks)),
@@ -111,15 +98,15 @@ def _network(
         )
         for square in range(SQUARES):
             x = square * STEP
-            marks.append(line([(x, y + RADIUS), (x, y + ROW - RADIUS)], GRID, 1.5))
+            marks.append(svg.line([(x, y + RADIUS), (x, y + ROW - RADIUS)], svg.GRID, 1.5))
             if square + step < SQUARES:
                 ends = _shortened(x, y, x + step * STEP, y + ROW)
                 if not moving[square]:
-                    marks.append(line(ends, GRID, 1.5))
+                    marks.append(svg.line(ends, svg.GRID, 1.5))
                 elif run[square + step]:
-                    above.append(line(ends, BLUE, 2))
+                    above.append(svg.line(ends, svg.BLUE, 2))
                 else:
-                    above.append(line(ends, OCHRE, 2, dashed=True))
+                    above.append(svg.line(ends, svg.OCHRE, 2, dashed=True))
     for at, level in enumerate(levels):
         for square, flooded in enumerate(level):
             above.append(_node(square * STEP, at * ROW, flooded, square == blocker))
@@ -128,8 +115,10 @@ def _network(
 
 def _node(x: float, y: float, flooded: bool, piece: bool) -> str:
     if piece:
-        return rectangle(x - RADIUS + 1, y - RADIUS + 1, 2 * RADIUS - 2, 2 * RADIUS - 2, "#b9c0c8", radius=2)
-    return circle(x, y, RADIUS - 1, INK if flooded else PAPER, edge=INK if flooded else FAINT, thick=1.5)
+        return svg.rectangle(x - RADIUS + 1, y - RADIUS + 1, 2 * RADIUS - 2, 2 * RADIUS - 2, "#b9c0c8", radius=2)
+    return svg.circle(
+        x, y, RADIUS - 1, svg.INK if flooded else svg.PAPER, edge=svg.INK if flooded else svg.FAINT, thick=1.5
+    )
 
 
 def _shortened(x: float, y: float, to_x: float, to_y: float) -> list[tuple[float, float]]:
@@ -147,6 +136,6 @@ def _bars(run: Marks, length: int) -> list[str]:
         if ends:
             lift = 9 * (square % min(length, 2)) - (4.5 if length > 1 else 0)
             left = x - (length - 1) * STEP
-            marks.append(rectangle(left - 10, lift - 4, x - left + 20, 8, _RUN, radius=4))
-            marks.append(circle(x, lift, 3, OCHRE))
-    return [line([(-10, 16), (_WIDE + 10, 16)], GRID, 1), *marks]
+            marks.append(svg.rectangle(left - 10, lift - 4, x - left + 20, 8, _RUN, radius=4))
+            marks.append(svg.circle(x, lift, 3, svg.OCHRE))
+    return [svg.line([(-10, 16), (_WIDE + 10, 16)], svg.GRID, 1), *marks]

@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from setwise.analysis.pictures.svg import (
-    FAINT,
-    GRID,
-    MUTED,
-    PAPER,
-    Anchor,
-    Drawing,
-    circle,
-    legend,
-    line,
-    moved,
-    picture,
-    steps,
-    text,
-    width_of,
-)
+from setwise.analysis.pictures import svg
+from setwise.analysis.pictures.svg import Anchor, Drawing
 
 _WIDTH, _HEIGHT, _SIZE, _RADIUS = 430, 300, 11, 4.5
 Box = tuple[float, float, float, float]
@@ -50,43 +36,43 @@ def latency_and_throughput(
     `colours` are the colours and their titles for the legend.
     """
     others = any(not point.ours for _, points in panels for point in points)
-    entries = [(circle(7, -4, _RADIUS, colour), name) for colour, name in colours]
+    entries = [(svg.circle(7, -4, _RADIUS, colour), name) for colour, name in colours]
     if others:
-        entries.append((circle(7, -4, _RADIUS, PAPER, MUTED, 2), "hollow: made by a compiler"))
-    explained = legend(entries)
-    marks = [moved(46, 0, explained.marks)]
+        entries.append((svg.circle(7, -4, _RADIUS, svg.PAPER, svg.MUTED, 2), "hollow: made by a compiler"))
+    explained = svg.legend(entries)
+    marks = [svg.moved(46, 0, explained.marks)]
     for at, (heading, points) in enumerate(panels):
         x, y = 46 + at % 2 * (_WIDTH + 84), 46 + at // 2 * (_HEIGHT + 100)
-        marks.append(text(x, y, heading, size=14, bold=True))
-        marks.append(moved(x, y + 18, _panel(points)))
-        marks.append(text(x + _WIDTH / 2, y + 18 + _HEIGHT + 38, across, colour=MUTED, anchor="middle"))
-        marks.append(text(x - 36, y + 18 + _HEIGHT / 2, upwards, colour=MUTED, anchor="middle", turned=True))
+        marks.append(svg.text(x, y, heading, size=14, bold=True))
+        marks.append(svg.moved(x, y + 18, _panel(points)))
+        marks.append(svg.text(x + _WIDTH / 2, y + 18 + _HEIGHT + 38, across, colour=svg.MUTED, anchor="middle"))
+        marks.append(svg.text(x - 36, y + 18 + _HEIGHT / 2, upwards, colour=svg.MUTED, anchor="middle", turned=True))
     rows = -(-len(panels) // 2)
     width = 46 + min(len(panels), 2) * (_WIDTH + 84) - 84
     height = 46 + rows * (_HEIGHT + 100) - 44
     number = sum(len(points) for _, points in panels)
     drawing = Drawing(max(width, 46 + explained.width), height, tuple(marks))
-    return picture(
+    return svg.picture(
         title, below, drawing, f"{number} points in {len(panels)} panels; nearer to the lower left is faster."
     )
 
 
 def _panel(points: Sequence[Point]) -> list[str]:
-    across = steps(max((point.chained for point in points), default=1) * 1.08, 6)
-    upwards = steps(max((point.independent for point in points), default=1) * 1.08)
+    across = svg.steps(max((point.chained for point in points), default=1) * 1.08, 6)
+    upwards = svg.steps(max((point.independent for point in points), default=1) * 1.08)
     wide, high = _WIDTH / across[-1], _HEIGHT / upwards[-1]
-    marks = [line([(0, _HEIGHT - high * tick), (_WIDTH, _HEIGHT - high * tick)], GRID) for tick in upwards[1:]]
-    marks += [line([(wide * tick, 0), (wide * tick, _HEIGHT)], GRID) for tick in across[1:]]
-    marks += [text(-7, _HEIGHT - high * tick + 4, str(tick), 11, MUTED, "end") for tick in upwards]
-    marks += [text(wide * tick, _HEIGHT + 17, str(tick), 11, MUTED, "middle") for tick in across]
-    marks.append(line([(0, 0), (0, _HEIGHT), (_WIDTH, _HEIGHT)], MUTED))
+    marks = [svg.line([(0, _HEIGHT - high * tick), (_WIDTH, _HEIGHT - high * tick)], svg.GRID) for tick in upwards[1:]]
+    marks += [svg.line([(wide * tick, 0), (wide * tick, _HEIGHT)], svg.GRID) for tick in across[1:]]
+    marks += [svg.text(-7, _HEIGHT - high * tick + 4, str(tick), 11, svg.MUTED, "end") for tick in upwards]
+    marks += [svg.text(wide * tick, _HEIGHT + 17, str(tick), 11, svg.MUTED, "middle") for tick in across]
+    marks.append(svg.line([(0, 0), (0, _HEIGHT), (_WIDTH, _HEIGHT)], svg.MUTED))
     places = [(wide * point.chained, _HEIGHT - high * point.independent) for point in points]
     marks += _labels(points, places)
     for at, (point, (x, y)) in enumerate(zip(points, places, strict=True)):
         # What later points would hide shows around them.
         radius = _RADIUS + 3 * sum(abs(x - other) + abs(y - under) < 1.5 for other, under in places[at + 1 :])
-        fill, edge = (point.colour, PAPER) if point.ours else (PAPER, point.colour)
-        marks.append(circle(x, y, radius, fill, edge, 1 if point.ours else 2))
+        fill, edge = (point.colour, svg.PAPER) if point.ours else (svg.PAPER, point.colour)
+        marks.append(svg.circle(x, y, radius, fill, edge, 1 if point.ours else 2))
     return marks
 
 
@@ -94,14 +80,14 @@ def _labels(points: Sequence[Point], places: Sequence[tuple[float, float]]) -> I
     """The words beside the points, each where it covers neither another point nor other words."""
     taken: list[Box] = [(x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS) for x, y in places]
     for point, (x, y) in zip(points, places, strict=True):
-        wide = width_of(point.words, _SIZE)
+        wide = svg.width_of(point.words, _SIZE)
         choices = list(_choices(x, y, wide))
         at, anchor, box = min(choices, key=lambda choice: _covered(choice[2], taken))
         taken.append(box)
         dx, dy = at[0] - x, at[1] - 4 - y
         if dx * dx + dy * dy > 24**2:
-            yield line([(x, y), (at[0], at[1] - 4)], FAINT, 0.8)
-        yield text(*at, point.words, _SIZE, point.colour, anchor)
+            yield svg.line([(x, y), (at[0], at[1] - 4)], svg.FAINT, 0.8)
+        yield svg.text(*at, point.words, _SIZE, point.colour, anchor)
 
 
 def _choices(x: float, y: float, wide: float) -> Iterator[tuple[tuple[float, float], Anchor, Box]]:

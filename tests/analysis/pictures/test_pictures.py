@@ -11,12 +11,13 @@ import pytest
 
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.bars import Bar, moves_and_operations
-from setwise.analysis.pictures.boards import slow_motion
+from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
 from setwise.analysis.pictures.graph import Node, dependencies
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.scatter import Point, latency_and_throughput
 from setwise.analysis.pictures.svg import BLUE, BRICK, INK, TEAL
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
+from setwise.analysis.run.drawing import Panel, Strip
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill, strips
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -47,6 +48,7 @@ def drawn() -> dict[str, str]:
     families = {"dumb7": "dumb7", "push": "push"}
     return {
         "slow motion": slow(),
+        "strips": strips_of_boards(strips(fill("dumb7", "sout", SLIDERS, EMPTY)), "a <title> & more"),
         "network": prefix_network(),
         "bars": moves_and_operations(BARS, families, "of two families"),
         "graph": dependencies([("one", "told", GRAPH), ("other", "told", GRAPH)], "What waits for what", "below"),
@@ -198,3 +200,26 @@ def test_points_lie_where_their_cycles_say() -> None:
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.02)
     assert x2 > x1 > x0
     assert y2 < y1 < y0
+
+
+def test_strips_have_a_disc_for_each_square_of_each_board() -> None:
+    shown = fill("dumb7", "sout", SLIDERS, EMPTY)
+    picture = drawn()["strips"]
+    root = ElementTree.fromstring(picture)
+    circles = [circle.get("fill") for circle in root.iter(f"{SVG}circle")]
+    boards = [SLIDERS, EMPTY, *(board for cycle in shown.cycles for board in (cycle.source, cycle.kept, cycle.flood))]
+    assert circles.count(BLUE) == sum(board.bit_count() for board in boards)
+    assert circles.count("none") == 3
+    assert root.find(f"{SVG}title").text == "a <title> & more"  # type: ignore[union-attr]
+    # It has a background of its own, so that it reads on white pages and on dark ones.
+    ground = root.findall(f"{SVG}rect")[0]
+    assert ground.get("fill") == pictures.PAPER
+    assert float(ground.attrib["width"]) > float(root.attrib["width"]) - 2
+
+
+def test_a1_is_the_dark_square_at_the_lower_left() -> None:
+    root = ElementTree.fromstring(strips_of_boards([Strip("", (Panel("a1", 1),))], ""))
+    (disc,) = root.iter(f"{SVG}circle")
+    assert (float(disc.attrib["cx"]), float(disc.attrib["cy"])) == (CELL / 2, 7.5 * CELL)
+    corner = {(square.get("x"), square.get("y")): square.get("fill") for square in root.iter(f"{SVG}rect")}
+    assert corner["0", str(7 * CELL)] != corner[str(CELL), str(7 * CELL)] == corner["0", str(6 * CELL)]

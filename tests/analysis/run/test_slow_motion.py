@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setwise.analysis.commands.trace import fill_of, registers
-from setwise.analysis.run.drawing import Panel, Strip, as_svg, as_text
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, stepped, strips
+from setwise.analysis.run.drawing import Panel, Strip, as_text
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, stepped
 from setwise.analysis.spec import raywalk
 from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue, find
@@ -120,31 +120,6 @@ def test_text() -> None:
     assert lines[-2:] == ["", "two"]
     five = as_text([Strip("", tuple(Panel(str(n), 1 << n) for n in range(5)))])
     assert [line.split()[0] for line in five.splitlines() if line[0].isdigit() and len(line.split()) < 8] == ["0", "4"]
-
-
-def test_svg() -> None:
-    shown = fill("dumb7", "sout", SLIDERS, EMPTY)
-    picture = as_svg(strips(shown), "a <title> & more")
-    root = ET.fromstring(picture)
-    space = "{http://www.w3.org/2000/svg}"
-    circles = root.findall(f".//{space}circle")
-    drawn = sum(circle.get("class") == "s" for circle in circles)
-    boards = [SLIDERS, EMPTY, *(b for c in shown.cycles for b in (c.source, c.kept, c.flood))]
-    assert drawn == sum(b.bit_count() for b in boards)
-    assert sum(circle.get("class") == "z" for circle in circles) == 3
-    width, height = (int(root.attrib[key]) for key in ("width", "height"))
-    for circle in circles:
-        assert 0 < float(circle.attrib["cx"]) < width
-        assert 0 < float(circle.attrib["cy"]) < height
-    (lower_left,) = ET.fromstring(as_svg([Strip("", (Panel("a1", 1),))], "")).findall(f".//{space}circle")
-    (ground,) = ET.fromstring(as_svg([Strip("", (Panel("a1", 1),))], "")).findall(f".//{space}rect[@class='l']")
-    assert float(lower_left.attrib["cx"]) == float(ground.attrib["x"]) + 8
-    assert float(lower_left.attrib["cy"]) == float(ground.attrib["y"]) + float(ground.attrib["height"]) - 8
-    # It has a background of its own, so that it reads on white pages and on dark ones.
-    ground = root.findall(f"{space}rect")[0]
-    assert (ground.get("class"), float(ground.attrib["width"]) > width - 2) == ("p", True)
-    assert ".p{fill:#fff" in picture
-    assert root.find(f"{space}title").text == "a <title> & more"  # type: ignore[union-attr]
 
 
 def test_registers_show_each_executed_instruction() -> None:
