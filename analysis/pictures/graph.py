@@ -91,9 +91,7 @@ def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], dict[tuple[int, in
         readers = [depth[other] for other, node in enumerate(nodes) if at in node.waits_for]
         if nodes[at].kind == "output":
             depth[at] = deepest
-        elif not nodes[at].waits_for and readers:
-            depth[at] = min(readers) - 1
-        elif nodes[at].kind == "move" and readers:
+        elif readers and (not nodes[at].waits_for or nodes[at].kind == "move"):
             # A copy stands where it is needed, not where it could be made.
             depth[at] = min(readers) - 1
     layers: list[list[int]] = [[] for _ in range(deepest + 1)]

@@ -81,34 +81,29 @@ def _labels(points: Sequence[Point], places: Sequence[tuple[float, float]]) -> I
     taken: list[Box] = [(x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS) for x, y in places]
     for point, (x, y) in zip(points, places, strict=True):
         wide = svg.width_of(point.words, _SIZE)
-        choices = list(_choices(x, y, wide))
-        at, anchor, box = min(choices, key=lambda choice: _covered(choice[2], taken))
-        taken.append(box)
+        at, anchor = min(_choices(x, y), key=lambda choice: _covered(_box(wide, *choice), taken))
+        taken.append(_box(wide, at, anchor))
         dx, dy = at[0] - x, at[1] - 4 - y
         if dx * dx + dy * dy > 24**2:
             yield svg.line([(x, y), (at[0], at[1] - 4)], svg.FAINT, 0.8)
         yield svg.text(*at, point.words, _SIZE, point.colour, anchor)
 
 
-def _choices(x: float, y: float, wide: float) -> Iterator[tuple[tuple[float, float], Anchor, Box]]:
-    """Places for words near (x, y), the best first: where they begin or end, and the space that they take."""
+def _choices(x: float, y: float) -> Iterator[tuple[tuple[float, float], Anchor]]:
+    """Places for words near (x, y), the best first: where they begin, end or have their middle."""
     for far in (9, 16, 26, 38, 52):
-        for dy in (0, -far, far):
-            for right in (True, False):
-                dx = 9 if dy == 0 or abs(dy) < 12 else 6
-                if dy == 0 and far > 9:
-                    continue
-                left = x + dx if right else x - dx - wide
-                base = y + dy + 4
-                yield (
-                    (x + dx if right else x - dx, base),
-                    ("start" if right else "end"),
-                    (left, base - 10, left + wide, base + 3),
-                )
-        base = y - far - 2
-        yield (x, base), "middle", (x - wide / 2, base - 10, x + wide / 2, base + 3)
-        base = y + far + 9
-        yield (x, base), "middle", (x - wide / 2, base - 10, x + wide / 2, base + 3)
+        for dy in (-far, far) if far > 9 else (0, -far, far):
+            dx = 9 if abs(dy) < 12 else 6
+            yield (x + dx, y + dy + 4), "start"
+            yield (x - dx, y + dy + 4), "end"
+        yield (x, y - far - 2), "middle"
+        yield (x, y + far + 9), "middle"
+
+
+def _box(wide: float, at: tuple[float, float], anchor: Anchor) -> Box:
+    """The space that words take."""
+    left = at[0] - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+    return left, at[1] - 10, left + wide, at[1] + 3
 
 
 def _covered(box: Box, taken: Sequence[Box]) -> float:
