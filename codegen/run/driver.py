@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from setwise.codegen.describe.routine import Contract
-from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Operand, Register, general, vector
+from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general, vector
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.run.context import SAVED_WORDS, restore, save, vector_move, word
+from setwise.codegen.run.context import SAVED_WORDS, move, restore, save, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class ArgumentSlot:
 
     file: Literal["general", "vector", "address", "results"]
     words: int = 1
+
+    @property
+    def lanes(self) -> int:
+        """How many words the register holds."""
+        return self.words if self.file == "vector" else 1
 
 
 GENERAL = ArgumentSlot("general")
@@ -86,8 +91,8 @@ def breaches(mask: int) -> tuple[str, ...]:
     ('rbx changed', 'xmm6 changed', 'the direction flag is set')
     """
     names = [Register("general", n, 64).name for n in range(16)] + [vector(n, 128).name for n in range(16)]
-    found = [f"{name} changed" for bit, name in enumerate(names) if mask >> bit & 1]
-    return (*found, "the direction flag is set") if mask >> DIRECTION_FLAG & 1 else tuple(found)
+    changed = [f"{name} changed" for bit, name in enumerate(names) if mask >> bit & 1]
+    return (*changed, *(["the direction flag is set"] if mask >> DIRECTION_FLAG & 1 else []))
 
 
 def driver(
@@ -121,19 +126,19 @@ def driver(
             *_at_context(context_address),
             *_examine(convention),
             *(_store_result(convention, result, avx) if result else ()),
-            Instruction("mov", (_R10, word(_R11, _BROKEN))),
+            move(_R10, word(_R11, _BROKEN)),
             Instruction("test", (_R10, _R10)),
             Instruction("jne", (Label("leave"),)),
-            Instruction("mov", (_R10, word(_R11, CASE_WORD))),
+            move(_R10, word(_R11, CASE_WORD)),
             Instruction("add", (_R10, 1)),
-            Instruction("mov", (word(_R11, CASE_WORD), _R10)),
+            move(word(_R11, CASE_WORD), _R10),
             Label("test"),
             Instruction("cmp", (_R10, word(_R11, _N))),
             Instruction("jb", (Label("next"),)),
             Label("leave"),
             *([Instruction("vzeroupper")] if wide else []),
             *restore(host, _R11),
-            Instruction("mov", (_RAX, word(_R11, _BROKEN))),
+            move(_RAX, word(_R11, _BROKEN)),
             Instruction("ret"),
         ),
     )
@@ -150,57 +155,54 @@ def _way_back(number: int) -> Memory:
 def _enter(host: Convention, context_address: int) -> Iterator[Item]:
     yield from _at_context(context_address)
     for number, register in zip((_KERNEL, _COLUMNS, _RESULTS, _N), host.arguments, strict=False):
-        yield Instruction("mov", (word(_R11, number), register))
+        yield move(word(_R11, number), register)
     yield from save(host, _R11)
 
 
 def _reserve(convention: Convention, arguments: Sequence[ArgumentSlot]) -> Iterator[Item]:
     """Room for shadow space and stack arguments and some ways back above, at a multiple of 16; the loop's start."""
-    on_stack = max(0, sum(slot.file != "vector" for slot in arguments) - len(convention.arguments))
+    on_stack = _places(convention, arguments).count(None)
     words = (convention.stack_arguments - 8) // 8 + on_stack + _WAYS_BACK
     yield Instruction("sub", (_RSP, 8 * words))
     yield Instruction("and", (_RSP, -16))
     yield Instruction("lea", (_R10, _way_back(0)))
     for at in range(words):
-        yield Instruction("mov", (word(_RSP, at), _R10))
-    yield Instruction("mov", (word(_R11, _CALL_RSP), _RSP))
+        yield move(word(_RSP, at), _R10)
+    yield move(word(_R11, _CALL_RSP), _RSP)
     yield Instruction("xor", (_R10.at(32), _R10.at(32)))
-    yield Instruction("mov", (word(_R11, _BROKEN), _R10))
-    yield Instruction("mov", (word(_R11, CASE_WORD), _R10))
+    yield move(word(_R11, _BROKEN), _R10)
+    yield move(word(_R11, CASE_WORD), _R10)
     yield Instruction("jmp", (Label("test"),))
 
 
 def _load_arguments(convention: Convention, arguments: Sequence[ArgumentSlot], avx: bool) -> Iterator[Item]:
-    general_used = vectors_used = 0
     columns = 0
-    for slot in arguments:
+    stack_word = convention.stack_arguments // 8 - 1  # before the call rsp is 8 above what the kernel sees
+    for slot, place in zip(arguments, _places(convention, arguments), strict=True):
         if slot.file == "results":
-            yield Instruction("mov", (_RAX, word(_R11, _RESULTS)))
+            yield move(_RAX, word(_R11, _RESULTS))
         else:
-            yield Instruction("mov", (_RAX, word(_R11, _COLUMNS)))
-            yield Instruction("mov", (_RAX, word(_RAX, columns)))
+            yield move(_RAX, word(_R11, _COLUMNS))
+            yield move(_RAX, word(_RAX, columns))
             columns += 1
         yield from _add_case(slot)
-        if slot.file == "vector":
-            register = vector(convention.vector_arguments[vectors_used], 64 * slot.words)
-            yield vector_move(register, word(_RAX, 0, register.bits), avx)
-            vectors_used += 1
+        if slot.file == "vector" and place:
+            register = place.at(64 * slot.words)
+            yield move(register, word(_RAX, 0, register.bits), avx)
             continue
         if slot.file == "general":
-            yield Instruction("mov", (_RAX, word(_RAX, 0)))
-        place: Operand
-        if general_used < len(convention.arguments):
-            place = convention.arguments[general_used]
-        else:
-            # Before the call rsp is 8 above what the kernel sees.
-            place = word(_RSP, convention.stack_arguments // 8 - 1 + general_used - len(convention.arguments))
-        yield Instruction("mov", (place, _RAX))
-        general_used += 1
+            yield move(_RAX, word(_RAX, 0))
+        yield move(place or word(_RSP, stack_word), _RAX)
+        stack_word += place is None
+
+
+def _places(convention: Convention, arguments: Sequence[ArgumentSlot]) -> tuple[Register | None, ...]:
+    return convention.places([slot.lanes for slot in arguments])
 
 
 def _add_case(slot: ArgumentSlot) -> Iterator[Item]:
     """To rax the distance of this case's words from the column's start."""
-    yield Instruction("mov", (_R10, word(_R11, CASE_WORD)))
+    yield move(_R10, word(_R11, CASE_WORD))
     yield Instruction("imul", (_R10, _R10, 8 * slot.words))
     yield Instruction("add", (_RAX, _R10))
 
@@ -213,16 +215,16 @@ def _fill(convention: Convention) -> Iterator[Item]:
         yield Instruction("movups", (vector(number, 128), word(_R11, _KNOWN_VECTORS + 2 * number, 128)))
     yield Instruction("lea", (_R10, _way_back(0)))
     for at in range(2, 2 + _WAYS_BACK):
-        yield Instruction("mov", (word(_RSP, -at), _R10))
+        yield move(word(_RSP, -at), _R10)
     yield Instruction("mov", (_RAX, _JUNK))
-    yield Instruction("mov", (_R10, _RAX))
+    yield move(_R10, _RAX)
 
 
 def _examine(convention: Convention) -> Iterator[Item]:
     """Differences into the mask; rax is left alone."""
     yield Instruction("cmp", (_RSP, word(_R11, _CALL_RSP)))
     yield from _note_if_unequal(_RSP.number)
-    yield Instruction("mov", (_RSP, word(_R11, _CALL_RSP)))
+    yield move(_RSP, word(_R11, _CALL_RSP))
     yield Instruction("pushfq")
     yield Instruction("pop", (_R10,))
     yield Instruction("cld")
@@ -236,7 +238,7 @@ def _examine(convention: Convention) -> Iterator[Item]:
     for number in sorted(convention.saved_vectors):
         yield Instruction("movups", (word(_R11, _SEEN_VECTOR, 128), vector(number, 128)))
         for half in range(2):
-            yield Instruction("mov", (_R10, word(_R11, _SEEN_VECTOR + half)))
+            yield move(_R10, word(_R11, _SEEN_VECTOR + half))
             yield Instruction("cmp", (_R10, word(_R11, _KNOWN_VECTORS + 2 * number + half)))
             yield from _note_if_unequal(16 + number)
 
@@ -254,11 +256,8 @@ def _note(bit: int) -> Iterator[Item]:
 
 
 def _store_result(convention: Convention, result: ArgumentSlot, avx: bool) -> Iterator[Item]:
-    yield Instruction("mov", (_R10, word(_R11, CASE_WORD)))
+    yield move(_R10, word(_R11, CASE_WORD))
     yield Instruction("imul", (_R10, _R10, 8 * result.words))
     yield Instruction("add", (_R10, word(_R11, _RESULTS)))
-    if result.file == "vector":
-        register = vector(0, 64 * result.words)
-        yield vector_move(word(_R10, 0, register.bits), register, avx)
-    else:
-        yield Instruction("mov", (word(_R10, 0), convention.result))
+    register = convention.result_for(result.lanes).at(64 * result.lanes)
+    yield move(word(_R10, 0, register.bits), register, avx)

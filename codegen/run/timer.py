@@ -21,7 +21,7 @@ from typing import Literal, get_args
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.run.context import SAVED_WORDS, restore, save, vector_move, word
+from setwise.codegen.run.context import SAVED_WORDS, move, restore, save, word
 from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 
 Mode = Literal["chained", "independent", "mixed"]
@@ -78,12 +78,12 @@ class Signature:
     @property
     def places(self) -> tuple[Register | None, ...]:
         """The registers that the arguments come in; None for one on the stack."""
-        return self.convention.places([_lanes(slot) for slot in self.arguments])
+        return self.convention.places([slot.lanes for slot in self.arguments])
 
     @property
     def _ends(self) -> tuple[int, ...]:
         # Every argument as large as the largest, so that each lies at a multiple of its size.
-        words = max((slot.words for slot in self.arguments if slot.file == "vector"), default=1)
+        words = max((slot.lanes for slot in self.arguments), default=1)
         return tuple(accumulate((8 * words * (slot.file != "results") for slot in self.arguments), initial=0))
 
 
@@ -135,8 +135,10 @@ def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention) 
         at = assemble(Code("time", tuple(items))).labels[place]
         here = items.index(Label(place))
         items[here:here] = [Instruction("nop")] * (-at % alignment)
-    made = assemble(Code("time", tuple(items)))
-    return Timer(made.text + routine, *(made.labels[place] for place in ("calls", "round", "round end", "routine")))
+    assembled = assemble(Code("time", tuple(items)))
+    return Timer(
+        assembled.text + routine, *(assembled.labels[place] for place in ("calls", "round", "round end", "routine"))
+    )
 
 
 def _check_chain(signature: Signature, chained: int) -> None:
@@ -147,20 +149,12 @@ def _check_chain(signature: Signature, chained: int) -> None:
         raise ValueError("the chained argument comes on the stack: time independent calls")
 
 
-def _lanes(slot: ArgumentSlot) -> int:
-    return slot.words if slot.file == "vector" else 1
-
-
-def _move(target: Register, origin: Register) -> Instruction:
-    return Instruction("mov", (target, origin))
-
-
 def _enter(host: Convention) -> Iterator[Item]:
     context = host.arguments[0]
     yield from save(host, context)
-    yield _move(_CONTEXT, context)
+    yield move(_CONTEXT, context)
     for register, place in ((_SET, ARGUMENTS), (_END, ARGUMENTS_END), (_TRIAL, TRIALS), (_RECORD, RECORDS)):
-        yield Instruction("mov", (register, word(_CONTEXT, place)))
+        yield move(register, word(_CONTEXT, place))
     yield Instruction("sub", (_RSP, _STACK))
     yield Instruction("and", (_RSP, -_PAGE))
     yield Instruction("sub", (_RSP, _STACK))
@@ -192,7 +186,7 @@ def _stamp(number: int) -> Iterator[Item]:
     yield Instruction("rdtsc")
     yield Instruction("shl", (_RDX, 32))
     yield Instruction("or", (_RAX, _RDX))
-    yield Instruction("mov", (word(_RECORD, number), _RAX))
+    yield move(word(_RECORD, number), _RAX)
     yield Instruction("lfence")
 
 
@@ -232,14 +226,14 @@ def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
         yield Instruction("add", (_SET, calls.in_round * signature.stride))
         yield Instruction("cmp", (_SET, _END))
         yield Instruction("jb", (Label("more sets"),))
-        yield Instruction("mov", (_SET, word(_CONTEXT, ARGUMENTS)))
+        yield move(_SET, word(_CONTEXT, ARGUMENTS))
         yield Label("more sets")
     yield Instruction("sub", (_ROUND, 1))
     yield Instruction("jne", (Label("round"),))
     yield Label("round end")
     if signature.result is not None:
-        place = signature.convention.result_for(_lanes(signature.result))
-        yield _store(signature, signature.result, place)
+        register = _result(signature, signature.result)
+        yield move(word(_CONTEXT, RESULTS, register.bits), register, signature.vex)
 
 
 def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
@@ -254,18 +248,18 @@ def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
             # Before the call rsp is 8 above what the routine sees.
             there = signature.convention.stack_arguments - 8 + 8 * on_stack
             yield _loaded(signature, number, _RAX)
-            yield Instruction("mov", (Memory(64, _RSP, displacement=there), _RAX))
+            yield move(Memory(64, _RSP, displacement=there), _RAX)
             on_stack += 1
     first = signature.places[calls.chained]
     if calls.mode == "chained" and first is not None:
         yield _loaded(signature, calls.chained, first)
-    yield _move(_ROUND, _TRIAL)
+    yield move(_ROUND, _TRIAL)
     yield Instruction("and", (_ROUND, _BEGINNINGS - 1))
     yield Instruction("add", (_ROUND, 1))
     yield Label("step")
     yield Instruction("sub", (_ROUND, 1))
     yield Instruction("jne", (Label("step"),))
-    yield Instruction("mov", (_ROUND, word(_CONTEXT, ROUNDS)))
+    yield move(_ROUND, word(_CONTEXT, ROUNDS))
 
 
 def _loaded(signature: Signature, number: int, place: Register, of_set: int = 0) -> Instruction:
@@ -274,29 +268,31 @@ def _loaded(signature: Signature, number: int, place: Register, of_set: int = 0)
     offset = signature.offsets[number] + of_set * signature.stride
     if slot.file == "results":
         return Instruction("lea", (place, word(_CONTEXT, RESULTS)))
-    if slot.file == "vector":
-        register = place.at(64 * slot.words)
-        return vector_move(register, Memory(register.bits, _SET, displacement=offset), signature.vex)
-    return Instruction("mov", (place, Memory(64, _SET, displacement=offset)))
+    register = place.at(64 * slot.lanes)
+    return move(register, Memory(register.bits, _SET, displacement=offset), signature.vex)
+
+
+def _result(signature: Signature, slot: ArgumentSlot) -> Register:
+    return signature.convention.result_for(slot.lanes).at(64 * slot.lanes)
 
 
 def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
     """The result of a call becomes an argument of the next, or that waits for it."""
     slot, place = signature.arguments[calls.chained], signature.places[calls.chained]
     assert place is not None
-    bits = 64 * slot.words
-    result = signature.convention.result_for(_lanes(slot))
+    result = _result(signature, slot)
+    place, bits = place.at(result.bits), result.bits
     if signature.result is None:
-        yield Instruction("mov", (place, word(_CONTEXT, RESULTS)))
+        yield move(place, word(_CONTEXT, RESULTS))
     elif slot.file == "general":
-        yield _move(place, result)
+        yield move(place, result)
     elif result.number != place.number:
         mnemonic = "vmovdqa64" if bits == 512 else "vmovdqa" if signature.vex else "movdqa"
-        yield Instruction(mnemonic, (place.at(bits), result.at(bits)))
+        yield Instruction(mnemonic, (place, result))
     if calls.keeps:
         argument = Memory(bits, _SET, displacement=signature.offsets[calls.chained])
-        yield _joined("and", signature, slot, place.at(bits), word(_CONTEXT, _ZEROS, bits))
-        yield _joined("or", signature, slot, place.at(bits), argument)
+        yield _joined("and", signature, slot, place, word(_CONTEXT, _ZEROS, bits))
+        yield _joined("or", signature, slot, place, argument)
 
 
 def _joined(name: str, signature: Signature, slot: ArgumentSlot, register: Register, memory: Memory) -> Instruction:
@@ -305,11 +301,3 @@ def _joined(name: str, signature: Signature, slot: ArgumentSlot, register: Regis
     if not signature.vex:
         return Instruction(f"p{name}", (register, memory))
     return Instruction(f"vp{name}{'q' if register.bits == 512 else ''}", (register, register, memory))
-
-
-def _store(signature: Signature, slot: ArgumentSlot, place: Register) -> Instruction:
-    """The last result into the context."""
-    memory = word(_CONTEXT, RESULTS, 64 * slot.words)
-    if slot.file == "vector":
-        return vector_move(memory, place.at(64 * slot.words), signature.vex)
-    return Instruction("mov", (memory, place))
