@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from setwise.codegen.machine.code import Assembled, Code, Datum, Fixup, Instruction, Label, Memory
 
@@ -22,58 +22,44 @@ def assemble(code: Code, encode: Encode) -> Assembled:
     Raises NotEncodable for what no encoding holds, and for a place that is missing or named twice.
     """
     data, symbols, alignment, data_fixups = _place_data(code.data)
-    starts, labels = _place_code(code, encode, symbols)
+    texts, starts, labels = _place_code(code, encode, symbols)
     for fixup in data_fixups:
         if fixup.label not in labels:
             raise NotEncodable(f"{code.name}: no place in the code is called {fixup.label!r}")
-    text = bytearray()
+    text = bytearray().join(texts)
     fixups: list[Fixup] = []
     for item, (start, end) in zip(code.items, pairwise(starts), strict=True):
-        if isinstance(item, Label):
-            continue
-        target = _target(item)
-        if target is None:
-            text += encode(item, 0)
-        elif target.name in labels:
-            text += encode(item, labels[target.name] + _addend(item) - end)
-        else:
+        if isinstance(item, Instruction) and (target := _target(item)) and target.name in symbols:
             offset = start + _displacement_offset(item, encode)
-            text += encode(item, 0)
+            text[offset : offset + 4] = bytes(4)
             fixups.append(Fixup(offset, target.name, offset - end + _addend(item)))
-    for fixup in fixups:
-        text[fixup.offset : fixup.offset + 4] = bytes(4)
     return Assembled(bytes(text), data, alignment, labels, symbols, tuple(fixups), data_fixups, tuple(starts))
 
 
-def _place_code(code: Code, encode: Encode, symbols: Mapping[str, int]) -> tuple[list[int], dict[str, int]]:
-    """Where each item starts, with the end of the text behind them, and where each label lies.
+def _place_code(
+    code: Code, encode: Encode, symbols: Mapping[str, int]
+) -> tuple[list[bytes], list[int], dict[str, int]]:
+    """The bytes of each item, where each starts, with the end of the text behind them, and where each label lies.
 
     Every branch starts out short and grows when its target proves too far. Nothing shrinks, so a branch that has
     grown stays too far for the short form, and the search ends at the smallest sizes.
     """
-    sizes = [0 if isinstance(item, Label) else len(encode(item, 0)) for item in code.items]
-    branches = [(at, item) for at, item in enumerate(code.items) if isinstance(item, Instruction) and _is_branch(item)]
-    while True:
-        starts = [0]
-        for size in sizes:
-            starts.append(starts[-1] + size)
+    texts = [b"" if isinstance(item, Label) else encode(item, 0) for item in code.items]
+    targets = [(at, i, _target(i)) for at, i in enumerate(code.items) if isinstance(i, Instruction)]
+    sizes: list[int] | None = None
+    while sizes != (sizes := list(map(len, texts))):
+        starts = [*accumulate(sizes, initial=0)]
         labels = _labels(code, starts, symbols)
-        grown = False
-        for at, item in branches:
-            target = _target(item)
-            if target is None or target.name not in labels:
+        for at, item, target in targets:
+            if target is None:
+                continue
+            if target.name in labels:
+                texts[at] = encode(item, labels[target.name] + _addend(item) - starts[at + 1])
+            elif _is_branch(item):
                 raise NotEncodable(f"{code.name}: {item.mnemonic} goes to a place that is not in the code")
-            size = len(encode(item, labels[target.name] - starts[at + 1]))
-            if size > sizes[at]:
-                sizes[at] = size
-                grown = True
-        if not grown:
-            break
-    for instruction in code.instructions:
-        target = _target(instruction)
-        if target is not None and target.name not in labels and target.name not in symbols:
-            raise NotEncodable(f"{code.name}: nothing is called {target.name!r}")
-    return starts, labels
+            elif target.name not in symbols:
+                raise NotEncodable(f"{code.name}: nothing is called {target.name!r}")
+    return texts, starts, labels
 
 
 def _labels(code: Code, starts: Iterable[int], symbols: Mapping[str, int]) -> dict[str, int]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import partial
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -34,43 +33,39 @@ def write(directory: str | Path, files: Mapping[str, bytes], force: bool = False
 def write_paths(directory: str | Path, files: Mapping[str, bytes], force: bool = False) -> None:
     """The same of files by their paths in the directory, with / between folders, whatever they are called."""
     target = Path(directory)
-    undo: list[Callable[[], None]] = []
     try:
-        for folder in dict.fromkeys([target, *((target / name).parent for name in files)]):
-            _make(folder, undo)
-        _refuse_existing(target, files, force)
-        fresh = {name: _temporary(target / name, content, undo) for name, content in files.items()}
-        for name, path in fresh.items():
-            _put_in_place(path, target / name, undo)
-    except (OSError, ValueError) as error:
-        for step in reversed(undo):
-            with suppress(OSError):
-                step()
-        if isinstance(error, NotWritten):
-            raise
-        raise NotWritten(_system_error(error, target)) from None
-    except BaseException:
-        for step in reversed(undo):
-            with suppress(OSError):
-                step()
+        with ExitStack() as undo:
+            for folder in dict.fromkeys([target, *((target / name).parent for name in files)]):
+                _make(folder, undo)
+            _refuse_existing(target, files, force)
+            fresh = {name: _temporary(target / name, content, undo) for name, content in files.items()}
+            for name, path in fresh.items():
+                _put_in_place(path, target / name, undo)
+            undo.pop_all()  # all is in place: nothing is undone
+    except NotWritten:
         raise
+    except (OSError, ValueError) as error:
+        raise NotWritten(_system_error(error, target)) from None
     for name in files:
         with suppress(OSError):
             _backup(target / name).unlink()
 
 
-def _make(target: Path, undo: list[Callable[[], None]]) -> None:
+def _undone_by(undo: ExitStack, step: Callable[..., object], *arguments: Path) -> None:
+    """Should the export fail, this step is taken, as far as the system lets it."""
+
+    def take() -> None:
+        with suppress(OSError):
+            step(*arguments)
+
+    undo.callback(take)
+
+
+def _make(target: Path, undo: ExitStack) -> None:
     """The directory, with those that it lies in."""
-    missing = []
-    path = target
-    while not path.exists():
-        missing.append(path)
-        if path == path.parent:
-            break
-        path = path.parent
-    for path in reversed(missing):
+    for path in reversed([path for path in (target, *target.parents) if not path.exists()]):
         path.mkdir()
-        undo.append(path.rmdir)
+        _undone_by(undo, path.rmdir)
     if not target.is_dir():
         raise NotWritten(f"{target} is no directory: give another one")
 
@@ -84,13 +79,13 @@ def _refuse_existing(target: Path, files: Mapping[str, bytes], force: bool) -> N
             raise NotWritten(f"{path} is there already: give --force to replace it, or another directory")
 
 
-def _temporary(place: Path, content: bytes, undo: list[Callable[[], None]]) -> Path:
+def _temporary(place: Path, content: bytes, undo: ExitStack) -> Path:
     """The content in a file of its own beside the place that it goes to, safe on the disk."""
     path = place.with_name(f".{place.name}.new")
     with suppress(FileNotFoundError):
         path.unlink()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    undo.append(path.unlink)
+    _undone_by(undo, path.unlink)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
@@ -98,20 +93,16 @@ def _temporary(place: Path, content: bytes, undo: list[Callable[[], None]]) -> P
     return path
 
 
-def _put_in_place(fresh: Path, path: Path, undo: list[Callable[[], None]]) -> None:
+def _put_in_place(fresh: Path, path: Path, undo: ExitStack) -> None:
     """Rename the new file to its name; one that was there before can be put back."""
     if os.path.lexists(path):
         backup = _backup(path)
         path.replace(backup)
-        undo.append(partial(_rename, backup, path))
+        _undone_by(undo, backup.replace, path)
         fresh.replace(path)
     else:
         fresh.replace(path)
-        undo.append(path.unlink)
-
-
-def _rename(path: Path, name: Path) -> None:
-    path.replace(name)
+        _undone_by(undo, path.unlink)
 
 
 def _backup(path: Path) -> Path:
