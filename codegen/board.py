@@ -100,7 +100,7 @@ BISHOP = (NOEA, SOEA, SOWE, NOWE)
 QUEEN = DIR8
 """ROOK, BISHOP and QUEEN keep the order of DIR8; EASTWARD and WESTWARD run from north to south."""
 
-DIRECTIONS: Mapping[str, Direction] = MappingProxyType({one.name: one for one in DIR8})
+DIRECTIONS: Mapping[str, Direction] = MappingProxyType({direction.name: direction for direction in DIR8})
 DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = MappingProxyType(
     {
         "vertical": VERTICAL,
@@ -119,9 +119,9 @@ def direction(text: str) -> Direction:
     >>> direction("NOEA")
     noEa
     """
-    for one in DIR8:
-        if one.name.casefold() == text.casefold():
-            return one
+    for known in DIR8:
+        if known.name.casefold() == text.casefold():
+            return known
     raise ValueError(f"no direction {_quoted(text)}: write one of {' '.join(DIRECTIONS)}")
 
 

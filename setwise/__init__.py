@@ -27,8 +27,8 @@ def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int
     help() of the function names them. Without `isa` it is the best instruction set that this processor has, without
     `abi` the convention of this platform's C; both give the same results. Any number of threads may call the function.
     It can be pickled: the pickle holds these arguments, and who reads it makes the function anew for his processor.
-    Raises ValueError for names that there are not, setwise.codegen.run.call.NotRunnable where the processor lacks what
-    the code needs.
+    Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
+    what the code needs.
     """
     from setwise.codegen.run.call import named
 

@@ -14,8 +14,8 @@ from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import cpu
-from setwise.codegen.run.call import NotRunnable, missing
-from setwise.codegen.run.executable import runnable
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.executable import NotRunnable, runnable
 from setwise.codegen.targets import TARGETS
 from tests.conftest import require_module
 

@@ -17,7 +17,8 @@ from setwise.analysis.run.contracts import task_of
 from setwise.codegen.export.sources.c import unit
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.run.call import NotRunnable, is_batch, runner
+from setwise.codegen.run.call import is_batch, runner
+from setwise.codegen.run.executable import NotRunnable
 
 _UNROLLED = "occluded-rolled"
 """The form whose loop the compilers take away when they find it in the export: then it is another routine's code."""

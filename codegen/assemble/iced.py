@@ -138,10 +138,8 @@ def encode(instruction: Instruction, distance: int) -> bytes:
     Other assemblers choose so too. VEX goes before EVEX whatever the lengths: what needs no AVX-512 must not ask for
     it.
     """
-    if instruction.mnemonic == "xchg" and str(instruction.operands[0]) in (
-        "eax",
-        "rax",
-    ):  # the short form wants it last
+    if instruction.mnemonic == "xchg" and str(instruction.operands[0]) in ("eax", "rax"):
+        # The short form wants it last.
         instruction = replace(instruction, operands=instruction.operands[::-1])
     forms = _forms(instruction.mnemonic)
     if not forms:

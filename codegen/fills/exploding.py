@@ -216,4 +216,4 @@ def _files_beyond(files: FileOrder, *, right: bool) -> list[int]:
     """For each file number the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
     higher = right == (files == "little")
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]
-    return [sum(0x0101_0101_0101_0101 << file for file in each) for each in beyond]
+    return [sum(0x0101_0101_0101_0101 << file for file in row) for row in beyond]

@@ -12,15 +12,11 @@ _GENERAL_64 = (
     "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
     "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 )  # fmt: skip
-_GENERAL_32 = (
-    "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi",
-    "r8d", "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d",
-)  # fmt: skip
-_GENERAL_8 = (
-    "al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil",
-    "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b",
-)  # fmt: skip
-_GENERAL_NAMES = {64: _GENERAL_64, 32: _GENERAL_32, 8: _GENERAL_8}
+_GENERAL_NAMES = {
+    64: _GENERAL_64,
+    32: (*(f"e{name[1:]}" for name in _GENERAL_64[:8]), *(f"{name}d" for name in _GENERAL_64[8:])),
+    8: (*(f"{name[1:].rstrip('x')}l" for name in _GENERAL_64[:8]), *(f"{name}b" for name in _GENERAL_64[8:])),
+}
 _VECTOR_LETTER = {128: "x", 256: "y", 512: "z"}
 
 
@@ -176,11 +172,8 @@ class Assembled:
         """
         start = self.data_offset
         block = bytearray(self.text + b"\xcc" * (start - len(self.text)) + self.data)
-        for fixup in self.text_fixups:
-            distance = start + self.symbols[fixup.label] + fixup.addend - fixup.offset
-            block[fixup.offset : fixup.offset + 4] = distance.to_bytes(4, "little", signed=True)
-        for fixup in self.data_fixups:
-            place = start + fixup.offset
-            distance = self.labels[fixup.label] + fixup.addend - place
-            block[place : place + 4] = distance.to_bytes(4, "little", signed=True)
+        places = [(fixup, fixup.offset, start + self.symbols[fixup.label]) for fixup in self.text_fixups]
+        places += [(fixup, start + fixup.offset, self.labels[fixup.label]) for fixup in self.data_fixups]
+        for fixup, place, target in places:
+            block[place : place + 4] = (target + fixup.addend - place).to_bytes(4, "little", signed=True)
         return bytes(block)

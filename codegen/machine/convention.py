@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from setwise.codegen.machine.code import Register, general, vector
 
@@ -72,14 +72,7 @@ WIN64 = Convention(
 )
 """Microsoft x64 calling convention; behind the return address lie 32 bytes of shadow space."""
 
-WIKI = Convention(
-    "wiki",
-    arguments=_registers("rdx rcx"),
-    scratch=_registers("rax rcx rdx r8 r9 r10 r11"),
-    saved=_registers("rbx rbp rsi rdi r12 r13 r14 r15"),
-    vector_arguments=(2, 3),
-    saved_vectors=frozenset(range(6, 16)),
-)
+WIKI = replace(WIN64, name="wiki", arguments=_registers("rdx rcx"), vector_arguments=(2, 3), stack_arguments=8)
 """The classic comparison's registers: sliders rdx, empty rcx, result rax (Dumb7Fill); vectors as Isenberg has them."""
 
 CONVENTIONS = {convention.name: convention for convention in (SYSV, WIN64, WIKI)}

@@ -123,11 +123,11 @@ class _Spilling:
                 self.settled.add(again)
                 items.append(again)
                 args = tuple(again if arg is self.victim else arg for arg in args)
-            made = replace(item, args=args) if args != item.args else item
-            self.new[item] = made
+            changed = replace(item, args=args) if args != item.args else item
+            self.new[item] = changed
             if item in self.settled:
-                self.settled.add(made)
-            items.append(made)
+                self.settled.add(changed)
+            items.append(changed)
             if item is self.victim:
                 items.append(Value("store", (item,), self.slot))
         return Block(tuple(items))

@@ -132,8 +132,8 @@ def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) 
         assert event.value is not None
         if event.value.op == "done":
             return Point(event, live, header, (), ())
-        made = (event.value,) if event.value.op not in WRITES else ()
-        return Point(event, live, header, (*following, *made), kept)
+        new = (event.value,) if event.value.op not in WRITES else ()
+        return Point(event, live, header, (*following, *new), kept)
     assert region is not None
     if event.kind == "enter":
         return Point(event, live, header, (*following, *region.phis[0]), kept)

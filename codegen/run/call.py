@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Parameter, Routine
+from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code
@@ -35,20 +35,6 @@ from setwise.codegen.targets.table import Target
 
 if TYPE_CHECKING:
     from setwise.codegen.run.arrays import Boards
-
-__all__ = [
-    "CallingSequence",
-    "Function",
-    "NotRunnable",
-    "Runner",
-    "Violation",
-    "best_isa",
-    "calling_sequence",
-    "function",
-    "host",
-    "missing",
-    "named",
-]
 
 _U64 = ctypes.c_uint64
 
@@ -218,7 +204,7 @@ class Function:
         self._recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
         self._runner = runner(kernel)
         contract = kernel.routine.contract
-        self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
+        self._parameters = _inputs(contract)
         self._results = len(contract.results)
         self._lanes = cases_a_call(kernel)
         self._batch = is_batch(kernel.routine)
@@ -240,12 +226,12 @@ class Function:
         return self._on_integers(arguments)
 
     def _on_arrays(self, arguments: Sequence[Any], result: Boards | None) -> Boards:
-        addresses, made = prepared([p.name for p in self._parameters], arguments, result)
+        addresses, boards = prepared([p.name for p in self._parameters], arguments, result)
         if self._direct is not None:
-            self._direct(*addresses, len(made))
-        elif (violation := self._runner.run(addresses[:-1], addresses[-1], len(made))) is not None:
+            self._direct(*addresses, len(boards))
+        elif (violation := self._runner.run(addresses[:-1], addresses[-1], len(boards))) is not None:
             raise _violated(self.kernel, violation)
-        return made
+        return boards
 
     def _on_integers(self, arguments: Sequence[Any]) -> Any:
         lengths = {len(argument) for argument in arguments if not isinstance(argument, int)}
@@ -253,8 +239,8 @@ class Function:
             raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
         number = max(lengths, default=1)
         rows = self._run([[a] * number if isinstance(a, int) else a for a in arguments], number)
-        made = [row[0] for row in rows] if self._results == 1 else rows
-        return made if lengths else made[0]
+        results = [row[0] for row in rows] if self._results == 1 else rows
+        return results if lengths else results[0]
 
     def _run(self, columns: Sequence[Sequence[int]], number: int) -> list[tuple[int, ...]]:
         for parameter, column in zip(self._parameters, columns, strict=True):
@@ -297,14 +283,21 @@ def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int 
     return function(find(name), isa, abi, lanes)
 
 
+def _inputs(contract: Contract) -> tuple[Parameter, ...]:
+    """What a caller gives: for arrays what one board of each input stands for."""
+    return tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
+
+
 def _docstring(kernel: Kernel) -> str:
     """What a function says of itself."""
     contract = kernel.routine.contract
-    takes = ", ".join(p.name for p in contract.elements or contract.parameters if p.kind != "results")
+    takes = ", ".join(parameter.name for parameter in _inputs(contract))
     summary = kernel.routine.summary
-    lines = [f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).", ""]
-    lines += [
+    lines = (
+        f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).",
+        "",
         f"Takes {takes}; gives {', '.join(contract.results)}.",
         *(f"Requires {requirement}." for requirement in contract.requires),
-    ]
-    return "\n".join((*lines, f"After {kernel.routine.source}."))
+        f"After {kernel.routine.source}.",
+    )
+    return "\n".join(lines)

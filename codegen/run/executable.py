@@ -9,7 +9,6 @@ import platform
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any
 
 
@@ -55,9 +54,9 @@ class Executable:
         `result` and `arguments` are ctypes types, None for no result. A call releases the interpreter's lock. The
         function keeps the memory alive, but `close` frees it all the same: do not call it after that.
         """
-        made = ctypes.CFUNCTYPE(result, *arguments)(self.address(offset))
-        made.__dict__["executable"] = self
-        return made
+        function = ctypes.CFUNCTYPE(result, *arguments)(self.address(offset))
+        function.__dict__["executable"] = self
+        return function
 
     def close(self) -> None:
         """Free the memory; a second time does nothing."""
@@ -66,9 +65,7 @@ class Executable:
     def __enter__(self) -> Executable:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

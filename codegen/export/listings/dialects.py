@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -290,18 +290,15 @@ def _masm_says_size(instruction: Instruction, memory: Memory) -> bool:
 _MASM_HEAD = ("public {symbol}", "_TEXT segment align(16) 'CODE'", "align 16", "{symbol} proc")
 _MASM_FOOT = ("{symbol} endp", "_TEXT ends")
 _MASM_DATA = ("CONST segment align({alignment}) readonly 'CONST'", "align {alignment}")
+_MASM_SCAFFOLD = Scaffold(_MASM_HEAD, _MASM_FOOT, _MASM_DATA, ("CONST ends",), ("end",))
 
 MASM = Dialect(
     comment=";",
     scaffolds=MappingProxyType(
         {
-            "elf": Scaffold(_MASM_HEAD, _MASM_FOOT, _MASM_DATA, ("CONST ends",), ("end",)),
-            "coff": Scaffold(
-                _MASM_HEAD,
-                _MASM_FOOT,
-                _MASM_DATA,
-                ("CONST ends",),
-                ("end",),
+            "elf": _MASM_SCAFFOLD,
+            "coff": replace(
+                _MASM_SCAFFOLD,
                 unwound_head=(*_MASM_HEAD[:-1], "{symbol} proc frame"),
                 unwind=MappingProxyType(
                     {

@@ -28,7 +28,9 @@ def coff(file: ObjectFile) -> bytes:
     place = 20 + 40 * len(file.sections)
     heads, contents = b"", b""
     for section in file.sections:
-        body = _content(section) + _relocations(section, numbers)
+        # A distance counts from behind its field.
+        content = section.with_addends(lambda relocation: relocation.addend + 4 * relocation.relative)
+        body = content + _relocations(section, numbers)
         body += bytes(-len(body) % 4)
         at = place + len(contents)
         relocations_at = at + len(section.content) if section.relocations else 0
@@ -54,15 +56,6 @@ def coff(file: ObjectFile) -> bytes:
 def _characteristics(section: Section) -> int:
     kind = _CODE | _EXECUTE if section.role == "text" else _INITIALIZED
     return kind | _READ | section.alignment.bit_length() << 20
-
-
-def _content(section: Section) -> bytes:
-    """The section's bytes, addends in the fields: a distance counts from behind its field."""
-    block = bytearray(section.content)
-    for relocation in section.relocations:
-        addend = relocation.addend + (4 if relocation.relative else 0)
-        block[relocation.offset : relocation.offset + 4] = addend.to_bytes(4, "little", signed=True)
-    return bytes(block)
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:

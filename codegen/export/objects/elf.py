@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 from setwise.codegen.export.objects.relocatable import ObjectFile, Role, Section
 
@@ -90,14 +91,9 @@ def _property_note() -> bytes:
 
 def _laid_out(headers: list[_SectionHeader]) -> bytes:
     """The header, all contents, and the table of sections behind them."""
-    strings = b"\0"
-    places = []
-    for header in headers:
-        places.append(0 if not header.name else len(strings))
-        strings += header.name.encode() + b"\0" if header.name else b""
-    places.append(len(strings))
-    strings += b".shstrtab\0"
-    headers = [*headers, _SectionHeader(".shstrtab", _STRTAB, content=strings)]
+    names = [*(header.name.encode() + b"\0" for header in headers), b".shstrtab\0"]
+    places = accumulate(map(len, names), initial=0)
+    headers = [*headers, _SectionHeader(".shstrtab", _STRTAB, content=b"".join(names))]
     block = bytearray(_HEADER)
     offsets = []
     for header in headers:
@@ -106,7 +102,7 @@ def _laid_out(headers: list[_SectionHeader]) -> bytes:
         block += header.content
     block += bytes(-len(block) % 8)
     table = len(block)
-    for header, name, offset in zip(headers, places, offsets, strict=True):
+    for header, name, offset in zip(headers, places, offsets, strict=False):
         alignment = header.alignment if header.kind else 0
         sizes = (offset, len(header.content), header.link, header.info, alignment, header.entry)
         block += struct.pack("<IIQQQQIIQQ", name, header.kind, header.flags, 0, *sizes)

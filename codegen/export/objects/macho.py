@@ -81,13 +81,10 @@ def _section(section: Section, address: int, start: int, relocations_at: int, re
 
 
 def _content(section: Section) -> bytes:
-    """The section's bytes, addends in the fields."""
-    block = bytearray(section.content)
-    for relocation in section.relocations:
-        # From code a distance counts from behind its field; in a table of jumps it counts from the data's start.
-        addend = relocation.addend + 4 if section.role == "text" else relocation.addend - relocation.offset
-        block[relocation.offset : relocation.offset + 4] = addend.to_bytes(4, "little", signed=True)
-    return bytes(block)
+    """The section's bytes: from code a distance counts from behind its field, in a table of jumps from its start."""
+    if section.role == "text":
+        return section.with_addends(lambda relocation: relocation.addend + 4)
+    return section.with_addends(lambda relocation: relocation.addend - relocation.offset)
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:

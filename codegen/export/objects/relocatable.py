@@ -8,6 +8,7 @@ function and its constants need.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -41,6 +42,13 @@ class Section:
     content: bytes
     alignment: int
     relocations: tuple[Relocation, ...] = ()
+
+    def with_addends(self, addend: Callable[[Relocation], int]) -> bytes:
+        """The content with these addends in its fields, for formats that keep them there."""
+        block = bytearray(self.content)
+        for relocation in self.relocations:
+            block[relocation.offset : relocation.offset + 4] = addend(relocation).to_bytes(4, "little", signed=True)
+        return bytes(block)
 
 
 @dataclass(frozen=True, slots=True)

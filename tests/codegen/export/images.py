@@ -18,7 +18,8 @@ from setwise.analysis.run.check import Outcome, check
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.run.call import NotRunnable, runner
+from setwise.codegen.run.call import runner
+from setwise.codegen.run.executable import NotRunnable
 from tests.conftest import require_module
 
 _PAGE = 4096

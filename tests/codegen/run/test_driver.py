@@ -14,7 +14,7 @@ from setwise.codegen.machine.convention import CONVENTIONS, SYSV, WIKI, WIN64, C
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import CallingSequence, Runner, host
 from setwise.codegen.run.driver import GENERAL, ArgumentSlot, breaches, driver
-from setwise.codegen.run.executable import runnable
+from setwise.codegen.run.executable import NotRunnable, runnable
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 avx = pytest.mark.skipif("avx" not in cpu.features(), reason="this processor has no AVX")
@@ -311,7 +311,7 @@ def test_a_mask_in_words() -> None:
 
 
 def test_missing_features_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from setwise.codegen.run.call import NotRunnable, missing
+    from setwise.codegen.run.call import missing
     from setwise.codegen.targets import TARGETS
 
     monkeypatch.setattr(cpu, "features", frozenset)

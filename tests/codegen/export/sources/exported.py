@@ -22,7 +22,8 @@ from setwise.codegen.export.names import symbol
 from setwise.codegen.export.sources import c, rust, zig
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.bochs import processor
-from setwise.codegen.run.call import NotRunnable, calling_sequence, runner
+from setwise.codegen.run.call import calling_sequence, runner
+from setwise.codegen.run.executable import NotRunnable
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_module, require_rust, require_tool
 
