@@ -19,13 +19,12 @@ from setwise.analysis.measure.subjects import Subject, empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.lower import lower
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
-from setwise.codegen.targets import PACKED, TARGETS, VECTORS
-from setwise.codegen.targets.table import Refused
+from setwise.codegen.targets import PACKED, TARGETS, VECTORS, target_named
 from setwise.codegen.targets.vector import AVX2, AVX512
 
 EXAMPLES = (
@@ -71,21 +70,19 @@ def run(arguments: Namespace) -> int:
     modes = _modes(arguments.mode)
     if arguments.boards < 1:
         raise ValueError(f"arrays of {arguments.boards} boards: give 1 or more")
-    progress = Progress()
-    try:
+    with Progress() as progress:
         kernels, not_run = _that_run(list(_kernels(arguments, progress)))
         subjects = [subject(kernel, boards=arguments.boards) for kernel in kernels]
         if arguments.beside:
             subjects = _with_compiled(kernels, subjects, arguments.beside.split(","), progress)
-        timings = bench([*subjects, *empty_routines(subjects)], modes, arguments.patience, report=progress.show)
-    except BrokenProcessPool:
-        raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
-    finally:
-        progress.end()
+        try:
+            timings = bench([*subjects, *empty_routines(subjects)], modes, arguments.patience, report=progress.show)
+        except BrokenProcessPool:
+            raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
     rows = rows_of(timings)
     if arguments.json:
         print_json({"machine": machine(), "method": METHOD, "timings": rows, "not run": not_run})
-    elif any(isinstance(one, Timing) for one in timings):
+    elif any(isinstance(timing, Timing) for timing in timings):
         _print(rows)
         print(*not_run, sep="\n", end="\n" if not_run else "")
     return _complain(timings)
@@ -101,7 +98,7 @@ def rows_of(timings: Sequence[Timing | Refusal]) -> list[dict[str, Any]]:
 
     It is None where no compiler made the same, and where there is no figure.
     """
-    rows = [one.as_dict() for one in timings]
+    rows = [timing.as_dict() for timing in timings]
     best: dict[tuple[object, ...], float] = {}
     for row in rows:
         if row["maker"] not in (OURS, EMPTY) and compilers.FOR_SCALE not in row["maker"] and "median" in row:
@@ -126,32 +123,28 @@ def _modes(given: str | None) -> Sequence[Any]:
 
 def _kernels(arguments: Namespace, progress: Progress) -> Iterator[Kernel]:
     """The kernels that were asked for; Refused if there is none of them."""
-    refused: Refused | None = None
-    made = 0
-    for routine, isa, lanes in _asked(arguments):
+
+    def kernel(routine: Routine, isa: str, lanes: int | None) -> Kernel:
         progress.show(f"{routine.name} for {isa}")
-        try:
-            yield lower(routine, isa, arguments.abi, lanes)
-            made += 1
-        except Refused as error:
-            refused = error
-    if refused and not made:
-        raise refused
+        return lower(routine, isa, arguments.abi, lanes)
+
+    return unrefused(lambda request: kernel(*request), _asked(arguments))
 
 
 def _asked(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
     isa, lanes = arguments.isa, arguments.lanes
-    if isa is not None and isa not in TARGETS:
-        raise ValueError(f"unknown instruction set '{isa}': use one of {', '.join(TARGETS)}")
+    if isa is not None:
+        target_named(isa)
     if not arguments.names:
         if isa or lanes:
             raise ValueError("--isa and --lanes go with names: what is usually timed has its own")
         yield from ((find(name), usual, shape) for name, usual, shape in USUAL)
         return
     for routine in chosen(arguments.names):
-        for one in [isa] if isa else routine.isas:
-            if isa or lanes is None or lanes in TARGETS[one].widths:
-                yield routine, one, lanes
+        if isa:
+            yield routine, isa, lanes
+        else:
+            yield from ((routine, own, lanes) for own in routine.isas if lanes in (None, *TARGETS[own].widths))
 
 
 def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
@@ -188,11 +181,11 @@ def _with_compiled(
     for kernel, ours in zip(kernels, subjects, strict=True):
         progress.show(f"C of {kernel.name} for {kernel.target.name}")
         try:
-            made = compilers.compile_all([kernel.name], kernel.target.name, kernel.layout.lanes, using=using)
+            compiled = compilers.compile_all([kernel.name], kernel.target.name, kernel.layout.lanes, using=using)
         except compilers.CompilerError as error:
             raise CannotRunHere(str(error)) from None
         beside.append(ours)
-        beside += [subject(kernel, one.binary, one.label, ours.boards or 1) for one in made if one.binary is not None]
+        beside += [subject(kernel, c.binary, c.label, ours.boards or 1) for c in compiled if c.binary is not None]
     return beside
 
 
@@ -226,7 +219,7 @@ def _shown(key: str, value: Any) -> str:
 
 def _complain(timings: Sequence[Timing | Refusal]) -> int:
     """One line on what has no figure; the exit status."""
-    refused = [one for one in timings if isinstance(one, Refusal)]
+    refused = [timing for timing in timings if isinstance(timing, Refusal)]
     if refused:
         first = f"{refused[0].measurand.title}: {refused[0].reason}"
         some = f"no figure for {len(refused)} of {len(timings)}, first {first}"

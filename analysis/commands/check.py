@@ -27,11 +27,11 @@ from setwise.analysis.commands.arguments import (
     add_only_isa,
     object_given,
 )
-from setwise.analysis.commands.boards import boards, input_lines
+from setwise.analysis.commands.boards import boards, expected_and_got, input_lines
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
+from setwise.analysis.commands.jobs import Job, KernelKey, jobs_of, judged, lowered
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.kernel import Kernel
@@ -58,6 +58,11 @@ class Judged:
     job: Job
     outcome: Outcome
 
+    @property
+    def key(self) -> KernelKey:
+        """Name, instruction set, lanes, convention."""
+        return self.job.key
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """NAME..., or an object; where they run, and --json."""
@@ -81,24 +86,17 @@ def run(arguments: Namespace) -> int:
     if is_object:
         return _check_object(arguments, on)
     jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi)
-    progress = Progress(len(jobs))
-    try:
-        judged = list(in_processes(partial(check_kernels, quick=arguments.quick, on=on), jobs, progress))
-    finally:
-        progress.end()
-    judged.sort(key=lambda kernel: kernel.job.key)
+    kernels = judged(partial(check_kernels, quick=arguments.quick, on=on), jobs)
     if arguments.json:
-        print_json([_row(dict(zip(_KEYS, kernel.job.key, strict=True)), kernel.outcome) for kernel in judged])
+        print_json([_row(kernel.key, kernel.outcome) for kernel in kernels])
     else:
-        _report(judged)
-    return int(any(kernel.outcome.status == "failed" for kernel in judged))
+        _report(kernels)
+    return int(any(kernel.outcome.status == "failed" for kernel in kernels))
 
 
-_KEYS = ("name", "isa", "lanes", "abi")
-
-
-def _row(key: dict[str, str | int | None], outcome: Outcome) -> dict[str, object]:
-    return {**key, **{name: getattr(outcome, name) for name in ("status", "on", "cases", "reason")}}
+def _row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[str, object]:
+    figures = {name: getattr(outcome, name) for name in ("status", "on", "cases", "reason")}
+    return dict(zip(("name", "isa", "lanes", "abi"), key, strict=True)) | figures
 
 
 def check_kernels(
@@ -110,18 +108,18 @@ def check_kernels(
     there over the cases of `quick`, for it takes a hundred times as long.
     What a convention or an instruction set refuses is passed over; if that is all, Refused is raised.
     """
-    for _, group in groupby(lowered(jobs, progress), lambda made: made[0].routine.contract):
+    for _, group in groupby(lowered(jobs, progress), lambda attempt: attempt[0].routine.contract):
         yield from _judged(list(group), quick, on)
 
 
-def _judged(made: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Processor | None) -> Iterator[Judged]:
+def _judged(attempts: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Processor | None) -> Iterator[Judged]:
     """The outcomes of kernels of one contract; those that one emulated processor runs go into its boots together."""
     from setwise.analysis.run.cases import make_cases
     from setwise.analysis.run.check import Outcome
 
     here: list[tuple[Job, Kernel]] = []
     elsewhere: dict[Processor, list[tuple[Job, Kernel]]] = {}
-    for job, kernel in made:
+    for job, kernel in attempts:
         if isinstance(kernel, str):
             yield Judged(job, Outcome("failed", reason=kernel))
             continue
@@ -130,7 +128,7 @@ def _judged(made: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Processor
             yield Judged(job, Outcome("not run", reason=place))
         else:
             (here if place is None else elsewhere.setdefault(place, [])).append((job, kernel))
-    contract = made[0][0].routine.contract
+    contract = attempts[0][0].routine.contract
     try:
         cases = make_cases(contract, quick) if here else None
         fewer = make_cases(contract, quick=True) if elsewhere else None
@@ -153,10 +151,10 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
     lacking = frozenset(missing(kernel.target))
     if not lacking:
         return None
-    found = usual(needed)
-    if found is None or installed():
-        return found or f"this processor lacks {', '.join(sorted(lacking))}, and Bochs has none that has them"
-    return f"this processor lacks {', '.join(sorted(lacking))}; Bochs has {found.title}: {HOW_TO_GET}"
+    emulated = usual(needed)
+    if emulated is None or installed():
+        return emulated or f"this processor lacks {', '.join(sorted(lacking))}, and Bochs has none that has them"
+    return f"this processor lacks {', '.join(sorted(lacking))}; Bochs has {emulated.title}: {HOW_TO_GET}"
 
 
 def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor) -> Iterator[Judged]:
@@ -186,32 +184,28 @@ def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
         return check(running.run, cases, arrays=bool(kernel.routine.contract.elements))
 
 
-def _report(judged: Sequence[Judged]) -> None:
-    rows = [(*one.job.key, f"{one.outcome.cases:,}", one.outcome.status, one.outcome.on) for one in judged]
-    head = ("name", "isa", "lanes", "abi", "cases", "", "")
-    print_table(head, rows, "llrlrll")
-    for one in judged:
-        if one.outcome.mismatch is not None:
-            boards_of_it = drawn(one.job.routine.contract, one.outcome.mismatch)
-            print(f"\n{one.job.title} failed: {one.outcome.reason}\n{boards_of_it}")
+def _report(kernels: Sequence[Judged]) -> None:
+    outcomes = [kernel.outcome for kernel in kernels]
+    rows = [(*kernel.key, f"{kernel.outcome.cases:,}", kernel.outcome.status, kernel.outcome.on) for kernel in kernels]
+    print_table(("name", "isa", "lanes", "abi", "cases", "", ""), rows, "llrlrll")
+    for kernel in kernels:
+        if kernel.outcome.mismatch is not None:
+            print(f"\n{kernel.job.title} failed: {kernel.outcome.reason}")
+            print(drawn(kernel.job.routine.contract, kernel.outcome.mismatch))
     # Kernels that never came to a case, gathered by the reason.
-    why = Counter((o.status, o.reason) for o in (one.outcome for one in judged) if o.reason and o.mismatch is None)
-    for (status, reason), number in why.items():
-        print(f"\n{number} {status}: {reason}")
-    statuses = Counter(one.outcome.status for one in judged)
-    total = sum(one.outcome.cases for one in judged)
-    summary = ", ".join(f"{statuses[status]} {status}" for status in ("passed", "failed", "not run"))
-    places = Counter(one.outcome.on or "natively" for one in judged if one.outcome.status != "not run")
-    ran = ", ".join(f"{number} {place if place == 'natively' else 'on ' + place}" for place, number in places.items())
-    print(f"\n{len(judged)} kernels: {summary}; {total:,} calls" + (f"\nran: {ran}" if ran else ""))
+    print_reasons((outcome.status, outcome.reason) for outcome in outcomes if outcome.reason and not outcome.mismatch)
+    summary = tally([outcome.status for outcome in outcomes], ("passed", "failed", "not run"))
+    anywhere = [outcome for outcome in outcomes if outcome.status != "not run"]
+    places = Counter(f"on {outcome.on}" if outcome.on else "natively" for outcome in anywhere)
+    ran = ", ".join(f"{number} {place}" for place, number in places.items())
+    print(f"\n{summary}; {sum(outcome.cases for outcome in outcomes):,} calls" + (f"\nran: {ran}" if ran else ""))
 
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """A case that went wrong, as boards."""
-    kinds = {parameter.name: parameter for parameter in contract.elements or contract.parameters}
-    lines, shown = input_lines((name, kinds[name].kind, word) for name, word in mismatch.inputs)
-    for name, expected, got in zip(contract.results, mismatch.expected, mismatch.got, strict=True):
-        shown += [(f"{name}, expected", expected), (f"{name}, got", got)]
+    kinds = {parameter.name: parameter.kind for parameter in contract.elements or contract.parameters}
+    lines, shown = input_lines((name, kinds[name], word) for name, word in mismatch.inputs)
+    shown += expected_and_got(contract.results, mismatch.expected, mismatch.got)
     return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown)
 
 
@@ -233,7 +227,7 @@ def _check_object(arguments: Namespace, on: Processor | None) -> int:
     (outcome,) = check_emulated([EmulatedCode(binary, calling_sequence(kernel), arrays)], cases, on)
     outcome = replace(outcome, on=outcome.on or f"{on.title}, emulated")
     if arguments.json:
-        print_json([_row({"name": symbol, "isa": None, "lanes": 1, "abi": abi}, outcome)])
+        print_json([_row((symbol, None, 1, abi), outcome)])
     else:
         print(f"{symbol} as {routine.name}, {abi}: {outcome.status}")
         print(f"{outcome.cases:,} calls on {outcome.on}")
@@ -254,8 +248,8 @@ def processor_for(binary: Binary, on: Processor | None = None) -> Processor:
         if lacking := needed - on.features:
             raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}")
         return on
-    found = usual(needed)
-    if found is None:
-        lacking = needed - frozenset[str]().union(*(one.features for one in PROCESSORS.values()))
+    emulated = usual(needed)
+    if emulated is None:
+        lacking = needed - frozenset[str]().union(*(processor.features for processor in PROCESSORS.values()))
         raise CannotRunHere(f"no processor in Bochs is known to have {', '.join(sorted(lacking or needed))}")
-    return ready(found.name)
+    return ready(emulated.name)

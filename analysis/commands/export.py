@@ -102,7 +102,7 @@ def _request(arguments: Namespace, given: Format) -> Request:
     if arguments.endbr64 and not given.endbr64:
         raise ValueError(f"{arguments.format} has no endbr64 of its own: leave --endbr64 out")
     if arguments.dispatch and not given.dispatch:
-        choosing = [name for name, one in FORMATS.items() if one.dispatch]
+        choosing = [name for name, format in FORMATS.items() if format.dispatch]
         raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
     if given.fallback and (arguments.dispatch or len(isas) > 1):
         isas = list(dict.fromkeys(("x86-64", *isas)))
@@ -148,12 +148,9 @@ def _prover() -> Prover | None:
 
 
 def _proofs(prover: Prover, kernels: Sequence[Kernel], time_limit: float) -> list[Certificate | None]:
-    progress = Progress(len(kernels))
-    made: list[Certificate | None] = []
-    try:
+    certificates: list[Certificate | None] = []
+    with Progress(len(kernels)) as progress:
         for kernel in kernels:
             progress.show(f"{kernel.name} {kernel.target.name}")
-            made.append(prover.prove(binary_of(kernel), task_of(kernel), time_limit))
-    finally:
-        progress.end()
-    return made
+            certificates.append(prover.prove(binary_of(kernel), task_of(kernel), time_limit))
+    return certificates

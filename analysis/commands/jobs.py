@@ -8,7 +8,7 @@ from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
@@ -22,7 +22,17 @@ from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
+
+class Verdict(Protocol):
+    """What a judge found about one kernel, or about a function of an ELF file."""
+
+    @property
+    def key(self) -> Any:
+        """Name, instruction set, lanes, convention."""
+
+
 T = TypeVar("T")
+V = TypeVar("V", bound=Verdict)
 _WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
 KernelKey = tuple[str, str, int, str]
@@ -93,6 +103,12 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
             return job, f"cannot be made: {error!r}"
 
     yield from unrefused(attempt, jobs)
+
+
+def judged(work: Work[V], jobs: Sequence[Job], effort: Callable[[Sequence[Job]], int] = len) -> list[V]:
+    """What `work` gives for the jobs, told on the terminal meanwhile, in the order of the kernels' keys."""
+    with Progress(len(jobs)) as progress:
+        return sorted(in_processes(work, jobs, progress, effort), key=lambda verdict: verdict.key)
 
 
 def in_processes(

@@ -52,33 +52,24 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
     position = board.parse_fen(fen)
     if side not in (None, "w", "b"):
         raise ValueError(f"no side '{side}': write w or b")
-    return _from_position(routine, position, "w" if side == "w" else "b" if side == "b" else position.side)
-
-
-def _from_position(routine: Routine, position: board.Position, side: board.Side) -> dict[str, int]:
-    names = {parameter.name for parameter in routine.contract.parameters}
-    apart = "queens" in names  # then rooks and bishops are these alone
-    of_sides: tuple[tuple[str, board.Side], ...] = (("white", "w"), ("black", "b"))
-    found = {
-        "sliders": _sliders(routine, position, side),
-        "rooks": position.sliders(side, not apart, False) | position.rooks(side),
-        "bishops": position.sliders(side, False, not apart) | position.bishops(side),
-        "queens": position.queens(side),
-        "white": sum(position.piece(letter) for letter in "PNBRQK"),
-        "black": sum(position.piece(letter) for letter in "pnbrqk"),
+    mover: board.Side = "w" if side == "w" else "b" if side == "b" else position.side
+    parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
+    apart = "queens" in parameters  # then rooks and bishops are these alone
+    by_name = {
+        "sliders": _sliders(routine, position, mover),
+        "rooks": position.sliders(mover, not apart, False) | position.rooks(mover),
+        "bishops": position.sliders(mover, False, not apart) | position.bishops(mover),
+        "queens": position.queens(mover),
+        "white": sum(map(position.piece, "PNBRQK")),
+        "black": sum(map(position.piece, "pnbrqk")),
+        "white_rooks": position.sliders("w", True, False),
+        "white_bishops": position.sliders("w", False, True),
+        "black_rooks": position.sliders("b", True, False),
+        "black_bishops": position.sliders("b", False, True),
     }
-    for name, one in of_sides:
-        found |= {
-            f"{name}_rooks": position.sliders(one, True, False),
-            f"{name}_bishops": position.sliders(one, False, True),
-        }
     by_kind = {"empty": position.empty, "occupied": position.occupied}
-    words = {
-        parameter.name: by_kind[parameter.kind]
-        for parameter in routine.contract.parameters
-        if parameter.kind in by_kind
-    }
-    return words | {name: word for name, word in found.items() if name in names}
+    words = {name: by_name.get(name, by_kind.get(kind)) for name, kind in parameters.items()}
+    return {name: word for name, word in words.items() if word is not None}
 
 
 def _sliders(routine: Routine, position: board.Position, side: board.Side) -> int:

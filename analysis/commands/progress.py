@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import Self
 
 
 class Progress:
     """One line on a terminal that says what is at work, and which of how many it is where `total` says so.
 
-    Nothing elsewhere: `shown` is by default whether standard error is a terminal.
+    The line goes at the end of `with Progress() as progress`. Nothing elsewhere: `shown` is by default whether standard
+    error is a terminal.
     """
 
     def __init__(self, total: int = 0, shown: bool | None = None) -> None:
@@ -22,7 +24,9 @@ class Progress:
             number = f"{self._done}/{self._total} " if self._total else ""
             print(f"\r\x1b[K{number}{name}"[:120], end="", file=sys.stderr, flush=True)
 
-    def end(self) -> None:
-        """Take the line away."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,10 +25,10 @@ from setwise.analysis.commands.arguments import (
     add_time_limit,
     object_given,
 )
-from setwise.analysis.commands.boards import boards, input_lines
-from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
+from setwise.analysis.commands.boards import boards, expected_and_got, input_lines
+from setwise.analysis.commands.jobs import Job, jobs_of, judged, lowered
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
@@ -120,14 +119,7 @@ def _prove_kernels(
     jobs = [job for job in jobs_of(chosen(names), isa, abi) if lanes in (None, job.lanes)]
     if not jobs:
         raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    progress = Progress(len(jobs))
-    try:
-        return sorted(
-            in_processes(partial(prove_all, time_limit=time_limit), jobs, progress, _effort),
-            key=lambda proof: proof.key,
-        )
-    finally:
-        progress.end()
+    return judged(partial(prove_all, time_limit=time_limit), jobs, _effort)
 
 
 def prove_object(path: str, symbol: str, spec: str, abi: str | None, time_limit: float = TIME_LIMIT) -> Proof:
@@ -163,90 +155,86 @@ def prove_all(
             yield Proof(job.key, None, reason=f"cannot be assembled: {error}")
             continue
         spent = time.process_time() - start
-        made = prover.prove(binary, task_of(kernel), time_limit)
-        yield Proof(job.key, made, confirm(kernel, made) if made.status == "refuted" else None, lowering=spent)
+        certificate = prover.prove(binary, task_of(kernel), time_limit)
+        confirmation = confirm(kernel, certificate) if certificate.status == "refuted" else None
+        yield Proof(job.key, certificate, confirmation, lowering=spent)
         start = time.process_time()
 
 
 def _effort(group: Sequence[Job]) -> int:
     """A guess at what a group costs: a square is 64 proofs, and directions together are harder than one by one."""
     contract = group[0].routine.contract
-    cases = prod(one.below or 10 for one in contract.parameters if one.kind in ("square", "dir8", "direction9"))
+    cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
     together = len(directions(contract.direction)) if contract.direction and cases == 1 else 8
     return len(group) * max(cases, together**2)
 
 
-def _row(one: Proof) -> dict[str, Any]:
-    name, isa, lanes, abi = one.key
-    made = one.certificate
-    row: dict[str, Any] = {"name": name, "isa": isa, "lanes": lanes, "abi": abi, "status": one.status}
-    row |= {"seconds": round(made.seconds, 4) if made else 0.0, "reason": one.why}
-    if made is None:
+def _row(proof: Proof) -> dict[str, Any]:
+    name, isa, lanes, abi = proof.key
+    certificate = proof.certificate
+    row: dict[str, Any] = {"name": name, "isa": isa, "lanes": lanes, "abi": abi, "status": proof.status}
+    row |= {"seconds": round(certificate.seconds, 4) if certificate else 0.0, "reason": proof.why}
+    if certificate is None:
         return row
-    row |= {"solver": made.solver, "questions": made.questions, "cases": made.cases, "paths": made.paths}
-    row |= {"sha256": made.binary.sha256, "image_sha256": made.binary.image_sha256}
-    found = made.counterexample
-    if found is not None and one.confirmation is not None:
+    row |= {key: getattr(certificate, key) for key in ("solver", "questions", "cases", "paths")}
+    row |= {key: getattr(certificate.binary, key) for key in ("sha256", "image_sha256")}
+    counterexample = certificate.counterexample
+    if counterexample is not None and proof.confirmation is not None:
         row["counterexample"] = {
-            "inputs": {name: list(words) for name, words in found.inputs},
-            "lane": found.lane,
-            "expected": list(found.expected),
-            "got": list(one.confirmation.got or found.got),
-            "confirmation": one.confirmation.status,
+            "inputs": {name: list(words) for name, words in counterexample.inputs},
+            "lane": counterexample.lane,
+            "expected": list(counterexample.expected),
+            "got": list(proof.confirmation.got or counterexample.got),
+            "confirmation": proof.confirmation.status,
         }
     return row
 
 
 def _report(proofs: Sequence[Proof], seconds: float) -> None:
-    rows = [
-        (*one.key, f"{1000 * one.certificate.seconds:.0f}" if one.certificate else "", one.status) for one in proofs
-    ]
-    head = ("name", "isa", "lanes", "abi", "ms", "")
-    print_table(head, rows, "llrlrl")
-    for one in proofs:
-        if one.status == "refuted":
-            print(f"\n{' '.join(map(str, one.key))}\n{_refutation(one)}")
-    why = Counter(one.why for one in proofs if one.status == "not proved")
-    for reason, number in why.items():
-        print(f"\n{number} not proved: {reason}")
-    statuses = Counter(one.status for one in proofs)
-    summary = ", ".join(f"{statuses[status]} {status}" for status in ("proved", "refuted", "not proved"))
-    solving = sum(one.certificate.seconds for one in proofs if one.certificate)
-    making = sum(one.lowering for one in proofs)
-    solver = next((one.certificate.solver for one in proofs if one.certificate), "no solver")
-    print(f"\n{len(proofs)} kernels: {summary}; {solver}")
+    certificates = [proof.certificate for proof in proofs if proof.certificate]
+    times = [f"{1000 * proof.certificate.seconds:.0f}" if proof.certificate else "" for proof in proofs]
+    rows = [(*proof.key, time, proof.status) for proof, time in zip(proofs, times, strict=True)]
+    print_table(("name", "isa", "lanes", "abi", "ms", ""), rows, "llrlrl")
+    for proof in proofs:
+        if proof.status == "refuted":
+            print(f"\n{' '.join(map(str, proof.key))}\n{_refutation(proof)}")
+    print_reasons((proof.status, proof.why) for proof in proofs if proof.status == "not proved")
+    summary = tally([proof.status for proof in proofs], ("proved", "refuted", "not proved"))
+    print(f"\n{summary}; {certificates[0].solver if certificates else 'no solver'}")
+    solving = sum(certificate.seconds for certificate in certificates)
+    making = sum(proof.lowering for proof in proofs)
     print(f"{seconds:.1f} s, in which processors spent {solving:.1f} s on proofs and {making:.1f} s on lowering")
 
 
-def certificate_text(one: Proof) -> str:
+def certificate_text(proof: Proof) -> str:
     """A certificate in words: what was proved of which bytes, and how; or what refutes it."""
-    made, (name, isa, lanes, abi) = one.certificate, one.key
-    title = one.title or name
-    if made is None:
-        return f"{title}: not proved: {one.reason}"
-    task = made.task
+    certificate, (name, isa, lanes, abi) = proof.certificate, proof.key
+    title = proof.title or name
+    if certificate is None:
+        return f"{title}: not proved: {proof.reason}"
+    task = certificate.task
     shape = [part for part in (isa, f"{lanes} lanes" if lanes > 1 else "", abi) if part]
-    lines = [f"{title}, {', '.join(shape)}: {made.status}", ""]
-    instructions = [(f"{i.offset:x}", i.raw.hex(), i.text()) for i in made.instructions]
+    lines = [f"{title}, {', '.join(shape)}: {certificate.status}", ""]
+    instructions = [(f"{i.offset:x}", i.raw.hex(), i.text()) for i in certificate.instructions]
     lines += tabulate(instructions, tablefmt="plain", disable_numparse=True, colalign=("right",)).split("\n")
-    told_direction = f" {task.direction}" if task.direction else ""
+    direction = f" {task.direction}" if task.direction else ""
     takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
     given = f", {' and '.join(task.requires)}" if task.requires else ""
     notes = [
-        *_digests(made.binary),
-        ("specification", f"{task.specification}{told_direction}, square by square"),
+        *_digests(certificate.binary),
+        ("specification", f"{task.specification}{direction}, square by square"),
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
-        ("changes", ", ".join(made.changed) or "nothing"),
-        ("restores", ", ".join(made.restored) if made.status == "proved" else ""),
-        ("how", _how(made)),
-        ("solver", f"{made.solver}, {counted(made.questions, 'question')}, {made.seconds:.2f} s"),
+        ("changes", ", ".join(certificate.changed) or "nothing"),
+        ("restores", ", ".join(certificate.restored) if certificate.status == "proved" else ""),
+        ("how", _how(certificate)),
+        ("solver", f"{certificate.solver}, {counted(certificate.questions, 'question')}, {certificate.seconds:.2f} s"),
     ]
     lines += ["", *(f"{name:13}  {text}" for name, text in notes if text)]
-    if made.status == "refuted":
-        lines += ["", _refutation(one)]
-    elif made.status == "not proved":
-        lines += ["", f"not proved: {made.reason}"]
+    if certificate.status == "refuted":
+        lines += ["", _refutation(proof)]
+    elif certificate.status == "not proved":
+        lines += ["", f"not proved: {certificate.reason}"]
     return "\n".join(lines)
 
 
@@ -261,12 +249,12 @@ def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
         yield "", f"{binary.image_sha256} of code and data as they were proved"
 
 
-def _how(made: Certificate) -> str:
-    parts = [counted(made.cases, "case"), counted(made.paths, "path")]
-    if made.rounds:
-        parts.append(f"loops of at most {counted(made.rounds, 'round')}")
-    if made.induction:
-        parts.append(f"loops by induction ({made.induction})")
+def _how(certificate: Certificate) -> str:
+    parts = [counted(certificate.cases, "case"), counted(certificate.paths, "path")]
+    if certificate.rounds:
+        parts.append(f"loops of at most {counted(certificate.rounds, 'round')}")
+    if certificate.induction:
+        parts.append(f"loops by induction ({certificate.induction})")
     return ", ".join(parts)
 
 
@@ -283,25 +271,20 @@ def _place(place: Place) -> str:
     return place.register if place.file == "general" else f"memory at {place.offset}"
 
 
-def _refutation(one: Proof) -> str:
-    made, said = one.certificate, one.confirmation
-    if made is None or made.counterexample is None or said is None:
+def _refutation(proof: Proof) -> str:
+    certificate, confirmation = proof.certificate, proof.confirmation
+    if certificate is None or certificate.counterexample is None or confirmation is None:
         return ""
-    found = made.counterexample
-    lines = [f"refuted: {found.complaint}; {said.description}"]
-    kinds = {argument.name: argument for argument in made.task.words}
-    number = len(found.inputs[0][1])
-    if made.task.elements:
-        where = f", the result in the place of {found.inputs[found.alias][0]}" if found.alias is not None else ""
-        lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {found.lane}:' if number > 1 else ''}")
+    case, task = certificate.counterexample, certificate.task
+    lines = [f"refuted: {case.complaint}; {confirmation.description}"]
+    kinds = {argument.name: argument.kind for argument in task.words}
+    number = len(case.inputs[0][1])
+    if task.elements:
+        where = f", the result in the place of {case.inputs[case.alias][0]}" if case.alias is not None else ""
+        lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
-        lines.append(f"board {found.lane} of {number}:")
-    selected, drawn = input_lines((name, kinds[name].kind, word) for name, word in found.words)
-    lines += selected
-    got = said.got or found.got or ()
-    for at, result in enumerate(made.task.results):
-        if found.expected:
-            drawn.append((f"{result.name}, expected", found.expected[at]))
-        if len(got) > at:
-            drawn.append((f"{result.name}, got", got[at]))
-    return "\n".join(lines) + ("\n\n" + boards(drawn) if drawn else "")
+        lines.append(f"board {case.lane} of {number}:")
+    selected, drawn = input_lines((name, kinds[name], word) for name, word in case.words)
+    got = confirmation.got or case.got or ()
+    drawn += expected_and_got([result.name for result in task.results], case.expected, got)
+    return "\n".join([*lines, *selected]) + ("\n\n" + boards(drawn) if drawn else "")

@@ -42,26 +42,24 @@ def run(arguments: Namespace) -> int:
         from setwise.analysis.semantics.domains import BitVectors
 
         BitVectors()
-    progress = Progress()
-    try:
-        data = gather(folder, arguments.check, progress.show)
-        if arguments.measure:
-            data = replace(data, measured=measure(progress.show, arguments.patience))
-        progress.show("files")
-        made = files(data)
-    except CompilerError as error:
-        raise CannotRunHere(str(error)) from None
-    except BrokenProcessPool:
-        raise CannotRunHere("one of its processes was ended from outside: try again") from None
-    finally:
-        progress.end()
+    with Progress() as progress:
+        try:
+            data = gather(folder, arguments.check, progress.show)
+            if arguments.measure:
+                data = replace(data, measured=measure(progress.show, arguments.patience))
+            progress.show("files")
+            contents = files(data)
+        except CompilerError as error:
+            raise CannotRunHere(str(error)) from None
+        except BrokenProcessPool:
+            raise CannotRunHere("one of its processes was ended from outside: try again") from None
     for note in data.notes:
         print(f"setwise report: {note}", file=sys.stderr)
-    found = list(differences(folder, made))
+    differing = list(differences(folder, contents))
     if arguments.check:
-        print("\n".join(map(str, found)) or f"{folder}: {len(made)} files are as they should be")
-        return int(bool(found))
-    write(folder, made)
-    changed = sum(one.wanted is not None for one in found)
-    print(f"{folder}: {len(made)} files, {changed} of them new or changed")
+        print("\n".join(map(str, differing)) or f"{folder}: {len(contents)} files are as they should be")
+        return int(bool(differing))
+    write(folder, contents)
+    changed = sum(difference.wanted is not None for difference in differing)
+    print(f"{folder}: {len(contents)} files, {changed} of them new or changed")
     return 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -26,3 +27,18 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]], align: str =
 def print_columns(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
     """What the rows have under these keys, as a table for people."""
     print_table([key.replace("_", " ") for key in keys], [[row[key] for key in keys] for row in rows])
+
+
+def print_reasons(verdicts: Iterable[tuple[str, str]]) -> None:
+    """How many ended alike, of statuses with their reasons."""
+    for (status, reason), number in Counter(verdicts).items():
+        print(f"\n{number} {status}: {reason}")
+
+
+def tally(statuses: Sequence[str], known: Sequence[str]) -> str:
+    """How many kernels there are, and how many of each status.
+
+    >>> tally(["passed", "passed", "failed"], ("passed", "failed", "not run"))
+    '3 kernels: 2 passed, 1 failed, 0 not run'
+    """
+    return f"{len(statuses)} kernels: {', '.join(f'{statuses.count(status)} {status}' for status in known)}"

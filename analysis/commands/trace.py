@@ -121,8 +121,8 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
 
 
 def _strip(number: int, step: Step) -> Strip:
-    written = [one for one in step.written if one.name != "rsp"]
-    return Strip(f"{number}. {step.instruction.text()}", tuple(panel for one in written for panel in _panels(one)))
+    panels = (panel for written in step.written if written.name != "rsp" for panel in _panels(written))
+    return Strip(f"{number}. {step.instruction.text()}", tuple(panels))
 
 
 def _panels(written: RegisterWrite) -> list[Panel]:

@@ -26,14 +26,10 @@ def run(arguments: Namespace) -> int:
     """Look at everything that the metadata speaks of; 1 where something is not as it says."""
     directory = Path(arguments.directory)
     metadata = read(directory)
-    progress = Progress(len(metadata.kernels))
-    try:
-        rows = [
-            {"subject": finding.subject, "what": finding.what, "status": finding.status, "reason": finding.reason}
-            for finding in findings(directory, metadata, arguments.time_limit, progress.show)
-        ]
-    finally:
-        progress.end()
+    keys = ("subject", "what", "status", "reason")
+    with Progress(len(metadata.kernels)) as progress:
+        results = findings(directory, metadata, arguments.time_limit, progress.show)
+        rows = [{key: getattr(finding, key) for key in keys} for finding in results]
     failed = sum(row["status"] == "failed" for row in rows)
     if arguments.json:
         print_json(rows)

@@ -7,12 +7,10 @@ from tests.analysis.commands.running import Capture
 
 
 def test_progress_shows_on_a_terminal_only(capsys: Capture) -> None:
-    progress = Progress(2, shown=True)
-    progress.show("one")
-    progress.show("two")
-    progress.end()
+    with Progress(2, shown=True) as progress:
+        progress.show("one")
+        progress.show("two")
     assert capsys.readouterr().err == "\r\x1b[K1/2 one\r\x1b[K2/2 two\r\x1b[K"
-    silent = Progress(2, shown=False)
-    silent.show("one")
-    silent.end()
+    with Progress(2, shown=False) as silent:
+        silent.show("one")
     assert capsys.readouterr().err == ""
