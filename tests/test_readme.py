@@ -28,7 +28,7 @@ README = ROOT / "README.md"
 DESIGN = ROOT / "docs" / "design.md"
 PAGES = (README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-PROGRAM = [sys.executable, "-c", "import sys; from setwise.analysis.commands.main import main; sys.exit(main())"]
+PROGRAM = [sys.executable, "-m", "setwise"]
 SLOW = (pytest.mark.slow,)
 
 Example = tuple[str, str]

@@ -114,11 +114,13 @@ def _key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def _modes(given: str | None) -> Sequence[Any]:
-    modes = given.split(",") if given else MODES
-    unknown = [mode for mode in modes if mode not in MODES]
-    if unknown:
-        raise ValueError(f"no calls are called '{unknown[0]}': give some of {','.join(MODES)}")
-    return modes
+    return _some_of(MODES, given.split(","), "no calls are") if given else MODES
+
+
+def _some_of(known: Sequence[str], names: Sequence[str], none_is: str) -> Sequence[str]:
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"{none_is} called '{unknown[0]}': give some of {','.join(known)}")
+    return names
 
 
 def _kernels(arguments: Namespace, progress: Progress) -> Iterator[Kernel]:
@@ -168,9 +170,7 @@ def _with_compiled(
     """The subjects, each followed by what compilers make of C for the same routine, instruction set and lanes."""
     if any(kernel.convention.name != "sysv" for kernel in kernels):
         raise ValueError("compilers' code is called as System V says: leave --abi out, or --beside")
-    unknown = [name for name in names if name not in _COMPILERS]
-    if unknown:
-        raise ValueError(f"no compiler is called '{unknown[0]}': give some of {','.join(_COMPILERS)}")
+    _some_of(_COMPILERS, names, "no compiler is")
     here = compilers.installed()
     using = [compiler for compiler in here if compiler.name.partition("-")[0] in names]
     absent = [name for name in names if not any(compiler.name.partition("-")[0] == name for compiler in using)]

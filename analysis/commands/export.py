@@ -80,15 +80,15 @@ def run(arguments: Namespace) -> int:
         raise
     wanting = "" if arguments.unproved else ", for bitwuzla is not installed (pip install bitwuzla)"
     proved = "proved" if prover else f"not proved{wanting}"
-    made = f"{counted(len(files), 'file')} and {record.NAME}"
-    print(f"{made} in {arguments.output}: {counted(len(kernels), 'kernel')}, {proved}")
+    written = f"{counted(len(files), 'file')} and {record.NAME} in {arguments.output}"
+    print(f"{written}: {counted(len(kernels), 'kernel')}, {proved}")
     return 0
 
 
 def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
     """Say which of the routines that were named are not among the kernels for all instruction sets."""
-    made = {(kernel.name, kernel.target.name) for kernel in kernels}
-    missing = [f"{name} for {isa}" for name in request.names for isa in request.isas if (name, isa) not in made]
+    exported = {(kernel.name, kernel.target.name) for kernel in kernels}
+    missing = [f"{name} for {isa}" for name in request.names for isa in request.isas if (name, isa) not in exported]
     if missing:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)

@@ -8,7 +8,7 @@ predicted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -97,11 +97,9 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     dataflow.run(body, rows)
     results = [dataflow.value(name) for name in _RESULTS if dataflow.value(name).producer != BEFORE] + dataflow.results
     last = max(results, key=lambda value: value.ready, default=Arrival())
-    return _cost(
-        stream,
-        body,
-        rows,
-        processor,
+    return replace(
+        _throughput(body, rows, processor),
+        bytes=_bytes(stream),
         latency=last.ready,
         depth=max((value.depth for value in results), default=0),
         critical=critical_path(dataflow.steps, last.producer),
@@ -124,17 +122,8 @@ def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
         ready.append({name: value.ready for name, value in dataflow.values.items()})
     half = rounds // 2
     growth = [(late - ready[half - 1][name]) / half for name, late in ready[-1].items()]
-    return _cost(
-        stream,
-        stream,
-        rows,
-        processor,
-        latency=max(growth, default=0.0),
-        depth=0,
-        critical=(),
-        steps=tuple(dataflow.steps[: len(stream)]),
-        carried=True,
-    )
+    steps = tuple(dataflow.steps[: len(stream)])
+    return replace(_throughput(stream, rows, processor), latency=max(growth, default=0.0), steps=steps, carried=True)
 
 
 def loops(decoded: Sequence[Decoded]) -> tuple[tuple[Decoded, ...], ...]:
@@ -204,40 +193,36 @@ def _taken(stream: Sequence[Decoded]) -> list[bool]:
     ]
 
 
-def _cost(
-    code: Sequence[Decoded],
-    stream: Sequence[Decoded],
-    rows: Sequence[CostRow],
-    processor: Processor,
-    *,
-    latency: float,
-    depth: int,
-    critical: tuple[int, ...],
-    steps: tuple[Readiness, ...],
-    carried: bool = False,
-) -> Cost:
-    fused = [processor.fuses(one, following) for one, following in pairwise(stream)] + [False]
-    wide = any(_vectors(one, 512) for one in stream)
+def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Cost:
+    """What is to be said of these instructions without what each waits for."""
+    joins = joined(stream, processor)
+    wide = any(_vectors(instruction, 512) for instruction in stream)
     uops: list[Uops] = []
-    for instruction, row, joins in zip(stream, rows, fused, strict=True):
+    for instruction, row, joins_next in zip(stream, rows, joins, strict=True):
         closed = processor.closed if wide and _vectors(instruction, 0) else frozenset()
-        uops += [_open(one, closed) for one in _uops(instruction, row, joins, processor)]
-    slots = (
-        0.0 if joins else processor.slots(instruction, row)
-        for instruction, row, joins in zip(stream, rows, fused, strict=True)
-    )
+        uops += [_open(choices, closed) for choices in _uops(instruction, row, joins_next, processor)]
+    parts = zip(stream, rows, joins, strict=True)
     return Cost(
-        latency=latency,
+        latency=0.0,
         pressure=busiest(uops),
-        issue=sum(slots) / processor.width,
+        issue=sum(processor.slots(instruction, row) for instruction, row, joins_next in parts if not joins_next)
+        / processor.width,
         taken=sum(fetches(stream, processor)),
-        depth=depth,
-        bytes=sum({one.offset: one.length for one in code}.values()),
+        depth=0,
+        bytes=_bytes(stream),
         registers=len(_registers(stream)),
-        critical=critical,
-        steps=steps,
-        carried=carried,
+        critical=(),
+        steps=(),
     )
+
+
+def joined(stream: Sequence[Decoded], processor: Processor) -> list[bool]:
+    """Which instructions become one operation with the branch behind them."""
+    return [processor.fuses(instruction, following) for instruction, following in pairwise(stream)] + [False]
+
+
+def _bytes(code: Sequence[Decoded]) -> int:
+    return sum({instruction.offset: instruction.length for instruction in code}.values())
 
 
 def _uops(instruction: Decoded, row: CostRow, joins: bool, processor: Processor) -> list[Uops]:
@@ -264,7 +249,11 @@ def _open(uops: Uops, closed: frozenset[str]) -> Uops:
 
 def _registers(stream: Sequence[Decoded]) -> frozenset[str]:
     """The general, vector and mask registers that are named, rsp and rip left aside."""
-    named = frozenset().union(*(one.reads | one.writes for one in stream)) if stream else frozenset()
+    named = (
+        frozenset().union(*(instruction.reads | instruction.writes for instruction in stream))
+        if stream
+        else frozenset()
+    )
     return frozenset(name for name in named if name not in ("rsp", "rip"))
 
 

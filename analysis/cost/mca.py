@@ -52,8 +52,8 @@ def opinion(stream: Sequence[Decoded], processor: Processor, ours: Cost, is_roun
     program = installed()
     if program is None:
         return Opinion(None, None, "not run: no llvm-mca")
-    body = [one for one in stream if one.flow == "next"]
-    source = ".intel_syntax noprefix\n" + "".join(f"{_line(one)}\n" for one in body)
+    body = [instruction for instruction in stream if instruction.flow == "next"]
+    source = ".intel_syntax noprefix\n" + "".join(f"{_line(instruction)}\n" for instruction in body)
     many = _cycles(program, processor, source, _ROUNDS)
     once = _cycles(program, processor, source, 1)
     if many is None or once is None:
@@ -63,9 +63,9 @@ def opinion(stream: Sequence[Decoded], processor: Processor, ours: Cost, is_roun
     return Opinion(cycles, once, _why(body, processor, cycles, expected))
 
 
-def _line(one: Decoded) -> str:
+def _line(instruction: Decoded) -> str:
     """Source for llvm: constants at any place behind rip, for costs do not depend on it."""
-    return re.sub(r"\[rip[^\]]*\]|\[0x[0-9a-f]+\]", "[rip+64]", one.text("gas"))
+    return re.sub(r"\[rip[^\]]*\]|\[0x[0-9a-f]+\]", "[rip+64]", instruction.text("gas"))
 
 
 def _cycles(program: str, processor: Processor, source: str, rounds: int) -> float | None:
@@ -73,26 +73,29 @@ def _cycles(program: str, processor: Processor, source: str, rounds: int) -> flo
     done = subprocess.run(
         [*command, "-resource-pressure=false"], input=source, capture_output=True, text=True, timeout=60, check=False
     )
-    found = re.search(r"^Total Cycles:\s+(\d+)", done.stdout, re.MULTILINE)
-    return float(found[1]) if done.returncode == 0 and found else None
+    total = re.search(r"^Total Cycles:\s+(\d+)", done.stdout, re.MULTILINE)
+    return float(total[1]) if done.returncode == 0 and total else None
 
 
 def _why(body: Sequence[Decoded], processor: Processor, cycles: float, ours: float) -> str:
     if abs(cycles - ours) <= _SLACK * max(ours, 1.0):
         return ""
-    moves = sum(processor.row(one).vanishes and not processor.row(one).breaks for one in body)
+    moves = any(row.vanishes and not row.breaks for row in map(processor.row, body))
     reasons = ["repeats the code on the registers that it left: rounds may wait for each other"]
     if moves and processor.name in ("skylake-server", "ice-lake"):
         reasons.append("knows no elimination of moves")
     if _WIDTHS[processor.name] != processor.width:
         reasons.append(f"dispatches {_WIDTHS[processor.name]} a cycle, not {processor.width}")
     differing = _FIGURES.get(processor.name)
-    if differing and (found := sorted({one.mnemonic for one in body if re.fullmatch(differing, one.mnemonic)})):
-        reasons.append(f"other figures for {', '.join(found)}")
+    if differing and (known := sorted(filter(re.compile(differing).fullmatch, {i.mnemonic for i in body}))):
+        reasons.append(f"other figures for {', '.join(known)}")
     if processor.name.startswith("zen") and any(map(_changes_file, body)):
         reasons.append("leaves out the way between general, vector and mask registers")
     return "; ".join(reasons)
 
 
-def _changes_file(one: Decoded) -> bool:
-    return len({operand.file for operand in one.operands if isinstance(operand, Reg)}) > 1 and one.mask is None
+def _changes_file(instruction: Decoded) -> bool:
+    return (
+        len({operand.file for operand in instruction.operands if isinstance(operand, Reg)}) > 1
+        and instruction.mask is None
+    )

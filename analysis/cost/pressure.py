@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from setwise.analysis.cost.processors.table import Uops
 
@@ -38,9 +39,8 @@ def busiest(uops: Iterable[Uops]) -> Pressure:
     Pressure(cycles=1.5, ports=('p0', 'p6'))
     """
     counts: defaultdict[frozenset[str], float] = defaultdict(float)
-    for one in uops:
-        for ports, number in one:
-            counts[ports] += number
+    for ports, number in chain.from_iterable(uops):
+        counts[ports] += number
     unions: set[frozenset[str]] = set()
     for ports in counts:
         unions |= {ports} | {ports | union for union in unions}

@@ -24,10 +24,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from setwise.analysis.code.decode import Decoded
-from setwise.analysis.cost.bounds import fetches, round_cost, rows_of
+from setwise.analysis.cost.bounds import fetches, joined, round_cost, rows_of
 from setwise.analysis.cost.dependence import BEFORE, Dataflow, Readiness
 from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
 
@@ -89,18 +88,18 @@ def simulate(stream: Sequence[Decoded], processor: Processor) -> float:
 def _micro_operations(
     stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor
 ) -> list[_MicroOperation]:
-    joins = [processor.fuses(one, following) for one, following in pairwise(stream)] + [False]
     operations = []
-    for instruction, row, joined, fetch in zip(stream, rows, joins, fetches(stream, processor), strict=True):
+    parts = zip(stream, rows, joined(stream, processor), fetches(stream, processor), strict=True)
+    for instruction, row, joins, fetch in parts:
         size = size_of(instruction)
         operations.append(
             _MicroOperation(
                 min(row.latency.values()) if isinstance(row.latency, Mapping) else row.latency,
-                () if joined else row.uops,
+                () if joins else row.uops,
                 processor.loads[size].uops if instruction.loads else (),
                 processor.loads[size].latency if instruction.loads else 0,
                 processor.stores[size].uops if instruction.stores else (),
-                0.0 if joined else processor.slots(instruction, row),
+                0.0 if joins else processor.slots(instruction, row),
                 fetch,
             )
         )

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Options, Order
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
-from setwise.codegen.targets.table import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +44,14 @@ def kernels_of(request: Request) -> tuple[Kernel, ...]:
 
     Raises Refused where that is all.
     """
-    refused: Refused | None = None
-    kernels = []
-    for routine in map(find, request.names):
-        for isa in request.isas:
-            # Lanes are for those sets that have a choice, unless there is one alone.
-            lanes = request.lanes if len(request.isas) == 1 or len(TARGETS[isa].widths) > 1 else None
-            try:
-                kernels.append(lower(routine, isa, request.abi, lanes))
-            except Refused as error:
-                refused = error
-    if not kernels and refused is not None:
-        raise refused
-    return tuple(with_endbr64(kernel) for kernel in kernels) if request.endbr64 else tuple(kernels)
+
+    def kernel(routine: Routine, isa: str) -> Kernel:
+        # Lanes are for those sets that have a choice, unless there is one alone.
+        lanes = request.lanes if len(request.isas) == 1 or len(TARGETS[isa].widths) > 1 else None
+        return lower(routine, isa, request.abi, lanes)
+
+    kernels = unrefused(lambda pair: kernel(*pair), product(map(find, request.names), request.isas))
+    return tuple(map(with_endbr64, kernels) if request.endbr64 else kernels)
 
 
 def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:

@@ -41,10 +41,8 @@ def complaint(capsys: Capture, *arguments: str, status: int = 2) -> str:
     return done.err
 
 
-def setwise(
-    arguments: Sequence[str],
-    code: str = "import sys; from setwise.analysis.commands.main import main; sys.exit(main())",
-) -> str:
+def setwise(arguments: Sequence[str], code: str) -> str:
+    """What this program prints in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
     )
