@@ -8,11 +8,6 @@ FLOODS(_down2, __m128i, _mm_srlv_epi64, _mm_sllv_epi64)
 FLOODS(_up4, __m256i, _mm256_sllv_epi64, _mm256_srlv_epi64)
 FLOODS(_down4, __m256i, _mm256_srlv_epi64, _mm256_sllv_epi64)
 
-INLINE U64 joined2(__m128i lanes) { return _mm_cvtsi128_si64(lanes | _mm_unpackhi_epi64(lanes, lanes)); }
-INLINE U64 joined4(__m256i lanes) {
-    return joined2(_mm256_castsi256_si128(lanes) | _mm256_extracti128_si256(lanes, 1));
-}
-
 #define PAIR(name, ...) static const __m128i name = {__VA_ARGS__}
 #define FOUR(name, ...) static const __m256i name = {__VA_ARGS__}
 
@@ -85,11 +80,6 @@ INLINE void rays(U64 rooks, U64 bishops, U64 empty, U64 *results) {
 INLINE void pieces(U64 rooks, U64 bishops, U64 queens, U64 empty, U64 *results) {
     pair(rooks, bishops, empty, results);
     results[2] = joined4(both_ways(_mm256_set1_epi64x(queens), empty));
-}
-
-INLINE void sides(U64 rooks, U64 bishops, U64 other_rooks, U64 other_bishops, U64 empty, U64 *results) {
-    results[0] = whole_by_lanes(rooks, bishops, empty);
-    results[1] = whole_by_lanes(other_rooks, other_bishops, empty);
 }
 
 #define whole whole_by_lanes

@@ -12,10 +12,6 @@ FLOODS(_2, __m128i, _mm_rolv_epi64, _mm_rorv_epi64)
 FLOODS(_4, __m256i, _mm256_rolv_epi64, _mm256_rorv_epi64)
 FLOODS(_8, __m512i, _mm512_rolv_epi64, _mm512_rorv_epi64)
 
-INLINE U64 joined2(__m128i lanes) { return _mm_cvtsi128_si64(lanes | _mm_unpackhi_epi64(lanes, lanes)); }
-INLINE U64 joined4(__m256i lanes) {
-    return joined2(_mm256_castsi256_si128(lanes) | _mm256_extracti128_si256(lanes, 1));
-}
 INLINE U64 joined8(__m512i lanes) {
     return joined4(_mm512_castsi512_si256(lanes) | _mm512_extracti64x4_epi64(lanes, 1));
 }
@@ -78,11 +74,6 @@ INLINE void pair(U64 rooks, U64 bishops, U64 empty, U64 *results) {
 INLINE void pieces(U64 rooks, U64 bishops, U64 queens, U64 empty, U64 *results) {
     pair(rooks, bishops, empty, results);
     results[2] = whole_by_lanes(queens, queens, empty);
-}
-
-INLINE void sides(U64 rooks, U64 bishops, U64 other_rooks, U64 other_bishops, U64 empty, U64 *results) {
-    results[0] = whole_by_lanes(rooks, bishops, empty);
-    results[1] = whole_by_lanes(other_rooks, other_bishops, empty);
 }
 
 #define whole whole_by_lanes

@@ -39,10 +39,9 @@ static const U64 avoid_wrap[8] = {
 
 BOARD shift_one_any(BOARD board, U64 dir8) { return rotated(board, turns[dir8]) & avoid_wrap[dir8]; }
 
-BOARD dumb7_occluded_until_dry_any(BOARD gen, BOARD pro, U64 dir8) {
+INLINE BOARD dumb7_turned_until_dry(BOARD gen, BOARD pro, int turn, U64 into) {
     BOARD flood = 0;
-    int turn = turns[dir8];
-    pro &= avoid_wrap[dir8];
+    pro &= into;
     while (gen) {
         flood |= gen;
         gen = rotated(gen, turn) & pro;
@@ -50,15 +49,14 @@ BOARD dumb7_occluded_until_dry_any(BOARD gen, BOARD pro, U64 dir8) {
     return flood;
 }
 
+BOARD dumb7_occluded_until_dry_any(BOARD gen, BOARD pro, U64 dir8) {
+    return dumb7_turned_until_dry(gen, pro, turns[dir8], avoid_wrap[dir8]);
+}
+
 BOARD dumb7_attacks_until_dry_any(BOARD gen, BOARD pro, U64 dir8) {
-    BOARD flood = 0, into = avoid_wrap[dir8];
+    BOARD into = avoid_wrap[dir8];
     int turn = turns[dir8];
-    pro &= into;
-    while (gen) {
-        flood |= gen;
-        gen = rotated(gen, turn) & pro;
-    }
-    return rotated(flood, turn) & into;
+    return rotated(dumb7_turned_until_dry(gen, pro, turn, into), turn) & into;
 }
 
 BOARD dumb7_attacks_any(BOARD gen, BOARD pro, U64 dir8) {
@@ -93,27 +91,19 @@ BOARD kogge_stone_attacks_any(BOARD gen, BOARD pro, U64 dir8) {
 
 /* Sums and differences without an adder. */
 
-BOARD bytewise_carry_loop_64(BOARD x, BOARD y) {
-    BOARD sum = x ^ y, carries = x & y;
-    while (carries) {
-        carries <<= 1;
-        BOARD next = sum & carries;
-        sum ^= carries;
-        carries = next;
+#define CARRY_LOOP(bits)                                                                                              \
+    BOARD bytewise_carry_loop_##bits(BOARD x, BOARD y) {                                                              \
+        uint##bits##_t sum = (uint##bits##_t)(x ^ y), carries = (uint##bits##_t)(x & y);                              \
+        while (carries) {                                                                                             \
+            carries <<= 1;                                                                                            \
+            uint##bits##_t next = sum & carries;                                                                      \
+            sum ^= carries;                                                                                           \
+            carries = next;                                                                                           \
+        }                                                                                                             \
+        return sum;                                                                                                   \
     }
-    return sum;
-}
-
-BOARD bytewise_carry_loop_32(BOARD x, BOARD y) {
-    uint32_t sum = (uint32_t)(x ^ y), carries = (uint32_t)(x & y);
-    while (carries) {
-        carries <<= 1;
-        uint32_t next = sum & carries;
-        sum ^= carries;
-        carries = next;
-    }
-    return sum;
-}
+CARRY_LOOP(64)
+CARRY_LOOP(32)
 
 INLINE BOARD carried(BOARD makes, BOARD passes) {
     passes &= NOT_A;

@@ -5,6 +5,11 @@
 #include "fills.h"
 #include <immintrin.h>
 
+INLINE U64 joined2(__m128i lanes) { return _mm_cvtsi128_si64(lanes | _mm_unpackhi_epi64(lanes, lanes)); }
+INLINE U64 joined4(__m256i lanes) {
+    return joined2(_mm256_castsi256_si128(lanes) | _mm256_extracti128_si256(lanes, 1));
+}
+
 #define FLOODS(suffix, V, FORTH, BACK)                                                                                \
     INLINE V dumb7_attacks##suffix(V gen, V pro, V by, V into) {                                                      \
         pro &= into;                                                                                                  \

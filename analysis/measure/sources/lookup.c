@@ -9,23 +9,17 @@ __asm__(".section .rodata.attacks,\"a\"\n.balign 64\n.hidden attacks\n.globl att
         ".incbin \"attacks.bin\"\n.text\n");
 extern const U64 attacks[] __attribute__((visibility("hidden")));
 
-INLINE U64 of_rooks(U64 rooks, U64 occupied) {
-    U64 found = 0;
-    for (; rooks; rooks &= rooks - 1) {
-        int square = __builtin_ctzll(rooks);
-        found |= attacks[rook_squares[square].first + _pext_u64(occupied, rook_squares[square].relevant)];
+#define OF(piece)                                                                                                     \
+    INLINE U64 of_##piece##s(U64 piece##s, U64 occupied) {                                                            \
+        U64 found = 0;                                                                                                \
+        for (; piece##s; piece##s &= piece##s - 1) {                                                                  \
+            int square = __builtin_ctzll(piece##s);                                                                   \
+            found |= attacks[piece##_squares[square].first + _pext_u64(occupied, piece##_squares[square].relevant)];  \
+        }                                                                                                             \
+        return found;                                                                                                 \
     }
-    return found;
-}
-
-INLINE U64 of_bishops(U64 bishops, U64 occupied) {
-    U64 found = 0;
-    for (; bishops; bishops &= bishops - 1) {
-        int square = __builtin_ctzll(bishops);
-        found |= attacks[bishop_squares[square].first + _pext_u64(occupied, bishop_squares[square].relevant)];
-    }
-    return found;
-}
+OF(rook)
+OF(bishop)
 
 U64 sliders_union(U64 rooks, U64 bishops, U64 occupied) {
     return of_rooks(rooks, occupied) | of_bishops(bishops, occupied);

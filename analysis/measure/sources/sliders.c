@@ -23,9 +23,4 @@ INLINE void pieces(U64 rooks, U64 bishops, U64 queens, U64 empty, U64 *results) 
     results[2] = queen_kogge_stone_attacks(queens, empty);
 }
 
-INLINE void sides(U64 rooks, U64 bishops, U64 other_rooks, U64 other_bishops, U64 empty, U64 *results) {
-    results[0] = whole(rooks, bishops, empty);
-    results[1] = whole(other_rooks, other_bishops, empty);
-}
-
 #include "whole_side.h"

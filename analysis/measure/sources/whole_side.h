@@ -1,6 +1,11 @@
 /* The routines of a whole side, from occupied and from empty squares. Whoever includes this has defined how each is
    made of empty squares. */
 
+INLINE void sides(U64 rooks, U64 bishops, U64 other_rooks, U64 other_bishops, U64 empty, U64 *results) {
+    results[0] = whole(rooks, bishops, empty);
+    results[1] = whole(other_rooks, other_bishops, empty);
+}
+
 #define FROM(suffix, board, empty)                                                                                    \
     U64 sliders_union##suffix(U64 rooks, U64 bishops, U64 board) { return whole(rooks, bishops, empty); }             \
     void sliders_pair##suffix(U64 rooks, U64 bishops, U64 board, U64 *results) {                                      \
