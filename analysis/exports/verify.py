@@ -49,34 +49,32 @@ def findings(
         elf = directory / f"{kernel.symbol}.o" if recorded.request.format == "elf" else None
         task = _task(kernel, kernels)
         if isinstance(task, str):
-            yield Finding(kernel.symbol, "proof", "failed", task)
+            yield _finding(kernel.symbol, "proof", task)
         else:
             yield from check_proof(prover, kernel, task, elf, time_limit)
 
 
-def check_files(directory: Path, found: Metadata) -> Iterator[Finding]:
+def check_files(directory: Path, recorded: Metadata) -> Iterator[Finding]:
     """Whether each file has the bytes that were written."""
-    for name, digest in found.files.items():
+    for name, digest in recorded.files.items():
         try:
             same = hashlib.sha256((directory / name).read_bytes()).hexdigest() == digest
+            complaint = "" if same else "its SHA-256 is another"
         except OSError as error:
-            yield Finding(name, "as written", "failed", (error.strerror or str(error)).lower())
-            continue
-        yield Finding(name, "as written", "fine" if same else "failed", "" if same else "its SHA-256 is another")
+            complaint = (error.strerror or str(error)).lower()
+        yield _finding(name, "as written", complaint)
 
 
-def check_reproduction(found: Metadata, files: Mapping[str, bytes], metadata: bytes) -> Finding:
+def check_reproduction(recorded: Metadata, files: Mapping[str, bytes], metadata: bytes) -> Finding:
     """Whether this setwise makes the same files and the same metadata of the same request; another version need not."""
-    if found.setwise != version():
-        reason = f"setwise {found.setwise} wrote it, this is {version()}"
+    if recorded.setwise != version():
+        reason = f"setwise {recorded.setwise} wrote it, this is {version()}"
         return Finding("all files", "made again", "not checked", reason)
     now = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    others = sorted(name for name in now.keys() | found.files.keys() if now.get(name) != found.files.get(name))
-    if not found.same_but_for_proofs(metadata):
+    others = sorted(name for name in now.keys() | recorded.files.keys() if now.get(name) != recorded.files.get(name))
+    if not recorded.same_but_for_proofs(metadata):
         others.append(NAME)
-    if not others:
-        return Finding("all files", "made again", "fine")
-    return Finding("all files", "made again", "failed", f"it makes others: {', '.join(others)}")
+    return _finding("all files", "made again", f"it makes others: {', '.join(others)}" if others else "")
 
 
 def _kernels_again(recorded: Metadata) -> tuple[Kernel, ...]:
@@ -95,16 +93,16 @@ def _made_again(recorded: Metadata, kernels: Sequence[Kernel]) -> Finding:
         files = files_of(request, kernels)
         again = metadata(request, kernels, cache(facts_of), files, [None] * len(kernels))
     except (ValueError, LookupError) as error:
-        return Finding("all files", "made again", "failed", str(error))
+        return _finding("all files", "made again", str(error))
     return check_reproduction(recorded, files, again)
 
 
 def _task(recorded: Recorded, kernels: Sequence[Kernel]) -> Task | str:
     """What a recorded kernel has to do, by the catalogue, not by what the metadata says; or why there is no telling."""
     wanted = recorded.name, recorded.isa, recorded.lanes, recorded.abi
-    for one in kernels:
-        if (one.name, one.target.name, one.layout.lanes, one.convention.name) == wanted:
-            return task_of(one)
+    for kernel in kernels:
+        if (kernel.name, kernel.target.name, kernel.layout.lanes, kernel.convention.name) == wanted:
+            return task_of(kernel)
     return f"the request has no {recorded.name} for {recorded.isa}, {recorded.lanes} lanes, {recorded.abi}"
 
 
@@ -114,7 +112,7 @@ def check_figures(recorded: Recorded) -> Finding:
         decoded = decode(recorded.binary.text)
         counts = count(recorded.binary).as_dict()
     except (DecodeError, UnclassifiedError) as error:
-        return Finding(recorded.symbol, "figures", "failed", str(error))
+        return _finding(recorded.symbol, "figures", str(error))
     wrong = [
         what
         for what, same in (
@@ -126,24 +124,26 @@ def check_figures(recorded: Recorded) -> Finding:
         )
         if not same
     ]
-    reason = f"other bytes than its {' and '.join(wrong)} say" if wrong else ""
-    return Finding(recorded.symbol, "figures", "failed" if wrong else "fine", reason)
+    return _finding(recorded.symbol, "figures", f"other bytes than its {' and '.join(wrong)} say" if wrong else "")
 
 
 def check_proof(
     prover: Prover, recorded: Recorded, task: Task, elf: Path | None, time_limit: float = TIME_LIMIT
 ) -> Iterator[Finding]:
     """Whether the recorded bytes do what the routine promises, and those in its ELF file, if there is one."""
-    made = prover.prove(recorded.binary, task, time_limit)
-    yield _proved(recorded.symbol, made)
+    yield _proved(recorded.symbol, prover.prove(recorded.binary, task, time_limit))
     if elf is None:
         return
     try:
         yield _proved(elf.name, prover.prove(load(elf, recorded.symbol), task, time_limit))
     except ObjectError as error:
-        yield Finding(elf.name, "proof", "failed", str(error))
+        yield _finding(elf.name, "proof", str(error))
 
 
-def _proved(subject: str, made: Certificate) -> Finding:
-    fine = made.status == "proved"
-    return Finding(subject, "proof", "fine" if fine else "failed", "" if fine else f"{made.status}: {made.reason}")
+def _proved(subject: str, proof: Certificate) -> Finding:
+    return _finding(subject, "proof", "" if proof.status == "proved" else f"{proof.status}: {proof.reason}")
+
+
+def _finding(subject: str, what: str, complaint: str) -> Finding:
+    """One that is fine without a complaint."""
+    return Finding(subject, what, "failed" if complaint else "fine", complaint)

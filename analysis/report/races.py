@@ -122,19 +122,10 @@ def sections(measured: Measured | None) -> dict[str, str | None]:
 
 
 def _table(run: Sequence[Race]) -> str:
-    lines = [
-        (
-            code(race.key[0]),
-            race.title,
-            race.mode,
-            f"{race.ours:.2f}",
-            f"{race.theirs:.2f}",
-            race.maker,
-            f"{race.speed:.2f}",
-            race.outcome,
-        )
-        for race in sorted(run, key=lambda race: race.speed)
-    ]
+    lines = []
+    for race in sorted(run, key=lambda race: race.speed):
+        ours, theirs, speed = (f"{figure:.2f}" for figure in (race.ours, race.theirs, race.speed))
+        lines.append((code(race.key[0]), race.title, race.mode, ours, theirs, race.maker, speed, race.outcome))
     return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
 
 

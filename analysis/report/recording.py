@@ -46,25 +46,24 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
     kernels = list(_kernels())
     judged = list(_judged(kernels, progress))
     judgements = {
-        ((kernel.name, kernel.target.name, kernel.layout.lanes), one.label): judgement
-        for kernel, one, judgement in judged
+        ((kernel.name, kernel.target.name, kernel.layout.lanes), function.label): judgement
+        for kernel, function, judgement in judged
     }
     ours = [subject(kernel) for kernel in kernels]
     theirs = [
-        subject(kernel, one.binary, one.label)
-        for kernel, one, judgement in judged
-        if one.binary is not None and judgement.status in ("proved", "passed")
+        subject(kernel, function.binary, function.label)
+        for kernel, function, judgement in judged
+        if function.binary is not None and judgement.status in ("proved", "passed")
     ]
-    empty = empty_routines([one for one in ours if not one.boards])
+    empty = empty_routines([routine for routine in ours if not routine.boards])
     timings = bench([*ours, *theirs, *empty], patience=patience, report=progress)
     progress("a second run")
     second = bench(ours, patience=patience, report=progress)
-    again = {one.measurand: one.median for one in second if isinstance(one, Timing)}
+    again = {timing.measurand: timing.median for timing in second if isinstance(timing, Timing)}
     here = processor_here()
     modelled = forecasts_of(ours, here, progress) if here else {}
-    rows = [figures_from(kernel) for kernel in kernels]
-    fingerprints = {row.key: row.fingerprint for row in rows}
-    nothing = [one.median for one in timings if isinstance(one, Timing) and one.measurand.maker == EMPTY]
+    fingerprints = {figures.key: figures.fingerprint for figures in map(figures_from, kernels)}
+    nothing = [timing.median for timing in timings if isinstance(timing, Timing) and timing.measurand.maker == EMPTY]
     return Measured(
         machine=machine(),
         processor=here.name if here else "",
@@ -72,13 +71,13 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
         method=METHOD,
         empty=min(nothing, default=None),
         timed=tuple(
-            replace(_timed(one, modelled, judgements, fingerprints), again=again.get(one.measurand))
-            for one in timings
-            if one.measurand.maker != EMPTY
+            replace(_timed(timing, modelled, judgements, fingerprints), again=again.get(timing.measurand))
+            for timing in timings
+            if timing.measurand.maker != EMPTY
         ),
         wrong=tuple(
-            f"{one.label}, {one.routine}: {judgement.reason}"
-            for _, one, judgement in judged
+            f"{function.label}, {function.routine}: {judgement.reason}"
+            for _, function, judgement in judged
             if judgement.status == "failed"
         ),
     )
@@ -111,8 +110,8 @@ def _numbers() -> tuple[int, int]:
     """Family and model as Linux tells them; 0 and 0 elsewhere."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
-    return int(told.get("cpu family", 0)), int(told.get("model", 0))
+    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
+    return int(entries.get("cpu family", 0)), int(entries.get("model", 0))
 
 
 def _kernels() -> Iterator[Kernel]:
@@ -129,10 +128,10 @@ def _kernels() -> Iterator[Kernel]:
 def _judged(kernels: Sequence[Kernel], progress: Callable[[str], None]) -> Iterator[tuple[Kernel, Compiled, Judgement]]:
     """What compilers make for these kernels, and whether it is right."""
     prover = Prover()
-    for kernel, made in zip(kernels, rivals_of(kernels), strict=True):
+    for kernel, functions in zip(kernels, rivals_of(kernels), strict=True):
         progress(f"proofs of what compilers make of {kernel.name} for {kernel.target.name}")
-        for one in made:
-            yield kernel, one, judge(one, kernel, prover, _PROOF)
+        for function in functions:
+            yield kernel, function, judge(function, kernel, prover, _PROOF)
 
 
 Forecasts = dict[tuple[FigureKey, str], tuple[float, float | None]]
@@ -141,33 +140,33 @@ Forecasts = dict[tuple[FigureKey, str], tuple[float, float | None]]
 def forecasts_of(subjects: Sequence[Subject], here: Processor, progress: Callable[[str], None]) -> Forecasts:
     """The model's bound for what the timing loop executes, and its forecast, in cycles of a call or a board."""
     forecasts: Forecasts = {}
-    for one in subjects:
-        if one.varies:
+    for routine in subjects:
+        if routine.varies:
             continue
-        progress(f"model of {one.name} for {one.isa}")
-        short = replace(one, boards=_SHORT) if one.boards else one
+        progress(f"model of {routine.name} for {routine.isa}")
+        short = replace(routine, boards=_SHORT) if routine.boards else routine
         units = short.boards or short.calls
         for mode in short.modes:
             stream = round_stream(short, mode)
             forecast = round(simulate(stream, here) / units, 3) if here.name in CORES else None
             bound = round(round_cost(stream, here).bound / units, 3)
-            forecasts[(one.name, one.isa, one.lanes), mode] = bound, forecast
+            forecasts[(routine.name, routine.isa, routine.lanes), mode] = bound, forecast
     return forecasts
 
 
 def _timed(
-    one: Timing | Refusal,
+    timing: Timing | Refusal,
     modelled: Forecasts,
     judgements: Mapping[tuple[FigureKey, str], Judgement],
     fingerprints: Mapping[FigureKey, str],
 ) -> Timed:
-    measurand = one.measurand
+    measurand = timing.measurand
     key = measurand.name, measurand.isa, measurand.lanes
     judgement = judgements.get((key, measurand.maker))
     fingerprint = fingerprints[key] if measurand.maker == OURS else ""
     right = judgement.status if judgement else ""
-    made = partial(Timed, *key, measurand.maker, measurand.mode, measurand.unit, right=right, fingerprint=fingerprint)
-    if isinstance(one, Refusal):
-        return made(None, None, one.clean / max(1, one.trials), reason=one.reason)
+    timed = partial(Timed, *key, measurand.maker, measurand.mode, measurand.unit, right=right, fingerprint=fingerprint)
+    if isinstance(timing, Refusal):
+        return timed(None, None, timing.clean / max(1, timing.trials), reason=timing.reason)
     bound, forecast = modelled.get((key, measurand.mode), (None, None)) if measurand.maker == OURS else (None, None)
-    return made(one.median, one.p10, one.acceptance, bound=bound, model=forecast)
+    return timed(timing.median, timing.p10, timing.acceptance, bound=bound, model=forecast)
