@@ -49,9 +49,9 @@ def test_every_routine_of_the_literature_is_in_the_table() -> None:
 
 def test_tables_are_the_pages_own() -> None:
     """What the page's makers compute, spot-checked by hand: squares from h1, h1 = 0."""
-    first, masks = exploding._first_steps(exploding.BISHOP_STEPS), exploding._masks(exploding.BISHOP_STEPS)
+    first, masks = exploding._reached(exploding.BISHOP_STEPS, 1), exploding._reached(exploding.BISHOP_STEPS, 7)
     assert (first[0], masks[0]) == (1 << 9, 0x8040_2010_0804_0200)
-    first, masks = exploding._first_steps(exploding.ROOK_STEPS), exploding._masks(exploding.ROOK_STEPS)
+    first, masks = exploding._reached(exploding.ROOK_STEPS, 1), exploding._reached(exploding.ROOK_STEPS, 7)
     assert (first[0], masks[0]) == (1 << 1 | 1 << 8, 0x0101_0101_0101_01FE)
     assert first[27] == 1 << 26 | 1 << 28 | 1 << 19 | 1 << 35
 

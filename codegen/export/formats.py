@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from setwise.codegen.export.listings import go
@@ -40,22 +41,16 @@ class Format:
     abi: str = "sysv"
 
 
-def _listings(syntax: str, ending: str) -> Writer:
-    def files(order: Order) -> dict[str, bytes]:
-        return {
-            f"{symbol(kernel)}{ending}": listing(kernel, order.facts(kernel), syntax).encode("ascii")
-            for kernel in order.kernels
-        }
-
-    return files
+def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
+    return {
+        f"{symbol(kernel)}{ending}": listing(kernel, order.facts(kernel), syntax).encode("ascii")
+        for kernel in order.kernels
+    }
 
 
-def _objects(write: Callable[[ObjectFile], bytes], ending: str) -> Writer:
-    def files(order: Order) -> dict[str, bytes]:
-        objects = {f"{symbol(kernel)}{ending}": write(object_file(kernel)) for kernel in order.kernels}
-        return objects | {NAME: header(order).encode("ascii")}
-
-    return files
+def _objects(write: Callable[[ObjectFile], bytes], ending: str, order: Order) -> dict[str, bytes]:
+    objects = {f"{symbol(kernel)}{ending}": write(object_file(kernel)) for kernel in order.kernels}
+    return objects | {NAME: header(order).encode("ascii")}
 
 
 def _library(order: Order) -> dict[str, bytes]:
@@ -71,11 +66,13 @@ def _library(order: Order) -> dict[str, bytes]:
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "nasm": Format("a listing a routine, for NASM", _listings("nasm", ".asm")),
-        "gas": Format("a listing a routine, for GNU as in Intel's syntax", _listings("gas", ".s")),
-        "att": Format("a listing a routine, for GNU as in AT&T's syntax", _listings("att", ".s")),
+        "nasm": Format("a listing a routine, for NASM", partial(_listings, "nasm", ".asm")),
+        "gas": Format("a listing a routine, for GNU as in Intel's syntax", partial(_listings, "gas", ".s")),
+        "att": Format("a listing a routine, for GNU as in AT&T's syntax", partial(_listings, "att", ".s")),
         "masm": Format(
-            "a listing a routine, for Microsoft's ml64 and LLVM's llvm-ml", _listings("masm", ".asm"), abi="win64"
+            "a listing a routine, for Microsoft's ml64 and LLVM's llvm-ml",
+            partial(_listings, "masm", ".asm"),
+            abi="win64",
         ),
         "go": Format("a Go package: assembly and declarations", go.files, endbr64=False),
         "c": Format(
@@ -85,9 +82,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "a Rust module of inline functions", rust_module.files, fallback=True, dispatch=True, endbr64=False
         ),
         "zig": Format("a Zig file of inline functions", zig_module.files, fallback=True, endbr64=False),
-        "elf": Format("an ELF object a routine, and a C header", _objects(elf, ".o")),
-        "coff": Format("a COFF object a routine, and a C header", _objects(coff, ".obj"), abi="win64"),
-        "macho": Format("a Mach-O object a routine, and a C header", _objects(macho, ".o")),
+        "elf": Format("an ELF object a routine, and a C header", partial(_objects, elf, ".o")),
+        "coff": Format("a COFF object a routine, and a C header", partial(_objects, coff, ".obj"), abi="win64"),
+        "macho": Format("a Mach-O object a routine, and a C header", partial(_objects, macho, ".o")),
         "lib": Format("a static library, ELF or for win64 COFF, and a C header", _library),
     }
 )

@@ -13,7 +13,7 @@ Where the page is wrong or leaves things open, this file departs from it:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from setwise.codegen.describe.values import ALL, Value, below, constant, switch, table, when
@@ -48,8 +48,8 @@ ROOK_REPEATS = (
 
 def bishop(square: Value, free: Value) -> Value:
     """Attacks of a bishop on `square` (`bishopAttacks`): the switch on the repeats falls through."""
-    mask = table(_masks(BISHOP_STEPS), square)
-    first = table(_first_steps(BISHOP_STEPS), square)
+    mask = table(_reached(BISHOP_STEPS, 7), square)
+    first = table(_reached(BISHOP_STEPS, 1), square)
 
     def explode(attacks: Value, board: Value) -> tuple[Value, ...]:
         board >>= 9
@@ -72,8 +72,8 @@ def bishop(square: Value, free: Value) -> Value:
 
 def rook(square: Value, free: Value) -> Value:
     """Attacks of a rook on `square` (`rookAttacks`): a first explosion by case, then as many as are left."""
-    mask = table(_masks(ROOK_STEPS), square)
-    first = table(_first_steps(ROOK_STEPS), square)
+    mask = table(_reached(ROOK_STEPS, 7), square)
+    first = table(_reached(ROOK_STEPS, 1), square)
     start = (first & free) >> 8
 
     def clear_south_west(board: Value) -> Value:
@@ -176,24 +176,16 @@ def direction(square: Value, number: Value, white: Value, black: Value, files: F
     return when(below(number - 1, 8), named, constant(0))[0]
 
 
-def _first_steps(steps: tuple[tuple[int, int], ...]) -> list[int]:
-    """The squares one step away from each square (`initB`, `initR`)."""
-    return [_walk(square, steps, 1) for square in range(64)]
+def _reached(steps: tuple[tuple[int, int], ...], farthest: int) -> list[int]:
+    """For each square those so many steps away at most: 1 (`initB`, `initR`), or all (`maskB`, `maskR`)."""
+    return [sum(1 << at for step in steps for at in _walk(square, *step, farthest)) for square in range(64)]
 
 
-def _masks(steps: tuple[tuple[int, int], ...]) -> list[int]:
-    """All squares of the rays from each square (`maskB`, `maskR`)."""
-    return [_walk(square, steps, 7) for square in range(64)]
-
-
-def _walk(square: int, steps: tuple[tuple[int, int], ...], farthest: int) -> int:
-    board = 0
-    for rank_step, file_step in steps:
-        for n in range(1, farthest + 1):
-            rank, file = square // 8 + n * rank_step, square % 8 + n * file_step
-            if 0 <= rank <= 7 and 0 <= file <= 7:
-                board |= 1 << (8 * rank + file)
-    return board
+def _walk(square: int, rank_step: int, file_step: int, farthest: int) -> Iterator[int]:
+    for n in range(1, farthest + 1):
+        rank, file = square // 8 + n * rank_step, square % 8 + n * file_step
+        if 0 <= rank <= 7 and 0 <= file <= 7:
+            yield 8 * rank + file
 
 
 def _rank_attacks() -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from setwise.codegen.describe.values import WRITES
-from setwise.codegen.machine.code import Code, Instruction, Label, Memory, Operand, Register, vector
+from setwise.codegen.machine.code import Code, Instruction, Item, Memory, Operand, Register, vector
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.operands import ARGUMENT, RSP
@@ -46,8 +46,8 @@ class Frame:
 
 
 def with_frame(
-    items: tuple[Instruction | Label, ...], frame: Frame, convention: Convention, avx: bool, wide_result: bool
-) -> tuple[Instruction | Label, ...]:
+    items: tuple[Item, ...], frame: Frame, convention: Convention, avx: bool, wide_result: bool
+) -> tuple[Item, ...]:
     """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp.
 
     SSE code that follows runs slowly while upper halves of registers 0 to 15 are dirty: vzeroupper cleans them, unless
@@ -81,7 +81,7 @@ def with_frame(
     return (*before, *body, *(Instruction(name) for name in way_out), *after, Instruction("ret"))
 
 
-def _writes_upper_half(items: tuple[Instruction | Label, ...]) -> bool:
+def _writes_upper_half(items: tuple[Item, ...]) -> bool:
     written = (item.operands[0] for item in items if isinstance(item, Instruction) and item.operands)
     return any(isinstance(r, Register) and r.file == "vector" and r.bits > 128 and r.number < 16 for r in written)
 

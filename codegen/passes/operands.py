@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setwise.codegen.machine.code import Instruction, Label, Register
+from setwise.codegen.machine.code import Instruction, Item, Register
 from setwise.codegen.passes.unit import Unit
 
 COMMUTATIVE = frozenset({"vpand", "vpor", "vpxor", "vpaddq", "vpaddb"})
@@ -15,7 +15,7 @@ def operands(unit: Unit) -> Unit:
     return replace(unit, allocated=replace(unit.allocated, items=in_short_order(unit.allocated.items)))
 
 
-def in_short_order(items: tuple[Instruction | Label, ...]) -> tuple[Instruction | Label, ...]:
+def in_short_order(items: tuple[Item, ...]) -> tuple[Item, ...]:
     """Of two registers as sources the one from 8 upwards comes first where that spares a byte of VEX prefix.
 
     Only the last source needs a bit of the longer prefix for it. GNU as and LLVM exchange such sources unasked, others

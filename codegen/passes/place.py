@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import takewhile
 
@@ -53,13 +52,9 @@ def place(graph: Graph) -> Block:
     return Block(tuple(items))
 
 
-def _owner(order: Iterable[Value]) -> dict[Value, Region]:
-    return {phi: v.region for v in order if v.region is not None for phis in v.region.phis for phi in phis}
-
-
 def _needs(order: tuple[Value, ...]) -> dict[Value, frozenset[Region]]:
     """The regions whose phis a value depends on: it can be made only inside them."""
-    owner = _owner(order)
+    owner = {phi: v.region for v in order if v.region is not None for phis in v.region.phis for phi in phis}
     needs: dict[Value, frozenset[Region]] = {}
     for value in order:
         regions: frozenset[Region] = frozenset({owner[value]} if value in owner else ())

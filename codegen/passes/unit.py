@@ -10,7 +10,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Description, Routine
 from setwise.codegen.describe.values import Region, Value
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Register
+from setwise.codegen.machine.code import Code, Datum, Item, Register
 from setwise.codegen.machine.convention import SYSV, Convention
 from setwise.codegen.targets.general import X86_64
 from setwise.codegen.targets.table import Target
@@ -58,7 +58,7 @@ class Spilled:
 class Allocated:
     """Instructions and labels with registers, the saved registers that they use, and whether the search was exact."""
 
-    items: tuple[Instruction | Label, ...]
+    items: tuple[Item, ...]
     saved: tuple[Register, ...]
     exact: bool
 

@@ -23,7 +23,7 @@ import iced_x86
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code, Instruction, Label, Register, general
-from setwise.codegen.run.context import word
+from setwise.codegen.run.context import move, word
 
 Buffer = Any
 """What Python's buffer protocol gives: bytes, an array of NumPy's or ctypes'."""
@@ -244,17 +244,20 @@ def _supervisor(size: int = _END) -> tuple[bytes, tuple[int, ...]]:
     arguments: Sequence[Register] = list(map(general, ("rdi", "rsi", "rdx", "rcx")))
 
     def current() -> list[Instruction]:
-        return [Instruction("mov", (state, _STATE)), Instruction("mov", (entry, word(state, 0)))]
+        return [Instruction("mov", (state, _STATE)), move(entry, word(state, 0))]
+
+    def copied(base: Register, at: int, to: int) -> list[Instruction]:
+        return [move(rcx, word(base, at)), move(word(entry, to), rcx)]
 
     def progress(state: int) -> list[Instruction]:
-        return [Instruction("mov", (rcx, state)), Instruction("mov", (word(entry, _PROGRESS), rcx))]
+        return [Instruction("mov", (rcx, state)), move(word(entry, _PROGRESS), rcx)]
 
     touch = Code(
         "touch",
         (
             Instruction("mov", (rcx, _SYSTEM)),
             Label("touch"),
-            Instruction("mov", (rax, word(rcx, 0))),
+            move(rax, word(rcx, 0)),
             Instruction("add", (rcx, _TOUCH)),
             Instruction("cmp", (rcx, size)),
             Instruction("jb", (Label("touch"),)),
@@ -266,33 +269,27 @@ def _supervisor(size: int = _END) -> tuple[bytes, tuple[int, ...]]:
             Label("next"),
             *current(),
             Instruction("mov", (rsp, _STACK + _PAGE - 64)),
-            Instruction("mov", (rax, word(state, 1))),
+            move(rax, word(state, 1)),
             Instruction("cmp", (entry, rax)),
             Instruction("jae", (Label("done"),)),
             *progress(_BEGUN),
-            *(Instruction("mov", (register, word(entry, _ARGUMENTS + n))) for n, register in enumerate(arguments)),
+            *(move(register, word(entry, _ARGUMENTS + n)) for n, register in enumerate(arguments)),
             Instruction("call", (word(entry, _FUNCTION),)),
             *current(),
-            Instruction("mov", (word(entry, _RESULT), rax)),
+            move(word(entry, _RESULT), rax),
             *progress(_RETURNED),
             Label("advance"),
             Instruction("add", (entry, 8 * _ENTRY_WORDS)),
-            Instruction("mov", (word(state, 0), entry)),
+            move(word(state, 0), entry),
             Instruction("cld"),
             Instruction("jmp", (Label("next"),)),
             *(item for n in range(_VECTORS) for item in (Label(f"vector {n}"), Instruction("call", (Label("fault"),)))),
             Label("fault"),
             *current(),
             Instruction("pop", (rax,)),
-            Instruction("mov", (word(entry, _HANDLER), rax)),
-            *(
-                item
-                for n in range(2)
-                for item in (
-                    Instruction("mov", (rcx, word(rsp, n))),
-                    Instruction("mov", (word(entry, _PUSHED + n), rcx)),
-                )
-            ),
+            move(word(entry, _HANDLER), rax),
+            *copied(rsp, 0, _PUSHED),
+            *copied(rsp, 1, _PUSHED + 1),
             *progress(_FAULTED),
             Instruction("jmp", (Label("advance"),)),
             Label("done"),

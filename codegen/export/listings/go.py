@@ -14,6 +14,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.banner import about, command
 from setwise.codegen.export.facts import Facts
+from setwise.codegen.export.listings.dialects import number_text
 from setwise.codegen.export.names import go_name, symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
@@ -201,7 +202,7 @@ def _operand(operand: Operand, name: str) -> str:
     if isinstance(operand, Label):
         return operand.name
     if isinstance(operand, int):
-        return f"${operand if abs(operand) < 100 else hex(operand)}"
+        return f"${number_text(operand)}"
     if operand.symbol is not None:
         return f"{name}_{operand.symbol}<>+{operand.displacement}(SB)"
     base = f"({_register(operand.base)})" if operand.base else ""
