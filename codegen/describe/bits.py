@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
+
 from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.values import ALL, Lanes, Value
 
@@ -22,32 +25,22 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
 
 
 def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
-    args = [known[arg] for arg in value.args]
     if value.op == "const":
         return tuple(~lane & ALL for lane in value.attr)
-    if value.op == "and":
-        return tuple(a | b for a, b in zip(*args, strict=True))
-    if value.op == "andn":
-        return args[1]
-    if value.op in ("or", "xor"):
-        return tuple(a & b for a, b in zip(*args, strict=True))
-    if value.op == "copy":
-        return args[0]
-    if value.op in ("shl", "shr") and loose:
-        left = value.attr if value.op == "shl" else tuple(64 - n for n in value.attr)
-        return tuple((z << n | z >> (64 - n)) & ALL for z, n in zip(args[0], left, strict=True))
-    if value.op == "shl":
-        return tuple((z << n | (1 << n) - 1) & ALL for z, n in zip(args[0], value.attr, strict=True))
-    if value.op == "shr":
-        return tuple(z >> n | ALL & ~(ALL >> n) for z, n in zip(args[0], value.attr, strict=True))
-    if value.op == "rotl":
-        return tuple((z << n | z >> (64 - n)) & ALL for z, n in zip(args[0], value.attr, strict=True))
     if value.op == "table":
-        widest = 0
-        for entry in value.attr[0]:
-            widest |= entry
-        return (~widest & ALL,)
-    return (0,) * value.lanes
+        return (reduce(and_, (~entry & ALL for entry in value.attr[0])),)
+    operation = value.operation
+    if not operation.left and not operation.bitwise:
+        return (0,) * value.lanes
+    return tuple(
+        operation.zeros(lane, count, loose=loose)
+        for lane, count in zip(zip(*(known[arg] for arg in value.args), strict=True), _counts(value), strict=True)
+    )
+
+
+def _counts(value: Value) -> Lanes:
+    """How far each lane is moved, 0 by operations that move nothing."""
+    return value.attr if value.operation.left else (0,) * value.lanes
 
 
 def demanded(graph: Graph, *, loose: bool = False, known: dict[Value, Lanes] | None = None) -> dict[Value, Lanes]:
@@ -72,23 +65,11 @@ def demanded(graph: Graph, *, loose: bool = False, known: dict[Value, Lanes] | N
             region = value.region
             for below in (*region.outside, *region.asked, *(v for body in region.bodies for v in body)):
                 ask(below, (ALL,) * below.lanes)
-        elif value.op == "and":
-            for arg, other in (value.args, value.args[::-1]):
-                zero = known_zero(other, known, loose=loose)
-                ask(arg, tuple(b & ~z for b, z in zip(bits, zero, strict=True)))
-        elif value.op == "andn":
-            zero = known_zero(value.args[1], known, loose=loose)
-            ask(value.args[0], tuple(b & ~z for b, z in zip(bits, zero, strict=True)))
-            ask(value.args[1], bits)
-        elif value.op in ("or", "xor", "not", "copy"):
-            for arg in value.args:
-                ask(arg, bits)
-        elif value.op == "shl":
-            ask(value.args[0], tuple(b >> n for b, n in zip(bits, value.attr, strict=True)))
-        elif value.op == "shr":
-            ask(value.args[0], tuple(b << n & ALL for b, n in zip(bits, value.attr, strict=True)))
-        elif value.op == "rotl":
-            ask(value.args[0], tuple((b >> n | b << (64 - n)) & ALL for b, n in zip(bits, value.attr, strict=True)))
+        elif value.operation.left or value.operation.bitwise:
+            zeros = [known_zero(arg, known, loose=loose) for arg in value.args]
+            lanes = tuple(zip(bits, zip(*zeros, strict=True), _counts(value), strict=True))
+            for at, arg in enumerate(value.args[:1] if value.operation.left else value.args):
+                ask(arg, tuple(value.operation.asked(b, at, lane, count) for b, lane, count in lanes))
         else:
             for arg in value.args:
                 ask(arg, (ALL,) * arg.lanes)

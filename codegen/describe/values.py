@@ -23,7 +23,8 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any, Literal
 
-ALL = (1 << 64) - 1
+from setwise.codegen.describe.operations import ALL as ALL
+from setwise.codegen.describe.operations import COMMUTATIVE, WRITES, Operation, operation_named
 
 Lanes = tuple[int, ...]
 
@@ -46,6 +47,11 @@ class Value:
     def __repr__(self) -> str:
         below = ", ".join(arg.op for arg in self.args)
         return f"<{self.op}({below})>"
+
+    @property
+    def operation(self) -> Operation:
+        """What is known of the operation."""
+        return operation_named(self.op)
 
     @property
     def constant(self) -> Lanes | None:
@@ -238,28 +244,6 @@ def shift_signed(value: Value, counts: Lanes) -> Value:
     return value.rotate(counts)
 
 
-COMPUTE: dict[str, Callable[..., int]] = {
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "not": lambda a: ~a,
-    "copy": lambda a: a,
-    "shl": lambda a, n: a << n if n < 64 else 0,
-    "shr": lambda a, n: a >> n,
-    "rotl": lambda a, n: a << n % 64 | a >> (64 - n % 64),
-}
-"""What each operation does to one lane; results are taken modulo 2**64."""
-
-COMMUTATIVE = frozenset({"and", "or", "xor", "add", "mul"})
-
-
-WRITES = frozenset({"store", "put", "put-entry", "done"})
-"""Operations that write memory and make no value; `done` ends a routine whose regions did all its writing."""
-
-
 def overwritable(value: Value) -> tuple[Value, ...]:
     """The arguments whose register a two-operand instruction could overwrite, in some order of its arguments."""
     return value.args if value.op in COMMUTATIVE or value.op == "ternary" else value.args[:1]
@@ -312,26 +296,22 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
 
 
 def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | None:
+    operation = operation_named(op)
     constants = [arg.constant for arg in args]
-    if op in COMPUTE and all(c is not None for c in constants):
+    if operation.compute is not None and all(c is not None for c in constants):
         columns = [c for c in constants if c is not None] + ([attr] if attr is not None else [])
-        return constant(tuple(COMPUTE[op](*column) for column in zip(*columns, strict=True)))
-    if op in ("shl", "shr", "rotl") and not any(attr):
+        return constant(tuple(operation.of(*column) for column in zip(*columns, strict=True)))
+    if operation.left and not any(attr):
         return args[0]
-    if op in ("shl", "shr") and all(n >= 64 for n in attr):
+    if operation.left and not any(operation.of(ALL, n) for n in attr):
         return constant(0, lanes)
-    nothing, everything = (0,) * lanes, (ALL,) * lanes
     if len(args) == 2:
-        for known, other in ((constants[0], args[1]), (constants[1], args[0])):
-            if op in ("or", "xor", "add") and known == nothing:
-                return other
-            if op == "and" and known in (nothing, everything):
-                return other if known == everything else constant(0, lanes)
-            if op == "or" and known == everything:
-                return constant(ALL, lanes)
-        if op == "sub" and constants[1] == nothing:
-            return args[0]
-        if args[0] is args[1] and op in ("and", "or"):
+        for at in (0, 1) if operation.commutes else (1,):
+            if constants[at] == (operation.neutral,) * lanes:
+                return args[1 - at]
+            if constants[at] == (operation.absorbing,) * lanes:
+                return args[at]
+        if args[0] is args[1] and operation.idempotent:
             return args[0]
     if op == "not" and args[0].op == "not":
         return args[0].args[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from setwise.codegen.describe.values import WRITES
+from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.machine.code import Code, Instruction, Item, Memory, Operand, Register, vector
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.passes.unit import Unit

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from setwise.codegen.describe.values import WRITES, Value, in_register, overwritable
+from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.values import Value, in_register, overwritable
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.targets.table import Target

@@ -7,7 +7,8 @@ from itertools import count
 
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import ALL, COMMUTATIVE, Lanes, Region, Value, constant, permuted
+from setwise.codegen.describe.operations import COMMUTATIVE
+from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, permuted
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.ternary import to_ternary
 from setwise.codegen.passes.unit import Unit
@@ -42,10 +43,8 @@ def _loosen(graph: Graph, target: Target) -> Graph:
     def rule(value: Value, old: Value) -> Value:
         if value.op not in ("shl", "shr") or value.lanes > 1:
             return value
-        for want, n in zip(wanted[old], value.attr, strict=True):
-            wrapped = (1 << n) - 1 if value.op == "shl" else ALL & ~(ALL >> n)
-            if want & wrapped:
-                return value
+        if any(want & ~value.operation.of(ALL, n) for want, n in zip(wanted[old], value.attr, strict=True)):
+            return value
         return Value(f"loose-{value.op}", value.args, value.attr, value.lanes, value.in_place)
 
     return rewrite(graph, rule)
@@ -237,17 +236,7 @@ def _load(value: Value) -> Value:
 
 def _checked(graph: Graph, target: Target) -> Graph:
     for value in graph.order:
-        if value.op not in (
-            "const",
-            "param",
-            "phi",
-            "result",
-            "copy",
-            "low-half",
-            "as-wide",
-            "done",
-            "place",
-        ) and not target.rows_for(value):
+        if not value.operation.free and not target.rows_for(value):
             raise Refused(f"{target.name} has no instruction for '{value.op}'")
     return graph
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from setwise.codegen.describe.bits import demanded, known_zero
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import ALL, COMPUTE, Lanes, Value, constant, make
+from setwise.codegen.describe.values import ALL, Lanes, Value, constant, make
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.unit import Unit
 
@@ -36,10 +36,10 @@ def fold(graph: Graph) -> Graph:
             return ~value.on(value.args[0].args)
         if value.op == "copy" and value.args[0].constant is not None:
             return value.args[0]
-        if value.op not in COMPUTE or value.op == "copy":
+        if value.operation.compute is None or value.operation.free:
             return value
-        args = value.args
-        if value.op in ("and", "or", "xor") and args[0].op == value.op and args[1].constant is not None:
+        args, joins = value.args, value.operation.bitwise and value.operation.commutes
+        if joins and args[0].op == value.op and args[1].constant is not None:
             inner, first = args[0].args
             if first.constant is not None:
                 args = (inner, make(value.op, first, args[1]))

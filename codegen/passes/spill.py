@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from setwise.codegen.describe.values import WRITES, Region, Value, in_register
+from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.values import Region, Value, in_register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled, Unit
 

@@ -7,13 +7,10 @@ Inside a cut lie values that nobody else uses. For each value the cut is taken t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
 from itertools import product
 
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Value, permuted
-
-BITWISE = frozenset({"and", "or", "xor", "not", "andn", "select"})
 
 Cut = tuple[Value, ...]
 
@@ -40,7 +37,7 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
 
     inside: dict[Value, list[Cut]] = {}
     for value in graph.order:
-        if value.op not in BITWISE or value.lanes not in wanted:
+        if not value.operation.bitwise or value.operation.free or value.lanes not in wanted:
             continue
         found = list(dict.fromkeys(cuts(value)))
         fit = [cut for cut in found if len(cut) <= 3 and sum(leaf.constant is not None for leaf in cut) <= 1]
@@ -78,15 +75,7 @@ def _truth(value: Value, inputs: dict[Value, int]) -> int:
     """The truth table of a value over its leaves' tables."""
     if value in inputs:
         return inputs[value]
-    args = [_truth(arg, inputs) for arg in value.args]
-    if value.op == "not":
-        return ~args[0] & 0xFF
-    if value.op == "andn":
-        return ~args[0] & args[1]
-    if value.op == "select":
-        return args[0] & args[1] | ~args[0] & args[2] & 0xFF
-    operations = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
-    return reduce(operations[value.op], args)
+    return value.operation.of(*(_truth(arg, inputs) for arg in value.args)) & 0xFF
 
 
 def _last_first(args: tuple[Value, ...], truth: int, ready: Mapping[Value, int]) -> tuple[tuple[Value, ...], int]:

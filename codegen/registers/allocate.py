@@ -16,7 +16,8 @@ from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
 
-from setwise.codegen.describe.values import WRITES, Value, in_register, overwritable
+from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.values import Value, in_register, overwritable
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit

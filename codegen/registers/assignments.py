@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from setwise.codegen.describe.values import WRITES, Value
+from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Item, Register
 from setwise.codegen.registers.machine import Machine
 from setwise.codegen.registers.points import RCX, REGISTERS, VECTORS, Alternative, Point, together

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from setwise.codegen.describe.values import WRITES, Region, Value, in_register, reordered
+from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.values import Region, Value, in_register, reordered
 from setwise.codegen.machine.code import Memory, Operand, Register, vector
 from setwise.codegen.machine.convention import WHOLE
 from setwise.codegen.passes.live import Event

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from setwise.codegen.export.prototypes import VECTORS, prototype
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
@@ -46,6 +45,7 @@ _JOINED = {2: "_mm_set_epi64x", 4: "_mm256_set_epi64x", 8: "_mm512_set_epi64"}
 class _C(WithIntrinsics):
     """How C writes what a kernel is made of."""
 
+    NAME = "C"
     WORD = "uint64_t"
     NUMBER = "{}ULL"
     SIGNED, UNSIGNED = "(long long){}", "(uint64_t){}"
@@ -53,30 +53,6 @@ class _C(WithIntrinsics):
     TABLE = ("static const uint{bits}_t {name}[{length}] = {{", "};")
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
-    OPERATIONS = MappingProxyType(
-        {
-            "and": "{a} & {b}",
-            "or": "{a} | {b}",
-            "xor": "{a} ^ {b}",
-            "add": "{a} + {b}",
-            "sub": "{a} - {b}",
-            "mul": "{a} * {b}",
-            "not": "~{a}",
-            "andn": "~{a} & {b}",
-            "scaled-sum": "{a} + ({b} << {n})",
-            "shl": "{a} << {n}",
-            "shr": "{a} >> {n}",
-            # Nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
-            "loose-shl": "{a} << {n} | {a} >> {m}",
-            "loose-shr": "{a} >> {n} | {a} << {m}",
-            "rotl": "{a} << {n} | {a} >> {m}",
-            "shlv": "{a} << ({b} & 63)",
-            "shrv": "{a} >> ({b} & 63)",
-            "rotlv": "{a} << ({b} & 63) | {a} >> ((64 - {b}) & 63)",
-            "gather": "_pext_u64({a}, {b})",
-            "scatter": "_pdep_u64({a}, {b})",
-        }
-    )
 
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
         return f"{name}({', '.join([*arguments, *immediates])})"

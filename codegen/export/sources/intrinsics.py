@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from setwise.codegen.describe.values import Value
-from setwise.codegen.export.sources.language import Language
+from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.targets.table import Target, per_lane_counts, uniform_count
 
 
@@ -90,7 +90,7 @@ class Call:
 
 
 def intrinsic(value: Value) -> Call:
-    """The call that makes a value with several lanes, or a general register out of one; KeyError if there is none."""
+    """The call that makes a value with several lanes, or a general register out of one; Unsaid if there is none."""
     lanes = value.lanes if value.lanes > 1 else value.args[0].lanes
     for row in INTRINSICS:
         if row.op == value.op and (not row.lanes or lanes in row.lanes) and (row.when is None or row.when(value)):
@@ -99,7 +99,7 @@ def intrinsic(value: Value) -> Call:
             signed = frozenset("abc".index(word[0]) for word in words if word.endswith("64") and word[0] in "abc")
             immediates = tuple(_immediate(word, value) for word in words if word[0] in "#=")
             return Call(named(row.name, lanes), places, signed, immediates)
-    raise KeyError(f"there is no intrinsic for '{value.op}' on {lanes} lanes")
+    raise Unsaid(f"there is no intrinsic for '{value.op}' on {lanes} lanes")
 
 
 def _immediate(word: str, value: Value) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from setwise.codegen.describe.values import Condition, Value
@@ -11,14 +11,17 @@ from setwise.codegen.export.prototypes import VECTORS
 INDENT = "    "
 
 
+class Unsaid(ValueError):
+    """A language has no words for an operation; the message names both."""
+
+
 class Language:
     """One language: its templates, and what is alike in all of them."""
 
+    NAME: ClassVar[str]
     WORD: ClassVar[str]
     """The type of a board."""
     NUMBER: ClassVar[str] = "{}"
-    OPERATIONS: ClassVar[Mapping[str, str]]
-    """Operations on {a} and {b}, by {n}, a count, and {m}, what it lacks to 64."""
     CONSTANT: ClassVar[str]
     VARIABLE: ClassVar[str]
     """Declarations: {name}, {type}, {text}."""
@@ -47,7 +50,7 @@ class Language:
     def operation(self, value: Value, operands: Sequence[str]) -> str:
         """The expression of an operation on operands that are names or numbers; for a write the whole statement.
 
-        KeyError for one that the language does not have.
+        Unsaid for one that the language does not have.
         """
         match value.op:
             case "load" | "place":
@@ -68,7 +71,9 @@ class Language:
         a, b = (*operands, "")[:2]
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
-        return self.OPERATIONS[value.op].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
+        if self.NAME not in value.operation.said:
+            raise Unsaid(f"{self.NAME} has no expression for '{value.op}'")
+        return value.operation.said[self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
         """How far each lane is shifted."""

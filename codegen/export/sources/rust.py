@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
@@ -20,6 +19,7 @@ ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy
 class _Rust(WithIntrinsics):
     """How Rust writes what a kernel is made of."""
 
+    NAME = "Rust"
     WORD = "u64"
     SIGNED, UNSIGNED = "{} as i64", "{} as u64"
     CONSTANT, VARIABLE = "let {name}: {type} = {text};", "let mut {name}: {type} = {text};"
@@ -28,30 +28,6 @@ class _Rust(WithIntrinsics):
     WHEN, IS_FIRST = "if {} {{", "{} == 0"
     SWITCH, OTHERS = "match {} {{", "_"
     RETURN = "{}"
-    OPERATIONS = MappingProxyType(
-        {
-            "and": "{a} & {b}",
-            "or": "{a} | {b}",
-            "xor": "{a} ^ {b}",
-            "add": "u64::wrapping_add({a}, {b})",
-            "sub": "u64::wrapping_sub({a}, {b})",
-            "mul": "u64::wrapping_mul({a}, {b})",
-            "not": "!{a}",
-            "andn": "!{a} & {b}",
-            "scaled-sum": "u64::wrapping_add({a}, {b} << {n})",
-            "shl": "{a} << {n}",
-            "shr": "{a} >> {n}",
-            # Nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
-            "loose-shl": "{a}.rotate_left({n})",
-            "loose-shr": "{a}.rotate_right({n})",
-            "rotl": "{a}.rotate_left({n})",
-            "shlv": "{a} << ({b} & 63)",
-            "shrv": "{a} >> ({b} & 63)",
-            "rotlv": "{a}.rotate_left({b} as u32 & 63)",
-            "gather": "core::arch::x86_64::_pext_u64({a}, {b})",
-            "scatter": "core::arch::x86_64::_pdep_u64({a}, {b})",
-        }
-    )
 
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
         constants = f"::<{', '.join(immediates)}>" if immediates else ""

@@ -11,13 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from setwise.codegen.describe.graph import Graph, postorder, rewrite
-from setwise.codegen.describe.values import WRITES, Region, Value, constant, reordered
+from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.values import Region, Value, constant, reordered
 from setwise.codegen.export.prototypes import returns
-from setwise.codegen.export.sources.language import Language
+from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.schedule import schedule
 from setwise.codegen.passes.unit import Block, PlacedRegion
+from setwise.codegen.targets.table import Refused
 
 _INLINE = ("place", "low-half", "as-wide")
 """Operations without an instruction: they are written where they are used."""
@@ -69,7 +71,11 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     names = [parameter.name for parameter in kernel.routine.contract.parameters]
     placed = schedule(place(graph), graph.results, kernel.target, len(kernel.convention.scratch))
     walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), last_readers(placed))
-    block = walk.block(placed)
+    try:
+        block = walk.block(placed)
+    except Unsaid as error:
+        what = f"{kernel.name} for {kernel.target.name}"
+        raise Refused(f"{what}: {error}: use a listing or an object, such as --format gas") from None
     lines = [*walk.head(block), *block]
     if returns(kernel):
         lines.append(language.RETURN.format(walk.text(graph.results[0])))

@@ -29,12 +29,12 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = MappingProxyType(
     }
 )
 """The lanes of the argument that an operation takes; those of a second one are numbered -1, -2 and so on."""
-_BYTES = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 
 
 class _Zig(Language):
     """How Zig writes what a kernel is made of."""
 
+    NAME = "Zig"
     WORD = "u64"
     # A variable that is never read again, or never changed, is an error in Zig unless its address is taken.
     CONSTANT, VARIABLE = "const {name}: {type} = {text};", "var {name}: {type} = {text}; _ = &{name};"
@@ -42,36 +42,6 @@ class _Zig(Language):
     LOOP, LEAVE = "while (true) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
     SWITCH, OTHERS, ARM_END = "switch ({}) {{", "else", "},"
-    OPERATIONS = MappingProxyType(
-        {
-            "and": "{a} & {b}",
-            "or": "{a} | {b}",
-            "xor": "{a} ^ {b}",
-            "add": "{a} +% {b}",
-            "sub": "{a} -% {b}",
-            "mul": "{a} *% {b}",
-            "not": "~{a}",
-            "andn": "~{a} & {b}",
-            "scaled-sum": "{a} +% ({b} << {n})",
-            "shl": "{a} << {n}",
-            "shr": "{a} >> {n}",
-            # Nobody looks at what wraps round.
-            "loose-shl": "({a} << {n}) | ({a} >> {m})",
-            "loose-shr": "({a} << {m}) | ({a} >> {n})",
-            "rotl": "({a} << {n}) | ({a} >> {m})",
-            # Of a count that is known only when the code runs the low six bits count.
-            "shlv": "@as(u64, {a}) << @as(u6, @truncate({b}))",
-            "shrv": "@as(u64, {a}) >> @as(u6, @truncate({b}))",
-            "rotlv": "std.math.rotl(u64, {a}, {b})",
-            "add-bytes": f"@bitCast({_BYTES('a')} +% {_BYTES('b')})",
-            "sub-bytes": f"@bitCast({_BYTES('a')} -% {_BYTES('b')})",
-            "broadcast": "@splat({a})",
-            "splat": "@splat({a}[0])",
-            "from-general": ".{{ {a}, 0 }}",
-            "insert": ".{{ {a}[0], {b} }}",
-            "to-general": "{a}[0]",
-        }
-    )
 
     def type_of(self, lanes: int) -> str:
         return _type(lanes)

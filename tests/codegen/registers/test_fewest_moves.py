@@ -22,7 +22,8 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph, postorder
-from setwise.codegen.describe.values import COMMUTATIVE, Value, parameter
+from setwise.codegen.describe.operations import COMMUTATIVE
+from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.select import select

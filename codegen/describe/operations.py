@@ -1,0 +1,199 @@
+"""One table: what each operation computes, lane by lane, and how languages write it.
+
+What is known of the bits of a result, and asked of the bits of an argument, follows from what is computed; so does the
+truth table of bitwise operations. An operation that is not in the table may stand in a graph; nothing is known of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from types import MappingProxyType
+
+ALL = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What one operation is.
+
+    compute    the result, modulo 2**64, of a lane of the arguments, and of the count where it has one
+    bitwise    each bit of the result depends on the bits of the arguments in its place alone
+    left       the bits are moved by the count: 1 to the left, -1 to the right
+    commutes   the two arguments may change places
+    neutral    as the second argument (where it commutes, as either) it changes nothing
+    absorbing  as either argument it is the result
+    writes     it writes memory and makes no value
+    free       no instruction makes it
+    said       by language its expression: of {a} and {b}, by {n}, a count, and {m}, what it lacks to 64
+    """
+
+    name: str
+    compute: Callable[..., int] | None = None
+    bitwise: bool = False
+    left: int = 0
+    commutes: bool = False
+    neutral: int | None = None
+    absorbing: int | None = None
+    writes: bool = False
+    free: bool = False
+    said: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether a value and itself make the value."""
+        return self.bitwise and self.commutes and (self.of(0, 0), self.of(ALL, ALL)) == (0, ALL)
+
+    def of(self, *lane: int) -> int:
+        """The result for a lane of the arguments."""
+        assert self.compute is not None
+        return self.compute(*lane) & ALL
+
+    def zeros(self, known: tuple[int, ...], count: int, *, loose: bool) -> int:
+        """The bits that are surely zero where those of the arguments are; `loose` takes a shift for a rotate."""
+        if self.left and loose:
+            return turned(known[0], self.left * count)
+        if self.left:
+            return ALL & ~self.of(~known[0] & ALL, count)
+        if not self.bitwise:
+            return 0
+        ones = 0
+        for corner in _corners(known):
+            ones |= self.of(*corner)
+        return ALL & ~ones
+
+    def asked(self, wanted: int, at: int, known: tuple[int, ...], count: int) -> int:
+        """The bits of argument number `at` on which these bits of the result may depend, the others' known zeros."""
+        if self.left:
+            return turned(wanted & self.of(ALL, count), -self.left * count)
+        if not self.bitwise:
+            return ALL
+        depends = 0
+        for others in _corners((*known[:at], *known[at + 1 :])):
+            depends |= self.of(*others[:at], 0, *others[at:]) ^ self.of(*others[:at], ALL, *others[at:])
+        return wanted & depends
+
+
+def _corners(zeros: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Arguments with none, or with all, of the bits that may be one."""
+    return product(*((0, ~zero & ALL) for zero in zeros))
+
+
+def turned(bits: int, count: int) -> int:
+    """The bits rotated to the left."""
+    return (bits << count % 64 | bits >> -count % 64) & ALL
+
+
+def _bytes(sign: int) -> Callable[[int, int], int]:
+    """Sums, or differences, of the bytes of two numbers, each modulo 256."""
+
+    def compute(a: int, b: int) -> int:
+        return sum(((a >> at & 0xFF) + sign * (b >> at & 0xFF) & 0xFF) << at for at in range(0, 64, 8))
+
+    return compute
+
+
+def _same(text: str, **others: str) -> Mapping[str, str]:
+    """The text of C, and of the other languages where they do not say otherwise."""
+    return MappingProxyType({"C": text, "Rust": text, "Zig": text, **others})
+
+
+def _only(**texts: str) -> Mapping[str, str]:
+    return MappingProxyType(texts)
+
+
+_BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
+# Of loose shifts nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
+_ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="{a}.rotate_left({n})", Zig="({a} << {n}) | ({a} >> {m})")
+_BACK = _same("{a} >> {n} | {a} << {m}", Rust="{a}.rotate_right({n})", Zig="({a} << {m}) | ({a} >> {n})")
+
+_TABLE = (
+    *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place", "low-half", "as-wide")),
+    Operation("copy", lambda a: a, bitwise=True, free=True),
+    Operation("done", writes=True, free=True),  # ends a routine whose regions did all its writing
+    Operation("and", lambda a, b: a & b, True, commutes=True, neutral=ALL, absorbing=0, said=_same("{a} & {b}")),
+    Operation("or", lambda a, b: a | b, True, commutes=True, neutral=0, absorbing=ALL, said=_same("{a} | {b}")),
+    Operation("xor", lambda a, b: a ^ b, True, commutes=True, neutral=0, said=_same("{a} ^ {b}")),
+    Operation("not", lambda a: ~a, True, said=_same("~{a}", Rust="!{a}")),
+    Operation("andn", lambda a, b: ~a & b, True, said=_same("~{a} & {b}", Rust="!{a} & {b}")),
+    Operation("select", lambda a, b, c: a & b | ~a & c, True),
+    Operation(
+        "add",
+        lambda a, b: a + b,
+        commutes=True,
+        neutral=0,
+        said=_same("{a} + {b}", Rust="u64::wrapping_add({a}, {b})", Zig="{a} +% {b}"),
+    ),
+    Operation(
+        "sub",
+        lambda a, b: a - b,
+        neutral=0,
+        said=_same("{a} - {b}", Rust="u64::wrapping_sub({a}, {b})", Zig="{a} -% {b}"),
+    ),
+    Operation(
+        "mul",
+        lambda a, b: a * b,
+        commutes=True,
+        neutral=1,
+        said=_same("{a} * {b}", Rust="u64::wrapping_mul({a}, {b})", Zig="{a} *% {b}"),
+    ),
+    Operation("add-bytes", _bytes(1), said=_only(Zig=f"@bitCast({_BYTES_OF('a')} +% {_BYTES_OF('b')})")),
+    Operation("sub-bytes", _bytes(-1), said=_only(Zig=f"@bitCast({_BYTES_OF('a')} -% {_BYTES_OF('b')})")),
+    Operation(
+        "scaled-sum",
+        lambda a, b, n: a + (b << n),
+        said=_same("{a} + ({b} << {n})", Rust="u64::wrapping_add({a}, {b} << {n})", Zig="{a} +% ({b} << {n})"),
+    ),
+    Operation("shl", lambda a, n: a << n if n < 64 else 0, left=1, said=_same("{a} << {n}")),
+    Operation("shr", lambda a, n: a >> n, left=-1, said=_same("{a} >> {n}")),
+    Operation("rotl", turned, left=1, said=_ROTATED),
+    Operation("loose-shl", said=_ROTATED),
+    Operation("loose-shr", said=_BACK),
+    # Of a count that is known only when the code runs the low six bits count.
+    Operation(
+        "shlv",
+        lambda a, n: a << n % 64,
+        said=_same("{a} << ({b} & 63)", Zig="@as(u64, {a}) << @as(u6, @truncate({b}))"),
+    ),
+    Operation(
+        "shrv",
+        lambda a, n: a >> n % 64,
+        said=_same("{a} >> ({b} & 63)", Zig="@as(u64, {a}) >> @as(u6, @truncate({b}))"),
+    ),
+    Operation(
+        "rotlv",
+        turned,
+        said=_same(
+            "{a} << ({b} & 63) | {a} >> ((64 - {b}) & 63)",
+            Rust="{a}.rotate_left({b} as u32 & 63)",
+            Zig="std.math.rotl(u64, {a}, {b})",
+        ),
+    ),
+    Operation("gather", said=_only(C="_pext_u64({a}, {b})", Rust="core::arch::x86_64::_pext_u64({a}, {b})")),
+    Operation("scatter", said=_only(C="_pdep_u64({a}, {b})", Rust="core::arch::x86_64::_pdep_u64({a}, {b})")),
+    Operation("broadcast", said=_only(Zig="@splat({a})")),
+    Operation("splat", said=_only(Zig="@splat({a}[0])")),
+    Operation("from-general", said=_only(Zig=".{{ {a}, 0 }}")),
+    Operation("to-general", said=_only(Zig="{a}[0]")),
+    Operation("insert", said=_only(Zig=".{{ {a}[0], {b} }}")),
+    *(Operation(name) for name in ("ternary", "blend", "permute", "high-half")),
+    *(Operation(name, writes=True) for name in ("store", "put", "put-entry")),
+    *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
+    *(Operation(name) for name in ("table", "entry", "address", "distance")),
+    *(Operation(name) for name in ("step", "run", "path")),  # of rays: gone when code is made
+)
+
+OPERATIONS: Mapping[str, Operation] = MappingProxyType({operation.name: operation for operation in _TABLE})
+"""By name."""
+COMMUTATIVE = frozenset(operation.name for operation in _TABLE if operation.commutes)
+WRITES = frozenset(operation.name for operation in _TABLE if operation.writes)
+
+
+def operation_named(name: str) -> Operation:
+    """The operation of that name; one of which nothing is known where the table has none.
+
+    >>> operation_named("andn").of(0b1100, 0b1010)
+    2
+    """
+    return OPERATIONS.get(name) or Operation(name)
