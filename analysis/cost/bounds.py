@@ -202,11 +202,11 @@ def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: P
         closed = processor.closed if wide and _vectors(instruction, 0) else frozenset()
         uops += [_open(choices, closed) for choices in _uops(instruction, row, joins_next, processor)]
     parts = zip(stream, rows, joins, strict=True)
+    slots = sum(processor.slots(instruction, row) for instruction, row, joins_next in parts if not joins_next)
     return Cost(
         latency=0.0,
         pressure=busiest(uops),
-        issue=sum(processor.slots(instruction, row) for instruction, row, joins_next in parts if not joins_next)
-        / processor.width,
+        issue=slots / processor.width,
         taken=sum(fetches(stream, processor)),
         depth=0,
         bytes=_bytes(stream),
@@ -249,12 +249,8 @@ def _open(uops: Uops, closed: frozenset[str]) -> Uops:
 
 def _registers(stream: Sequence[Decoded]) -> frozenset[str]:
     """The general, vector and mask registers that are named, rsp and rip left aside."""
-    named = (
-        frozenset().union(*(instruction.reads | instruction.writes for instruction in stream))
-        if stream
-        else frozenset()
-    )
-    return frozenset(name for name in named if name not in ("rsp", "rip"))
+    named = (name for instruction in stream for name in instruction.reads | instruction.writes)
+    return frozenset(named) - {"rsp", "rip"}
 
 
 def _rounded(cycles: float) -> float:

@@ -95,7 +95,5 @@ def _why(body: Sequence[Decoded], processor: Processor, cycles: float, ours: flo
 
 
 def _changes_file(instruction: Decoded) -> bool:
-    return (
-        len({operand.file for operand in instruction.operands if isinstance(operand, Reg)}) > 1
-        and instruction.mask is None
-    )
+    files = {operand.file for operand in instruction.operands if isinstance(operand, Reg)}
+    return len(files) > 1 and instruction.mask is None
