@@ -105,7 +105,7 @@ def test_a_proof_that_the_processor_does_not_share_fails(
     found = next(iter(prove_all(jobs_of([find(NAME)], "x86-64", "sysv"))))
     assert found.certificate is not None
     proofs = _refuted(lower(find(NAME), "x86-64", "sysv"))
-    monkeypatch.setattr(prove, "in_processes", lambda *_: iter([proofs]))
+    monkeypatch.setattr(prove, "judged", lambda *_: [proofs])
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", status=1)
     assert "the proof is wrong" in shown
 
