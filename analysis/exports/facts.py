@@ -41,16 +41,16 @@ def changed(decoded: Sequence[Decoded], convention: Convention) -> tuple[str, ..
     """
     written = frozenset().union(*(instruction.writes for instruction in decoded))
     saved = {register.name for register in convention.saved} | {"rsp"}
-    found = [name for name in _GENERAL if name in written - saved]
+    registers = [name for name in _GENERAL if name in written - saved]
     numbers = sorted(int(name[3:]) for name in written if name.startswith("zmm"))
     letter = _letter(features(decoded))
-    found += _ranges([n for n in numbers if n not in convention.saved_vectors], f"{letter}mm")
+    registers += _ranges([n for n in numbers if n not in convention.saved_vectors], f"{letter}mm")
     if letter != "x":
         kept = _ranges([n for n in numbers if n in convention.saved_vectors], f"{letter}mm")
-        found += [f"upper lanes of {each}" for each in kept]
-    found += _ranges(sorted(int(name[1:]) for name in written if re.fullmatch("k[0-7]", name)), "k")
+        registers += [f"upper lanes of {each}" for each in kept]
+    registers += _ranges(sorted(int(name[1:]) for name in written if re.fullmatch("k[0-7]", name)), "k")
     flags = any(instruction.flags_written or instruction.flags_undefined for instruction in decoded)
-    return (*found, "flags") if flags else tuple(found)
+    return (*registers, "flags") if flags else tuple(registers)
 
 
 _GENERAL = ("rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", *(f"r{number}" for number in range(8, 16)))

@@ -49,8 +49,8 @@ def metadata(
 
 
 def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> dict[str, Any]:
-    made, contract = assemble(kernel.code), kernel.routine.contract
-    names = dict.fromkeys((kernel.convention, *(CONVENTIONS[name] for name in ("sysv", "win64"))))
+    code, contract = assemble(kernel.code), kernel.routine.contract
+    conventions = dict.fromkeys((kernel.convention, *(CONVENTIONS[name] for name in ("sysv", "win64"))))
     return {
         "name": kernel.name,
         "symbol": symbol(kernel),
@@ -60,18 +60,18 @@ def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> dict[str
         "lanes": kernel.layout.lanes,
         "abi": kernel.convention.name,
         "prototype": prototype(kernel) if kernel.convention.name != "wiki" else None,
-        "registers": {one.name: dict(registers(kernel, one)) for one in names},
+        "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions},
         "features": list(facts.features),
         "counts": dict(facts.counts),
         "changed": list(facts.changed),
         # Of the code as in files of objects, its distances to data left open, zeros. They are set in the image: code,
         # padding and data as one block.
         "sha256": facts.sha256,
-        "image": made.image.hex(),
-        "code_bytes": len(made.text),
-        "data_offset": made.data_offset if made.data else None,
-        "alignment": max(made.data_alignment, 16),
-        "distances": [fixup.offset for fixup in made.text_fixups],
+        "image": code.image.hex(),
+        "code_bytes": len(code.text),
+        "data_offset": code.data_offset if code.data else None,
+        "alignment": max(code.data_alignment, 16),
+        "distances": [fixup.offset for fixup in code.text_fixups],
         "contract": {
             "parameters": [asdict(parameter) for parameter in contract.parameters],
             "each": [asdict(parameter) for parameter in contract.elements],
@@ -146,8 +146,8 @@ def read(directory: str | Path) -> Metadata:
             raise MetadataError(f"{path}: of edition {record['edition']}, which this setwise does not know")
         request = dict(record["request"])
         request |= {"names": tuple(request["names"]), "isas": tuple(request["isas"])}
-        files = {_file_name(name): str(one["sha256"]) for name, one in record["files"].items()}
-        kernels = tuple(_recorded(one) for one in record["kernels"])
+        files = {_file_name(name): str(file["sha256"]) for name, file in record["files"].items()}
+        kernels = tuple(_recorded(kernel) for kernel in record["kernels"])
         return Metadata(str(record["setwise"]), Request(**request), files, kernels, record)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, MetadataError):
@@ -161,20 +161,20 @@ def _file_name(name: str) -> str:
     return name
 
 
-def _recorded(one: Mapping[str, Any]) -> Recorded:
-    image, size = bytes.fromhex(one["image"]), int(one["code_bytes"])
-    start = one["data_offset"]
+def _recorded(kernel: Mapping[str, Any]) -> Recorded:
+    image, size = bytes.fromhex(kernel["image"]), int(kernel["code_bytes"])
+    start = kernel["data_offset"]
     binary = Binary(image[:size]) if start is None else Binary(image[:size], image[start:], start)
     return Recorded(
-        name=str(one["name"]),
-        symbol=_file_name(one["symbol"]),
-        isa=str(one["isa"]),
-        lanes=int(one["lanes"]),
-        abi=str(one["abi"]),
-        sha256=str(one["sha256"]),
-        counts={str(key): int(value) for key, value in one["counts"].items()},
-        features=tuple(map(str, one["features"])),
+        name=str(kernel["name"]),
+        symbol=_file_name(kernel["symbol"]),
+        isa=str(kernel["isa"]),
+        lanes=int(kernel["lanes"]),
+        abi=str(kernel["abi"]),
+        sha256=str(kernel["sha256"]),
+        counts={str(key): int(value) for key, value in kernel["counts"].items()},
+        features=tuple(map(str, kernel["features"])),
         binary=binary,
-        distances=tuple(map(int, one["distances"])),
-        image_sha256=None if one["proof"] is None else str(one["proof"]["image_sha256"]),
+        distances=tuple(map(int, kernel["distances"])),
+        image_sha256=None if kernel["proof"] is None else str(kernel["proof"]["image_sha256"]),
     )

@@ -43,10 +43,10 @@ def dependencies(graphs: Sequence[Diagram], title: str, below: str) -> str:
     """Graphs next to each other, each with a heading and a line below that."""
     x, height = 0.0, 0.0
     marks: list[str] = []
-    for heading, told, nodes in graphs:
+    for heading, words, nodes in graphs:
         drawn = _graph(nodes)
-        wide = max(drawn.width, svg.width_of(heading, 14), svg.width_of(told, 12))
-        marks += [svg.text(x, 16, heading, size=14, bold=True), svg.text(x, 34, told, colour=svg.MUTED)]
+        wide = max(drawn.width, svg.width_of(heading, 14), svg.width_of(words, 12))
+        marks += [svg.text(x, 16, heading, size=14, bold=True), svg.text(x, 34, words, colour=svg.MUTED)]
         marks.append(svg.moved(x + (wide - drawn.width) / 2, 52, drawn.marks))
         x += wide + _BETWEEN
         height = max(height, 52 + drawn.height)

@@ -96,17 +96,17 @@ def from_json(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> T
 
 def _first_difference(path: str, there: str, wanted: str) -> Difference:
     pairs = zip_longest(there.splitlines(), wanted.splitlines())
-    for number, (one, other) in enumerate(pairs, 1):
-        if one != other:
-            return Difference(path, number, one, other)
+    for number, (there_line, wanted_line) in enumerate(pairs, 1):
+        if there_line != wanted_line:
+            return Difference(path, number, there_line, wanted_line)
     # Only ends of lines differ.
     return Difference(path, len(wanted.splitlines()), there[-20:], wanted[-20:])
 
 
-def _common(one: str, other: str) -> int:
+def _common(there: str, wanted: str) -> int:
     """How many characters two lines begin with alike."""
-    same = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
-    return next(same, min(len(one), len(other)))
+    same = (at for at, (left, right) in enumerate(zip(there, wanted, strict=False)) if left != right)
+    return next(same, min(len(there), len(wanted)))
 
 
 def _shown(line: str | None, start: int) -> str:

@@ -77,7 +77,7 @@ class Race:
 
 def races(measured: Measured, exported: bool = False) -> Iterator[Race]:
     """Every kernel of ours that was timed beside compilers' code for the same routine and instruction set."""
-    for key, mode in dict.fromkeys((one.key, one.mode) for one in measured.timed):
+    for key, mode in dict.fromkeys((timed.key, timed.mode) for timed in measured.timed):
         medians = measured.timings(key, mode)
         others = {
             maker: cycles
@@ -141,7 +141,7 @@ def _causes(behind: Sequence[Race], known: Mapping[str, str]) -> str | None:
 
 def _right(measured: Measured) -> str:
     """How many of the compilers' functions that were timed are proved."""
-    functions = {(one.key, one.maker): one.right for one in measured.timed if one.maker != OURS}
+    functions = {(timed.key, timed.maker): timed.right for timed in measured.timed if timed.maker != OURS}
     proved = sum(right == "proved" for right in functions.values())
     wrong = f" Not timed, for they are wrong: {listed(measured.wrong)}." if measured.wrong else ""
     return (

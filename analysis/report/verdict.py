@@ -54,11 +54,11 @@ def duels(figures: Figures, left: str, right: str) -> Iterator[Duel]:
             continue
         duel = partial(Duel, kernel.isa, kernel.lanes, "one direction" if single else "all eight", kernel.direction)
         yield duel("instructions", "", kernel.counts.instructions, other.counts.instructions)
-        for processor, one in kernel.bounds.items():
-            if two := other.bounds.get(processor):
-                if one.chained is not None and two.chained is not None:
-                    yield duel("chained", processor, one.chained, two.chained)
-                yield duel("independent", processor, one.independent, two.independent)
+        for processor, bound in kernel.bounds.items():
+            if rival := other.bounds.get(processor):
+                if bound.chained is not None and rival.chained is not None:
+                    yield duel("chained", processor, bound.chained, rival.chained)
+                yield duel("independent", processor, bound.independent, rival.independent)
 
 
 def verdict_table(fought: Sequence[Duel], left: str, right: str) -> str:
