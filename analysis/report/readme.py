@@ -158,10 +158,8 @@ def _of_moves(figures: Figures) -> str | None:
     for name, title in TITLES.items():
         more = (with_moves.bounds[name].chained or 0) - (without.bounds[name].chained or 0)
         (paid if more > 0 else free).append(title if more <= 0 else f"{title} ({figure(more)} cycles)")
-    words = [
-        *([f"cost no latency on {listed(free)}"] if free else []),
-        *([f"cost some on {listed(paid)}"] if paid else []),
-    ]
+    costs = {"cost no latency on": free, "cost some on": paid}
+    words = [f"{verb} {listed(names)}" for verb, names in costs.items() if names]
     return (
         f"the {with_moves.counts.moves} of Kogge-Stone on x86-64 (with BMI2 it has {without.counts.moves}) "
         f"{listed(words, 'but')}"
