@@ -61,17 +61,10 @@ def summary(counts: Counts) -> tuple[str, ...]:
     >>> summary(count(Binary(bytes.fromhex("4889d048c1e808c3"))))
     ('1 move', '1 operation', '2 instructions')
     """
-    classes = [
-        (counts.moves, "move"),
-        (counts.operations, "operation"),
-        (counts.constants, "constant"),
-        (counts.transfers, "transfer"),
-        (counts.loads, "load"),
-        (counts.stores, "store"),
-        (counts.branches, "branch"),
+    named = {name: number for name, number in counts.by_class.items() if number}
+    lines = [
+        f"{number} {name if name in ('stack', 'other') else plural(number, name)}" for name, number in named.items()
     ]
-    lines = [f"{number} {plural(number, name)}" for number, name in classes if number]
-    lines += [f"{number} {name}" for number, name in ((counts.stack, "stack"), (counts.other, "other")) if number]
     total = f"{counts.instructions} {plural(counts.instructions, 'instruction')}"
     if counts.memory_operands:
         lines.append(counted(counts.memory_operands, "memory operand") + " among them")

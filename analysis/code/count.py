@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Reg, decode
 
@@ -53,6 +53,11 @@ class Counts:
     memory_operands: int
     bytes: int
     data_bytes: int = 0
+
+    @property
+    def by_class(self) -> dict[Class, int]:
+        """How many there are of each class."""
+        return dict(zip(get_args(Class), tuple(asdict(self).values())[1:10], strict=True))
 
     def as_dict(self) -> dict[str, int]:
         """The same as a dictionary, in the order of the fields."""
@@ -87,21 +92,9 @@ def tally(instructions: Iterable[Decoded], bytes: int = 0, data_bytes: int = 0) 
         kinds[kind] += 1
         if kind in ("operation", "transfer") and instruction.mnemonic != "lea" and instruction.memory:
             memory_operands += 1
-    return Counts(
-        instructions=kinds.total(),
-        moves=kinds["move"],
-        operations=kinds["operation"],
-        constants=kinds["constant"],
-        transfers=kinds["transfer"],
-        loads=kinds["load"],
-        stores=kinds["store"],
-        branches=kinds["branch"],
-        stack=kinds["stack"],
-        other=kinds["other"],
-        memory_operands=memory_operands,
-        bytes=bytes,
-        data_bytes=data_bytes,
-    )
+    by_class = [kinds[kind] for kind in get_args(Class)]
+    fields = [kinds.total(), *by_class, memory_operands, bytes, data_bytes]  # in their order
+    return Counts(*fields)
 
 
 def classify(instruction: Decoded) -> Class:

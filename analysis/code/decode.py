@@ -240,34 +240,17 @@ _FLOWS: Mapping[int, Flow] = MappingProxyType(
 # Every x86-64 CPU has these; endbr64 runs as a nop where CET is unknown.
 _BASELINE = frozenset({"x64", "cmov", "cx8", "fpu", "cpuid", "tsc", "multibytenop", "cet_ibt", "fxsr", "pause"})
 _FLAGS: Mapping[int, str] = MappingProxyType(
-    {
-        iced.RflagsBits.OF: "of",
-        iced.RflagsBits.SF: "sf",
-        iced.RflagsBits.ZF: "zf",
-        iced.RflagsBits.AF: "af",
-        iced.RflagsBits.CF: "cf",
-        iced.RflagsBits.PF: "pf",
-        iced.RflagsBits.DF: "df",
-    }
+    {getattr(iced.RflagsBits, flag.upper()): flag for flag in ("of", "sf", "zf", "af", "cf", "pf", "df")}
 )
-_READING = frozenset(
-    {
-        iced.OpAccess.READ,
-        iced.OpAccess.COND_READ,
-        iced.OpAccess.READ_WRITE,
-        iced.OpAccess.READ_COND_WRITE,
-        iced.OpAccess.COND_WRITE,  # what is not written keeps its old value
-    }
-)
-_WRITING = frozenset(
-    {iced.OpAccess.WRITE, iced.OpAccess.COND_WRITE, iced.OpAccess.READ_WRITE, iced.OpAccess.READ_COND_WRITE}
-)
+_CHANGING = {iced.OpAccess.READ_WRITE, iced.OpAccess.READ_COND_WRITE, iced.OpAccess.COND_WRITE}
+_READING = _CHANGING | {iced.OpAccess.READ, iced.OpAccess.COND_READ}  # what is not written keeps its old value
+_WRITING = _CHANGING | {iced.OpAccess.WRITE}
 _BRANCHES = frozenset({iced.OpKind.NEAR_BRANCH16, iced.OpKind.NEAR_BRANCH32, iced.OpKind.NEAR_BRANCH64})
-_STRINGS: Mapping[int, str] = MappingProxyType(
+_STRINGS: Mapping[int, iced.Register_] = MappingProxyType(
     {
-        iced.OpKind.MEMORY_SEG_RSI: "rsi",
-        iced.OpKind.MEMORY_SEG_RDI: "rdi",
-        iced.OpKind.MEMORY_ESRDI: "rdi",
+        iced.OpKind.MEMORY_SEG_RSI: iced.Register.RSI,
+        iced.OpKind.MEMORY_SEG_RDI: iced.Register.RDI,
+        iced.OpKind.MEMORY_ESRDI: iced.Register.RDI,
     }
 )
 
@@ -338,7 +321,7 @@ def _operand(instruction: iced.Instruction, position: int) -> Operand | None:
         return None
     if kind in _STRINGS:
         bits = iced.MemorySizeExt.size(instruction.memory_size) * 8
-        return Mem(bits, _register(getattr(iced.Register, _STRINGS[kind].upper())))
+        return Mem(bits, _register(_STRINGS[kind]))
     try:
         return Imm(instruction.immediate(position) & 0xFFFF_FFFF_FFFF_FFFF)
     except ValueError:
@@ -354,10 +337,8 @@ def _mnemonic(instruction: iced.Instruction) -> str:
     name = _MNEMONICS[instruction.mnemonic]
     if instruction.has_lock_prefix:
         return "lock " + name
-    if instruction.is_string_instruction and instruction.has_repne_prefix:
-        return "repne " + name
-    if instruction.is_string_instruction and instruction.has_rep_prefix:
-        return "rep " + name
+    if instruction.is_string_instruction and (instruction.has_repne_prefix or instruction.has_rep_prefix):
+        return ("repne " if instruction.has_repne_prefix else "rep ") + name
     return name
 
 
