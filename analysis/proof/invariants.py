@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
-from typing import Protocol, cast
+from typing import Protocol
 
 from setwise.analysis.code.decode import signed
-from setwise.analysis.proof.memory import Space
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.symbolic import Path
 from setwise.analysis.semantics.domains import Bits
@@ -97,7 +96,7 @@ class Counters:
         (each, *others) = {_written(back) - _written(path) for back in backs}
         if others or each < 1:
             return []
-        moving, arrays = {}, cast(Space, path.state.memory).arrays
+        moving, arrays = {}, path.space.arrays
         for variable in filter(is_word, variables):
             before = word_of(path, variable)
             moves = {self.domain.distance(word_of(back, variable), before) for back in backs}
@@ -146,8 +145,7 @@ def word_of(path: Path, variable: Variable) -> Bits:
     """What a general register or a word of the stack holds."""
     if not isinstance(variable, tuple):
         return path.state.registers[variable]
-    space = cast(Space, path.state.memory)
-    return space.load(Pointer(space.stack, variable[0] % (1 << 64)), variable[1])
+    return path.space.load(Pointer(path.space.stack, variable[0] % (1 << 64)), variable[1])
 
 
 def _words_behind(variables: Sequence[Variable], path: Path, _: Words) -> Words:
@@ -155,5 +153,5 @@ def _words_behind(variables: Sequence[Variable], path: Path, _: Words) -> Words:
 
 
 def _written(path: Path) -> int:
-    arrays = cast(Space, path.state.memory).arrays
+    arrays = path.space.arrays
     return len(arrays.round.written) if arrays else 0

@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 from setwise.analysis.code.decode import Decoded, Mem, signed
 from setwise.analysis.proof.invariants import Invariant, InvariantSource, LoopHead, Variable, word_of
-from setwise.analysis.proof.memory import GapError, Space
+from setwise.analysis.proof.memory import GapError
 from setwise.analysis.proof.pointers import Pointer
 from setwise.analysis.proof.solver import Model
-from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
+from setwise.analysis.proof.symbolic import Explorer, Path, Program, Stop, Ways
 from setwise.analysis.semantics.domains import Bits
 
 
@@ -30,7 +29,7 @@ class Loops:
         self.domain = explorer.domain
         self.used = ""
 
-    def enter(self, path: Path) -> list[Exit | Stop | Path]:
+    def enter(self, path: Path) -> Ways:
         """The ways on from a loop's head, after any number of rounds; a Stop if no invariant is found."""
         head = path.offset
         if head in path.inside:
@@ -58,9 +57,7 @@ class Loops:
             why = f"the loop at {head:#x}: {found}" if found else why
         return [Stop(why, head, path)]
 
-    def _try(
-        self, path: Path, variables: Sequence[Variable], invariant: Invariant, model: Model
-    ) -> list[Exit | Stop | Path] | str:
+    def _try(self, path: Path, variables: Sequence[Variable], invariant: Invariant, model: Model) -> Ways | str:
         """The ways on if this is an invariant, else what is wrong with it; nothing to say where it is wrong at once."""
         first = self._claims(path, invariant.at(invariant.first))
         if not all(model(one, 1) for one in first) or not self._sure(path, first):
@@ -74,9 +71,7 @@ class Loops:
             why = found
         return why
 
-    def _keeps(
-        self, path: Path, variables: Sequence[Variable], invariant: Invariant, tells: bool
-    ) -> list[Exit | Stop | Path] | str:
+    def _keeps(self, path: Path, variables: Sequence[Variable], invariant: Invariant, tells: bool) -> Ways | str:
         """As `_try`, of what holds at first; with `tells` the zero flag is part of it."""
         number = len(path.inside)
         words = tuple(self.explorer.unknown(f"word {at} of loop {number}", 64) for at in range(len(invariant.first)))
@@ -109,7 +104,7 @@ class Loops:
         """What has to hold on this path if that is how it comes to the head."""
         claims = [*head.conditions]
         pairs = [(word_of(path, variable), value) for variable, value in head.values.items()]
-        arrays = self.explorer.space(path).arrays
+        arrays = path.space.arrays
         if arrays is not None and head.frontier is not None:
             pairs.append((arrays.frontier, head.frontier))
         # What adding up shows needs no solver.
@@ -124,12 +119,21 @@ class Loops:
         flag = path.state.flags.get("zf")
         return 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.zero, 0, 64), 1)
 
-    def _round(self, start: Path) -> tuple[list[Path], list[Exit | Stop | Path]]:
+    def _round(self, start: Path) -> tuple[list[Path], Ways]:
         """The paths that come back to the head, and all others."""
         head = start.offset
         backs: list[Path] = []
-        rest: list[Exit | Stop | Path] = []
-        waiting = self._on(start, rest)
+        rest: Ways = []
+        waiting: list[Path] = []
+
+        def go_on(path: Path) -> None:
+            for end in self.explorer.follow(path):
+                if isinstance(end, Path):
+                    waiting.append(end)
+                else:
+                    rest.append(end)
+
+        go_on(start)
         while waiting:
             path = waiting.pop()
             if len(waiting) + len(backs) + len(rest) > self.explorer.limits.paths:
@@ -139,22 +143,14 @@ class Loops:
             elif path.offset in self.explorer.heads:
                 rest.append(path)
             else:
-                waiting += self._on(path, rest)
+                go_on(path)
         return backs, rest
-
-    def _on(self, path: Path, rest: list[Exit | Stop | Path]) -> list[Path]:
-        """The ways that the path goes on; its end is added to the rest."""
-        found = self.explorer.follow(path)
-        if isinstance(found, list):
-            return found
-        rest.append(found)
-        return []
 
     def _anew(self, path: Path, variables: Sequence[Variable], head: LoopHead) -> Path:
         """The head before any round: what the loop changes is unknown, but for the invariant."""
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
-        state, space, unknown = start.state, self.explorer.space(start), self.explorer.unknown
+        state, space, unknown = start.state, start.space, self.explorer.unknown
         for variable in variables:
             # Not by the loop's offset, so that loops that are alike have their questions in common.
             name = f"{variable} of loop {len(path.inside)}"
@@ -182,7 +178,7 @@ class Loops:
                       if name not in variables)  # fmt: skip
         words = [variable for variable in variables if isinstance(variable, tuple)]
         known = {offset + at for offset, width in words for at in range(width // 8)}
-        one, other = self.explorer.space(start), self.explorer.space(back)
+        one, other = start.space, back.space
         for base, cells in other.cells.items():
             before = one.cells[base].content
             changed = {at for at, byte in cells.content.items() if before.get(at) != byte}
@@ -210,7 +206,7 @@ def _variables(body: Sequence[Decoded], path: Path) -> Iterator[Variable]:
         target = one.operands[0] if one.stores and one.operands else None
         if isinstance(target, Mem) and target.base is not None and target.index is None:
             address = path.state.registers.get(target.base.full)
-            if isinstance(address, Pointer) and address.base == cast(Space, path.state.memory).stack:
+            if isinstance(address, Pointer) and address.base == path.space.stack:
                 offset = signed((address.offset + target.displacement) % (1 << 64), 64)
                 each = min(64, target.bits)
                 found |= {(offset + low // 8, each) for low in range(0, target.bits, each)}

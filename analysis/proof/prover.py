@@ -280,7 +280,7 @@ class Prover:
 
     def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
         """Closes a round over arrays: what it wrote is right, and within the arrays; the frontier moves up to it."""
-        arrays = explorer.space(path).arrays
+        arrays = path.space.arrays
         if arrays is None or not arrays.round.farthest:
             return
         written = arrays.round.written
@@ -300,7 +300,7 @@ class Prover:
             if self.solver.possible([*assumed, differs]):
                 raise GapError("a round writes what may be wrong")
         frontier = self.domain.add(arrays.frontier, len(written), 64)
-        explorer.space(path).arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
+        path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
 
     def _all(self, conditions: Sequence[Bits]) -> Bits:
         return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)

@@ -7,16 +7,14 @@ numbers, and each access is looked up among the pieces of memory that the caller
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.symbolic import Limits, Program
 from setwise.analysis.run.caller import RESULTS, word_at
-from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, Start, Step, StepError
+from setwise.analysis.run.steps import CODE, STACK, Machine, Start, Step, StepError
 from setwise.analysis.run.task import Argument, Place
-from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, AddressSpace, BreachError
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, BreachError
 from setwise.analysis.semantics.table import SemanticsError
 
 _OFFSETS = (8, 24, 40, 56)  # of rsp at entry from a multiple of 64
@@ -65,37 +63,6 @@ def _instruction(what: str) -> str:
     return head + at + rest.partition(" ")[0] if what.startswith("'") else ""
 
 
-@dataclass(slots=True)
-class _OwnMemory:
-    """AddressSpace of which the stack's part ends at `low`."""
-
-    memory: AddressSpace
-    stack: MemoryRange
-    low: int
-
-    def load(self, address: Bits, bits: int) -> Bits:
-        """What is there; StepError outside."""
-        self._check(address, bits, "reads")
-        return self.memory.load(address, bits)
-
-    def store(self, address: Bits, bits: int, value: Bits) -> None:
-        """Puts it there; StepError outside."""
-        self._check(address, bits, "writes")
-        self.memory.store(address, bits, value)
-
-    def move(self, low: int) -> None:
-        """The stack is the routine's from there on; what lay below is lost."""
-        if low > self.low:
-            start, end = (max(0, min(place - self.stack.start, len(self.stack.content))) for place in (self.low, low))
-            self.stack.content[start:end] = bytes([_LOST]) * (end - start)
-        self.low = low
-
-    def _check(self, address: Bits, bits: int, does: str) -> None:
-        if self.stack.start <= address < self.low:
-            below = self.low - address
-            raise StepError(f"{does} {bits // 8} bytes {below} below what is the routine's of the stack")
-
-
 class _Replay(Machine):
     """The code at a counterexample; it may touch what its contract says, and nothing else."""
 
@@ -112,8 +79,7 @@ class _Replay(Machine):
             above=self._task.stack,
         )
         self.stack.content[: rsp - self.stack.start] = bytes([_LOST]) * (rsp - self.stack.start)
-        self._own = _OwnMemory(self.state.memory, self.stack, rsp - self._task.red_zone)
-        self.state.memory = self._own
+        self._bar_below(rsp)
         self._before = dict(self.state.registers), dict(self.state.vectors)
 
     def instruction(self, offset: int) -> Decoded:
@@ -127,13 +93,20 @@ class _Replay(Machine):
         if self.offset is not None:
             instruction = self.instruction(self.offset)
             if instruction.stores and "rsp" in instruction.writes:
-                self._own.low -= 8  # it pushes a word, and rsp is below that only afterwards
-        made = super().step()
+                # It pushes a word, and rsp is below that only afterwards.
+                self.stack.barred = max(0, self.stack.barred - 8)
+        step = super().step()
         rsp = int(self.state.registers["rsp"])
         if not 0 <= rsp - self.stack.start <= len(self.stack.content):
             raise StepError("loses the stack pointer")
-        self._own.move(rsp - self._task.red_zone)
-        return made
+        self._bar_below(rsp)
+        return step
+
+    def _bar_below(self, rsp: int) -> None:
+        """The stack is the routine's from there on, and its red zone below; what lay below that is lost."""
+        own = max(0, rsp - self._task.red_zone - self.stack.start)
+        self.stack.content[self.stack.barred : own] = bytes([_LOST]) * (own - self.stack.barred)
+        self.stack.barred = own
 
     def results(self) -> tuple[int, ...]:
         """The results of the lane in question; none of arrays without a board."""

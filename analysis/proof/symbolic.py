@@ -36,10 +36,14 @@ class Path:
     inside: frozenset[int] = frozenset()
     """Heads of the loops that an invariant has led through."""
 
+    @property
+    def space(self) -> Space:
+        """The path's memory."""
+        return cast(Space, self.state.memory)
+
     def fork(self, offset: int, condition: Bits) -> Path:
         """The same path, gone this way on that condition."""
-        space = cast(Space, self.state.memory)
-        state, conditions = self.state.copy(space.copy()), (*self.conditions, condition)
+        state, conditions = self.state.copy(self.space.copy()), (*self.conditions, condition)
         return Path(state, offset, conditions, dict(self.rounds), self.inside)
 
 
@@ -61,6 +65,10 @@ class Stop:
     offset: int
     path: Path
     model: Model | None = None
+
+
+Ways = list[Exit | Stop | Path]
+"""How a path ends or goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,7 @@ class Explorer:
         self.most_rounds = 0  # of any loop on an unknown condition
         self.heads: frozenset[int] = frozenset()  # where `through` takes over
         self.endless: Callable[[Model], bool] | None = None  # whether it runs on and on under these choices
-        self.through: Callable[[Path], list[Exit | Stop | Path]] | None = None
+        self.through: Callable[[Path], Ways] | None = None
 
     def run(self, start: Path) -> list[Exit | Stop]:
         """All ends of all paths; stops early at the first Stop."""
@@ -140,22 +148,17 @@ class Explorer:
             path = waiting.pop()
             if len(waiting) + len(ends) > self.limits.paths:
                 return [*ends, Stop("takes too many paths", path.offset, path)]
-            for found in self._on(path):
-                if isinstance(found, Path):
-                    waiting.append(found)
+            way = self.through if self.through is not None and path.offset in self.heads else self.follow
+            for end in way(path):
+                if isinstance(end, Path):
+                    waiting.append(end)
                 else:
-                    ends.append(found)
-                    if isinstance(found, Stop):
+                    ends.append(end)
+                    if isinstance(end, Stop):
                         return ends
         return ends
 
-    def _on(self, path: Path) -> Sequence[Exit | Stop | Path]:
-        if self.through is not None and path.offset in self.heads:
-            return self.through(path)
-        found = self.follow(path)
-        return found if isinstance(found, list) else [found]
-
-    def follow(self, path: Path) -> Exit | Stop | list[Path]:
+    def follow(self, path: Path) -> Ways:
         """Runs on until the path ends, forks (an empty list: it was impossible), or comes to one of the heads."""
         for _ in range(self.limits.steps):
             try:
@@ -172,7 +175,7 @@ class Explorer:
                 return after
             if path.offset in self.heads:
                 return [path]
-        return Stop(self._too_long(), path.offset, path, self.model(path))
+        return [Stop(self._too_long(), path.offset, path, self.model(path))]
 
     def possible(self, path: Path, *more: Bits) -> bool:
         """Whether some choice of the unknowns leads this path, and on these conditions further."""
@@ -189,19 +192,18 @@ class Explorer:
         """Such a choice, or None."""
         return self.solver.model((*self.assumptions, *path.conditions, *more), sums=True)
 
-    def step(self, path: Path) -> Exit | Stop | list[Path] | None:
+    def step(self, path: Path) -> Ways | None:
         """Executes one instruction; None where the path just goes on."""
         instruction, state = self.code.at(path.offset), path.state
-        before = state.registers["rsp"]
-        space = cast(Space, state.memory)
+        before, space = state.registers["rsp"], path.space
         if instruction.stores and "rsp" in instruction.writes:
             space.grow(8)  # it pushes a word, and rsp is below that only afterwards
         goto = execute(instruction, state)
         while space.must:
             condition, what = space.must.pop()
-            found = self.model(path, self.domain.not_(condition, 1))
-            if found is not None:
-                return Stop(complaint(instruction, what), path.offset, path, found)
+            model = self.model(path, self.domain.not_(condition, 1))
+            if model is not None:
+                return [Stop(complaint(instruction, what), path.offset, path, model)]
         if state.registers["rsp"] is not before:
             self._move_stack(space, state.registers["rsp"])
         if goto is None or (isinstance(goto.condition, int) and goto.condition == 0):
@@ -211,15 +213,12 @@ class Explorer:
             return self._jump(path, goto.place)
         return self._branch(path, instruction, goto)
 
-    def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> list[Path] | Stop:
+    def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> Ways:
         condition, place = goto.condition, goto.place
         if not isinstance(place, Pointer):
             raise GapError("branches to no place in the code")
-        forks = []
-        target = self._offset(place)
-        for offset, one in ((instruction.end, self.domain.not_(condition, 1)), (target, condition)):
-            if self.possible(path, one):
-                forks.append(path.fork(offset, one))
+        ways = ((instruction.end, self.domain.not_(condition, 1)), (self._offset(place), condition))
+        forks = [path.fork(offset, taken) for offset, taken in ways if self.possible(path, taken)]
         for fork in forks:
             if fork.offset <= instruction.offset:
                 rounds = fork.rounds[instruction.offset] = fork.rounds.get(instruction.offset, 0) + 1
@@ -227,45 +226,41 @@ class Explorer:
                 if rounds in (_SUSPECT, self.limits.rounds) and self.endless is not None:
                     model = self.model(fork)
                     if model is not None and self.endless(model):
-                        return Stop(self._too_long(), instruction.offset, fork, model)
+                        return [Stop(self._too_long(), instruction.offset, fork, model)]
                 if rounds > self.limits.rounds:
                     what = f"the loop back to {fork.offset:#x} is not shown to end within {rounds - 1} rounds"
-                    return Stop(what, instruction.offset, fork)
-        return forks
+                    return [Stop(what, instruction.offset, fork)]
+        return [*forks]
 
-    def _jump(self, path: Path, place: Bits) -> Exit | list[Path] | None:
+    def _jump(self, path: Path, place: Bits) -> Ways | None:
         if place is self.back:
-            return Exit(path)
-        if isinstance(place, Pointer) and place.base == self.space(path).code:
+            return [Exit(path)]
+        if isinstance(place, Pointer) and place.base == path.space.code:
             if place.index is None:
                 path.offset = self._offset(place)
                 return None
-            return self._targets(path, place)
+            return [
+                path.fork(self._offset(Pointer(place.base, (place.offset + value) % (1 << 64))), condition)
+                for value, condition in self._values(path, place.index)
+            ]
         if isinstance(place, (Pointer, int)):
             raise BreachError("goes to an address outside its code")
         raise GapError("returns elsewhere than to its caller", self.domain.eq(place, self.back, 64))
 
-    def _targets(self, path: Path, place: Pointer) -> list[Path]:
-        """The path, forked for every value that the index of a jump through a table can have."""
-        return [
-            path.fork(self._offset(Pointer(place.base, (place.offset + value) % (1 << 64))), condition)
-            for value, condition in self._values(path, place.index)
-        ]
-
-    def _split(self, path: Path, choice: ChoiceError) -> list[Path] | Stop:
+    def _split(self, path: Path, choice: ChoiceError) -> Ways:
         """The path, forked before this instruction for every value that an index can have; nothing is done yet."""
-        forks, index = [], choice.index
+        forks: Ways = []
+        index = choice.index
         outside = self.model(path, self.domain.not_(choice.allowed, 1))
         if outside is not None:
-            return Stop(str(choice), path.offset, path, outside)
+            return [Stop(str(choice), path.offset, path, outside)]
         try:
             for value, condition in self._values(path, index):
                 fork = path.fork(path.offset, condition)
-                space = self.space(fork)
-                space.known = {**space.known, index: value}
+                fork.space.known = {**fork.space.known, index: value}
                 forks.append(fork)
         except GapError as error:
-            return Stop(str(error), path.offset, path)
+            return [Stop(str(error), path.offset, path)]
         return forks
 
     def _measure(self, path: Path, unseen: DistanceError) -> bool:
@@ -276,8 +271,7 @@ class Explorer:
         found = model(distance, 64)
         if not self.sure(path, self.domain.eq(distance, found, 64)):
             return False
-        space = self.space(path)
-        space.distances = {**space.distances, (unseen.index, unseen.origin): found}
+        path.space.distances = {**path.space.distances, (unseen.index, unseen.origin): found}
         return True
 
     def _values(self, path: Path, index: Bits) -> list[tuple[int, Bits]]:
@@ -301,17 +295,13 @@ class Explorer:
             raise BreachError("loses the stack pointer")
         space.lower(self._offset(rsp) - self.red_zone)
 
-    def space(self, path: Path) -> Space:
-        """The path's memory."""
-        return cast(Space, path.state.memory)
-
-    def _stopped(self, path: Path, error: SemanticsError) -> Stop | list[Path]:
+    def _stopped(self, path: Path, error: SemanticsError) -> Ways:
         allowed = error.allowed if isinstance(error, GapError) else 1
         breach = isinstance(error, BreachError)
         if isinstance(error, UnknownInstructionError) or (not breach and isinstance(allowed, int) and allowed):
             # Nobody knows; but a path that cannot be taken does no harm.
-            return Stop(str(error), path.offset, path) if self.possible(path) else []
-        found = self.model(path) if breach else self.model(path, self.domain.not_(allowed, 1))
-        if found is not None:
-            return Stop(str(error), path.offset, path, found)
-        return [] if breach or not self.possible(path) else Stop(str(error), path.offset, path)
+            return [Stop(str(error), path.offset, path)] if self.possible(path) else []
+        model = self.model(path) if breach else self.model(path, self.domain.not_(allowed, 1))
+        if model is None and (breach or not self.possible(path)):
+            return []
+        return [Stop(str(error), path.offset, path, model)]

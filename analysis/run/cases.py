@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setwise.analysis.run.contracts import Contract, Parameter
+from setwise.analysis.run.task import SLIDERS_WITHIN
 from setwise.analysis.spec import raywalk
 
 Column = NDArray[np.uint64]
@@ -225,19 +226,14 @@ class _Maker:
         """The columns with what the contract rules out taken away."""
         named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
         for requirement in self.contract.requires:
-            if requirement == "sliders within occupied":
-                self.confine(named, "occupied", inverted=False)
-            elif requirement == "no slider on an empty square":
-                self.confine(named, "empty", inverted=True)
-            elif " below " not in requirement:  # bounds are the parameters' own
+            kind = SLIDERS_WITHIN.get(requirement)
+            if kind is None and " below " not in requirement:  # bounds are the parameters' own
                 raise ValueError(f"no cases are known that keep to '{requirement}'")
+            for blockers in self.of_kind(kind or ""):
+                allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]
+                for parameter in self.of_kind(*_SLIDERS):
+                    named[parameter.name] = named[parameter.name] & allowed
         return [np.ascontiguousarray(named[p.name], np.uint64) for p in self.parameters]
-
-    def confine(self, named: dict[str, Column], kind: str, *, inverted: bool) -> None:
-        for blockers in self.of_kind(kind):
-            allowed = ~named[blockers.name] if inverted else named[blockers.name]
-            for parameter in self.of_kind(*_SLIDERS):
-                named[parameter.name] = named[parameter.name] & allowed
 
 
 def _ray(square: int, direction: str, files: raywalk.FileOrder) -> list[int]:

@@ -11,9 +11,6 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Register
 from setwise.codegen.machine.convention import Convention
 
-_RED_ZONE = {"sysv": 128}
-_HOME = {"win64": 32, "wiki": 32}
-
 
 def task_of(kernel: Kernel) -> Task:
     """What a kernel has to do."""
@@ -41,8 +38,8 @@ def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task
         contract.requires,
         tuple(register.name for register in convention.saved),
         tuple(f"zmm{number}" for number in sorted(convention.saved_vectors)),
-        _RED_ZONE.get(convention.name, 0),
-        _HOME.get(convention.name, 0),
+        convention.red_zone,
+        convention.home,
         tuple(Argument(element.name, element.kind, Place("general"), element.below) for element in contract.elements),
     )
 

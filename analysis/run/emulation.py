@@ -19,20 +19,16 @@ from setwise.codegen.run.call import CallingSequence
 from setwise.codegen.run.emulate import Task, TaskResult, emulate
 
 
-def _any(_: Decoded) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What instructions of these mnemonics do wrong in Bochs 2.7: all of them, or those that are `such`.
+    """What instructions of these mnemonics do wrong in Bochs 2.7: all of them, or those that are `masked`.
 
     `correct` gives an instruction's bytes so changed that it comes out right; without it nothing can be done.
     """
 
     description: str
     mnemonics: frozenset[str]
-    such: Callable[[Decoded], bool] = _any
+    masked: bool = False
     correct: Callable[[bytes], bytes] | None = None
 
 
@@ -41,17 +37,13 @@ def _complemented(raw: bytes) -> bytes:
     return raw[:-1] + bytes([raw[-1] ^ 0xFF])
 
 
-def _masked(instruction: Decoded) -> bool:
-    return instruction.mask is not None
-
-
 _AFFINE = frozenset(("gf2p8affineqb", "gf2p8affineinvqb", "vgf2p8affineqb", "vgf2p8affineinvqb"))
 
 FAULTS = (
     Fault(
         "takes its mask, which is one of bytes, for one of lanes of 64 bits",
         frozenset(("vgf2p8affineqb", "vgf2p8affineinvqb")),
-        _masked,
+        masked=True,
     ),
     Fault("gives the complement of each byte", _AFFINE, correct=_complemented),
 )
@@ -60,9 +52,8 @@ FAULTS = (
 
 def fault_of(instruction: Decoded) -> Fault | None:
     """What Bochs does wrong about an instruction."""
-    return next(
-        (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics and fault.such(instruction)), None
-    )
+    fitting = (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics)
+    return next((fault for fault in fitting if instruction.mask or not fault.masked), None)
 
 
 @dataclass(frozen=True, slots=True)

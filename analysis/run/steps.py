@@ -69,14 +69,15 @@ class Trace:
         return self.registers["rax"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MemoryRange:
-    """A named piece of memory."""
+    """A named piece of memory, of which the first `barred` bytes may not be touched."""
 
     name: str
     start: int
     content: bytearray
     writable: bool = True
+    barred: int = 0
 
 
 @dataclass(slots=True)
@@ -100,6 +101,10 @@ class MemoryRanges:
     def _find(self, address: int, size: int, does: str) -> tuple[MemoryRange, int]:
         for region in self.regions:
             place = address - region.start
+            if 0 <= place < region.barred:
+                raise StepError(
+                    f"{does} {size} bytes {region.barred - place} below what is the routine's of {region.name}"
+                )
             if place >= 0 and place + size <= len(region.content):
                 return region, place
         near = min(self.regions, key=lambda region: abs(address - region.start))

@@ -108,6 +108,8 @@ class TaskError(ValueError):
 _KINDS = frozenset({"board", "occupied", "empty", "square", "dir8", "direction9", "word"})
 _SELECTING = frozenset({"square", "dir8", "direction9"})
 _ARRAYS = frozenset({"boards", "count"})
+SLIDERS_WITHIN = {"sliders within occupied": "occupied", "no slider on an empty square": "empty"}
+"""What may be required of sliders, and the kind of the boards that say where they may stand: where `empty` is not."""
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
@@ -119,12 +121,11 @@ def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[B
     conditions = [domain.ult(word, argument.below, 64) for argument, word in named if argument.below]
     sliders = [word for argument, word in named if argument.kind == "board"]
     for requirement in task.requires:
-        if requirement == "sliders within occupied":
-            for _, word in _of_kind(named, "occupied"):
-                conditions += [domain.eq(domain.and_(slider, domain.not_(word, 64), 64), 0, 64) for slider in sliders]
-        elif requirement == "no slider on an empty square":
-            for _, word in _of_kind(named, "empty"):
-                conditions += [domain.eq(domain.and_(slider, word, 64), 0, 64) for slider in sliders]
+        kind = SLIDERS_WITHIN.get(requirement)
+        if kind:
+            for word in _of_kind(named, kind):
+                outside = word if kind == "empty" else domain.not_(word, 64)
+                conditions += [domain.eq(domain.and_(slider, outside, 64), 0, 64) for slider in sliders]
         elif not _is_bound(task, requirement):
             raise TaskError(f"no proof knows what '{requirement}' means")
     return conditions
@@ -143,8 +144,8 @@ def specified(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bit
     return [result.value for result in function(*arguments)]
 
 
-def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[tuple[Argument, Bits]]:
-    of_kind = [(argument, word) for argument, word in named if argument.kind == kind]
+def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:
+    of_kind = [word for argument, word in named if argument.kind == kind]
     if not of_kind:
         raise TaskError(f"nothing is said of a board of kind '{kind}', for there is none")
     return of_kind

@@ -28,6 +28,10 @@ class Convention:
     stack_arguments: int = 8
     """Offset from rsp, at entry, of the first argument that has no register."""
     result: Register = general("rax")
+    red_zone: int = 0
+    """How many bytes below rsp a routine may use."""
+    home: int = 0
+    """How many bytes above the return address are the routine's own."""
 
     def vectors(self, available: int) -> tuple[tuple[Register, ...], tuple[Register, ...]]:
         """Of the first `available` vector registers those that may change, and those whose low half must come back.
@@ -58,6 +62,7 @@ SYSV = Convention(
     saved=_registers("rbx rbp r12 r13 r14 r15"),
     vector_arguments=(0, 1, 2, 3, 4, 5, 6, 7),
     saved_vectors=frozenset(),
+    red_zone=128,
 )
 """System V AMD64 ABI, section 3.2 (Matz, Hubicka, Jaeger, Mitchell)."""
 
@@ -69,6 +74,7 @@ WIN64 = Convention(
     vector_arguments=(0, 1, 2, 3),
     saved_vectors=frozenset(range(6, 16)),
     stack_arguments=40,
+    home=32,
 )
 """Microsoft x64 calling convention; behind the return address lie 32 bytes of shadow space."""
 
