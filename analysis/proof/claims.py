@@ -149,27 +149,22 @@ def claims(
     """What must be true when the routine is back; `expected` holds the results of each lane, None for those known."""
     arrays = cast(Space, state.memory).arrays
     if arrays is not None:
-        done = domain.eq(arrays.frontier, arrays.count, 64)
-        yield Claim("not all boards are done", domain.not_(done, 1))
+        yield Claim("not all boards are done", domain.ne(arrays.frontier, arrays.count, 64))
     for lane, wanted in enumerate(expected):
         if wanted is None:
             continue
         for result, want, got in zip(task.results, wanted, results(task, case, state, lane), strict=True):
             what = f"{result.name} is wrong" + (f" for board {lane}" if case.lanes > 1 else "")
-            yield Claim(what, domain.not_(domain.eq(got, want, 64), 1), lane)
+            yield Claim(what, domain.ne(got, want, 64), lane)
     if task.elements and arrays is None:
         for at, (name, given) in enumerate(zip(task.arrays, case.words, strict=False)):
             for board, word in enumerate(given if at != case.alias else ()):
                 left = state.memory.load(Pointer(Base(name, 1), 8 * board), 64)
-                yield Claim(f"{name} is changed", domain.not_(domain.eq(left, word, 64), 1))
+                yield Claim(f"{name} is changed", domain.ne(left, word, 64))
     rsp = cast(Bits, state.registers["rsp"])
-    there = domain.eq(rsp, Pointer(case.stack, case.offset + 8), 64)
-    yield Claim("rsp is not restored", domain.not_(there, 1))
+    yield Claim("rsp is not restored", domain.ne(rsp, Pointer(case.stack, case.offset + 8), 64))
     for name in task.saved:
-        same = domain.eq(state.registers[name], entry.registers[name], 64)
-        yield Claim(f"{name} is not restored", domain.not_(same, 1))
+        yield Claim(f"{name} is not restored", domain.ne(state.registers[name], entry.registers[name], 64))
     for name in task.saved_vectors:
-        kept = zip(state.vectors[name][:2], entry.vectors[name][:2], strict=True)
-        for now, before in kept:
-            same = domain.eq(now, before, 64)
-            yield Claim(f"x{name[1:]} is not restored", domain.not_(same, 1))
+        for now, before in zip(state.vectors[name][:2], entry.vectors[name][:2], strict=True):
+            yield Claim(f"x{name[1:]} is not restored", domain.ne(now, before, 64))

@@ -172,19 +172,16 @@ class Loops:
 
     def _unchanged(self, start: Path, back: Path, variables: Sequence[Variable]) -> bool:
         """Whether all but these variables is the same at the end of a round."""
-        registers = all(back.state.registers[name] is value for name, value in start.state.registers.items()
-                        if name not in variables)  # fmt: skip
-        vectors = all(back.state.vectors[name] is value for name, value in start.state.vectors.items()
-                      if name not in variables)  # fmt: skip
+        before, after = ({**path.state.registers, **path.state.vectors} for path in (start, back))
+        registers = all(after[name] is value for name, value in before.items() if name not in variables)
         words = [variable for variable in variables if isinstance(variable, tuple)]
         known = {offset + at for offset, width in words for at in range(width // 8)}
-        one, other = start.space, back.space
-        for base, cells in other.cells.items():
-            before = one.cells[base].content
-            changed = {at for at, byte in cells.content.items() if before.get(at) != byte}
-            if changed - (known if base == one.stack else set()):
+        for base, cells in back.space.cells.items():
+            content = start.space.cells[base].content
+            changed = {at for at, byte in cells.content.items() if content.get(at) != byte}
+            if changed - (known if base == start.space.stack else set()):
                 return False
-        return registers and vectors
+        return registers
 
 
 def _width(variable: Variable) -> int:

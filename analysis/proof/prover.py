@@ -243,7 +243,7 @@ class Prover:
         names = {one: other for one, other in zip(case.lane(lane), case.lane(0), strict=True) if one is not other}
         exchanged = names | {other: one for one, other in names.items()}
         differs = [
-            self.domain.not_(self.domain.eq(self.domain.renamed(got, exchanged, 64), wanted, 64), 1)
+            self.domain.ne(self.domain.renamed(got, exchanged, 64), wanted, 64)
             for got, wanted in zip(
                 results(task, case, path.state, lane), self._expected(task, case.lane(0)), strict=True
             )
@@ -296,7 +296,7 @@ class Prover:
             words = [arrays.board(one.name, place) for one in task.elements]
             swap = [*zip(words, plain, strict=True), *zip(plain, words, strict=True)]
             renamed = self.domain.renamed(value, dict(swap), 64)
-            differs = self.domain.not_(self.domain.eq(renamed, self._expected(task, plain)[0], 64), 1)
+            differs = self.domain.ne(renamed, self._expected(task, plain)[0], 64)
             if self.solver.possible([*assumed, differs]):
                 raise GapError("a round writes what may be wrong")
         frontier = self.domain.add(arrays.frontier, len(written), 64)

@@ -113,9 +113,8 @@ def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[TrialResult]) -
     for at, (trial, after) in enumerate(zip(tried, left, strict=False)):
         violation = after.violation
         if violation is not None and at == 0:
-            case = violation.case
-            mismatch = Mismatch(case, _inputs(cases, case), _row(cases.expected, case), _row(after.memory, case))
-            return Outcome("failed", case + 1, "; ".join(violation.breaches), mismatch)
+            mismatch = _mismatch(cases, violation.case, after.memory)
+            return Outcome("failed", violation.case + 1, "; ".join(violation.breaches), mismatch)
         if violation is not None or (after.memory != trial.after).any():
             return (
                 _differs(cases, trial, after.memory) if at == 0 else Outcome("failed", number, trial.difference(cases))
@@ -126,14 +125,10 @@ def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[TrialResult]) -
 
 def _differs(cases: Cases, trial: Trial, results: Column) -> Outcome:
     wrong = np.nonzero((results != trial.after).any(axis=1))[0]
-    first = int(wrong[0])
-    mismatch = Mismatch(first, _inputs(cases, first), _row(cases.expected, first), _row(results, first))
+    mismatch = _mismatch(cases, int(wrong[0]), results)
     return Outcome("failed", cases.number, f"{len(wrong)} of {cases.number} cases differ", mismatch)
 
 
-def _inputs(cases: Cases, case: int) -> tuple[tuple[str, int], ...]:
-    return tuple((name, int(column[case])) for name, column in zip(cases.names, cases.columns, strict=True))
-
-
-def _row(words: Column, case: int) -> tuple[int, ...]:
-    return tuple(int(word) for word in words[case])
+def _mismatch(cases: Cases, case: int, results: Column) -> Mismatch:
+    inputs = tuple((name, int(column[case])) for name, column in zip(cases.names, cases.columns, strict=True))
+    return Mismatch(case, inputs, tuple(map(int, cases.expected[case])), tuple(map(int, results[case])))

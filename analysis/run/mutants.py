@@ -129,21 +129,19 @@ def _swapped(binary: Binary, instructions: Sequence[Decoded]) -> Iterator[Mutant
 def _of_data(binary: Binary) -> Iterator[Mutant]:
     for place in range(len(binary.data)):
         for bit in range(8):
-            data = bytearray(binary.data)
-            data[place] ^= 1 << bit
-            what = f"bit {bit} of byte {place} of the data changed"
-            yield Mutant(replace(binary, data=bytes(data)), "mask bit", what)
+            data = _spliced(binary.data, place, bytes([binary.data[place] ^ 1 << bit]))
+            yield Mutant(replace(binary, data=data), "mask bit", f"bit {bit} of byte {place} of the data changed")
     for place in range(0, len(binary.data) - 7, 8):
-        data = bytearray(binary.data)
-        data[place : place + 8] = b"\xff" * 8
-        yield Mutant(
-            replace(binary, data=bytes(data)), "mask missing", f"bytes {place} to {place + 7} of the data all ones"
-        )
+        data, what = _spliced(binary.data, place, b"\xff" * 8), f"bytes {place} to {place + 7} of the data all ones"
+        yield Mutant(replace(binary, data=data), "mask missing", what)
 
 
 def _with(binary: Binary, offset: int, raw: bytes) -> Binary:
-    text = binary.text
-    return replace(binary, text=text[:offset] + raw + text[offset + len(raw) :])
+    return replace(binary, text=_spliced(binary.text, offset, raw))
+
+
+def _spliced(content: bytes, place: int, raw: bytes) -> bytes:
+    return content[:place] + raw + content[place + len(raw) :]
 
 
 def _named(instruction: Decoded) -> str:

@@ -63,11 +63,6 @@ class Trace:
         """What was executed, the final ret included."""
         return tuple(step.instruction for step in self.steps)
 
-    @property
-    def result(self) -> int:
-        """The value in rax."""
-        return self.registers["rax"]
-
 
 @dataclass(slots=True)
 class MemoryRange:
@@ -123,6 +118,10 @@ class Machine:
     `instructions` saves decoding the text again; `entry` is the offset that the code starts at. `stack` gives arguments
     on the stack by their offset from rsp at entry, as registers are given. `rsp` is where the return address lies, and
     `above` how many bytes there are from there up.
+
+    >>> trace = Machine(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
+    >>> hex(trace.registers["rax"]), [step.written[0].lanes for step in trace.steps[:2]]
+    ('0x12', [(4660,), (18,)])
     """
 
     def __init__(
@@ -227,21 +226,6 @@ class Machine:
                 lanes = self.state.vectors[full][: seen.bits // 64 if seen else 8]
                 written.append(RegisterWrite(seen.name if seen else full, lanes))
         return tuple(written)
-
-
-def run(
-    binary: Binary,
-    registers: Mapping[str, Start] | None = None,
-    memory: Mapping[str, bytes] | None = None,
-    limit: int = 1_000_000,
-) -> Trace:
-    """Runs a routine from its first byte to its final ret; `Machine` says what the arguments mean.
-
-    >>> trace = run(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234})
-    >>> hex(trace.result), [step.written[0].lanes for step in trace.steps[:2]]
-    ('0x12', [(4660,), (18,)])
-    """
-    return Machine(binary, registers, memory).run(limit)
 
 
 def executed_counts(trace: Trace) -> Counts:

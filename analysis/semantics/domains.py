@@ -69,6 +69,10 @@ class Domain:
         """1 where both are equal."""
         return self._two("BV_COMP", a, b, width)
 
+    def ne(self, a: Bits, b: Bits, width: int) -> Bits:
+        """1 where they differ."""
+        return self.not_(self.eq(a, b, width), 1)
+
     def ult(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where `a` is below `b`, unsigned."""
         return self._two("BV_ULT", a, b, width)

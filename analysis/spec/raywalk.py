@@ -241,23 +241,24 @@ def specification(name: str, direction: str = "", board: BoardKind = "empty") ->
     >>> specification("pair", board="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
     True
     """
-    key = name.lower()
-    if key in _DIRECTED:
-        function, takes_empty = _DIRECTED[key]
-        if direction.lower() == "any":
-            return _tupled(_at_run_time(function), -2 if takes_empty and board == "occupied" else None)
-        directions(direction)
-        return _tupled(lambda *words: function(direction, *words), -1 if takes_empty and board == "occupied" else None)
-    if key in _WHOLE:
-        return _tupled(_WHOLE[key], -1 if (board == "occupied") != (key == "pieces") else None)
+    key, occupied = name.lower(), board == "occupied"
     plain = key.removesuffix("-big-endian")
+    if key in _DIRECTED:
+        directed, takes_empty = _DIRECTED[key]
+        last = -1 if takes_empty and occupied else None
+        if direction.lower() == "any":
+            return _tupled(_at_run_time(directed), last and last - 1)
+        directions(direction)
+        return _tupled(partial(directed, direction), last)
+    if key in _WHOLE:
+        return _tupled(_WHOLE[key], -1 if occupied != (key == "pieces") else None)
     if plain in _FROM_SQUARE:
         directions(direction)
         from_one, takes_free = _FROM_SQUARE[plain]
         files: FileOrder = "little" if plain == key else "big"
-        return _tupled(partial(from_one, direction, files), -1 if takes_free and board == "occupied" else None)
+        return _tupled(partial(from_one, direction, files=files), -1 if takes_free and occupied else None)
     if key == "right-attacks":
-        return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if board == "occupied" else None)
+        return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if occupied else None)
     if key in _ARITHMETIC:
         return _tupled(_ARITHMETIC[key], None)
     names = (*_DIRECTED, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
@@ -277,18 +278,12 @@ _DIRECTED: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
 _WHOLE: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {"union": union, "pair": pair, "rays": rays, "pieces": pieces, "sides": sides}
 )
-# Name to function of a direction, how files are numbered and the words; and whether the last word are free squares.
+# Name to function of a direction, the words and how `files` are numbered; and whether the last word are free squares.
 _FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
     {
-        "from-square": (lambda piece, files, square, free: from_square(piece, square, free, files), True),
-        "from-square-of-pieces": (
-            lambda piece, files, square, white, black: of_pieces(piece, square, white, black, files),
-            False,
-        ),
-        "direction-from-square": (
-            lambda _, files, square, number, white, black: in_direction(square, number, white, black, files),
-            False,
-        ),
+        "from-square": (from_square, True),
+        "from-square-of-pieces": (of_pieces, False),
+        "direction-from-square": (lambda _, *words, **files: in_direction(*words, **files), False),
     }
 )
 _ARITHMETIC: Mapping[str, Callable[..., Any]] = MappingProxyType(

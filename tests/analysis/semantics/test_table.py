@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setwise.analysis.code.decode import Binary, decode, signed
-from setwise.analysis.run.steps import Machine, MemoryRanges, Start, run
+from setwise.analysis.run.steps import Machine, MemoryRanges, Start
 from setwise.analysis.semantics import bits, general, permute, vector
 from setwise.analysis.semantics import lanes as semantics_lanes
 from setwise.analysis.semantics.domains import Integers
@@ -23,7 +23,7 @@ ONES = 2**64 - 1
 
 def rax(source: str, **registers: Start) -> int:
     """rax after these instructions and a ret."""
-    return run(Binary(assemble(source + "; ret")), registers).result
+    return Machine(Binary(assemble(source + "; ret")), registers).run().registers["rax"]
 
 
 @given(words, words)
@@ -81,7 +81,7 @@ def test_vectors(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...]) -> 
     given = {"zmm1": a, "zmm2": b, "zmm3": c}
 
     def result(source: str, **more: Start) -> tuple[int, ...]:
-        return run(Binary(assemble(source + "; ret")), {**given, **more}).vectors["zmm1"]
+        return Machine(Binary(assemble(source + "; ret")), {**given, **more}).run().vectors["zmm1"]
 
     together = tuple(x | y & z for x, y, z in zip(a, b, c, strict=True))
     assert result("vpternlogq zmm1,zmm2,zmm3,0xf8") == together
@@ -129,7 +129,7 @@ def test_jump_tables(place: int, result: int) -> None:
     text = assemble("lea rdx,[rip+57]; movsxd rax,[rdx+rcx*4]; add rax,rdx; jmp rax; mov eax,5; ret; mov eax,6; ret")
     starts = [instruction.offset for instruction in decode(text) if instruction.mnemonic == "mov"]
     data = b"".join((start - 64).to_bytes(4, "little", signed=True) for start in starts)
-    assert run(Binary(text, data, 64), {"rcx": place}).result == result
+    assert Machine(Binary(text, data, 64), {"rcx": place}).run().registers["rax"] == result
 
 
 def one(source: str, state: State | None = None) -> None:
@@ -158,9 +158,9 @@ def test_alignment() -> None:
     memory = {"b": bytes(64)}
     for source in ("pand xmm0,[rdi]", "movdqa xmm0,[rdi]", "vmovdqa ymm0,[rdi+8]", "movaps [rdi],xmm0"):
         with pytest.raises(SemanticsError, match=r"needs an address that is a multiple of (16|32)"):
-            run(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory)
+            Machine(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory).run()
     for source in ("pand xmm0,[rdi+8]", "movdqu xmm0,[rdi]", "vpand ymm0,ymm0,[rdi]", "movq xmm0,[rdi]"):
-        run(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory)
+        Machine(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory).run()
 
 
 def test_registers_without_a_value() -> None:
@@ -184,10 +184,10 @@ def test_states_are_copied() -> None:
 def test_masked_out_elements_are_not_touched() -> None:
     memory = {"b": bytes(range(1, 25))}
     code = Binary(assemble("vmovdqu64 zmm0{k1}{z},[rdi]; vmovdqu64 [rdi]{k2},zmm0; ret"))
-    trace = run(code, {"rdi": "b", "k1": 0b110, "k2": 0b100}, memory)
+    trace = Machine(code, {"rdi": "b", "k1": 0b110, "k2": 0b100}, memory).run()
     assert trace.vectors["zmm0"][:3] == (0, 0x100F0E0D0C0B0A09, 0x1817161514131211)
     with pytest.raises(SemanticsError, match="reads 8 bytes"):
-        run(code, {"rdi": "b", "k1": 0b1000, "k2": 0}, memory)
+        Machine(code, {"rdi": "b", "k1": 0b1000, "k2": 0}, memory).run()
 
 
 def test_every_name_is_an_instruction() -> None:
