@@ -26,7 +26,10 @@ class Operation:
     absorbing  as either argument it is the result
     writes     it writes memory and makes no value
     free       no instruction makes it
-    said       by language its expression: of {a} and {b}, by {n}, a count, and {m}, what it lacks to 64
+    said       by language its expression: of {a} and {b}, by {n}, a count, and {m}, what it lacks to 64; as
+               call the intrinsic of C and Rust behind _mm_, _mm256_ or _mm512_ ({s}: si128 and so on) and its operands,
+               a word each: a b c, arguments; a64, a general register, wanted as a signed number; n, the count, truth
+               table or selection of lanes; 1, this number; call4 is that for 4 lanes, call_each for a count a lane
     """
 
     name: str
@@ -94,13 +97,9 @@ def _bytes(sign: int) -> Callable[[int, int], int]:
     return compute
 
 
-def _same(text: str, **others: str) -> Mapping[str, str]:
+def _same(text: str, **others: str) -> dict[str, str]:
     """The text of C, and of the other languages where they do not say otherwise."""
-    return MappingProxyType({"C": text, "Rust": text, "Zig": text, **others})
-
-
-def _only(**texts: str) -> Mapping[str, str]:
-    return MappingProxyType(texts)
+    return {"C": text, "Rust": text, "Zig": text, **others}
 
 
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
@@ -109,27 +108,43 @@ _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="{a}.rotate_left({n})", Zig="({
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="{a}.rotate_right({n})", Zig="({a} << {m}) | ({a} >> {n})")
 
 _TABLE = (
-    *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place", "low-half", "as-wide")),
+    *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place")),
     Operation("copy", lambda a: a, bitwise=True, free=True),
     Operation("done", writes=True, free=True),  # ends a routine whose regions did all its writing
-    Operation("and", lambda a, b: a & b, True, commutes=True, neutral=ALL, absorbing=0, said=_same("{a} & {b}")),
-    Operation("or", lambda a, b: a | b, True, commutes=True, neutral=0, absorbing=ALL, said=_same("{a} | {b}")),
-    Operation("xor", lambda a, b: a ^ b, True, commutes=True, neutral=0, said=_same("{a} ^ {b}")),
+    Operation(
+        "and",
+        lambda a, b: a & b,
+        True,
+        commutes=True,
+        neutral=ALL,
+        absorbing=0,
+        said=_same("{a} & {b}", call="and_{s} a b"),
+    ),
+    Operation(
+        "or",
+        lambda a, b: a | b,
+        True,
+        commutes=True,
+        neutral=0,
+        absorbing=ALL,
+        said=_same("{a} | {b}", call="or_{s} a b"),
+    ),
+    Operation("xor", lambda a, b: a ^ b, True, commutes=True, neutral=0, said=_same("{a} ^ {b}", call="xor_{s} a b")),
     Operation("not", lambda a: ~a, True, said=_same("~{a}", Rust="!{a}")),
-    Operation("andn", lambda a, b: ~a & b, True, said=_same("~{a} & {b}", Rust="!{a} & {b}")),
+    Operation("andn", lambda a, b: ~a & b, True, said=_same("~{a} & {b}", Rust="!{a} & {b}", call="andnot_{s} a b")),
     Operation("select", lambda a, b, c: a & b | ~a & c, True),
     Operation(
         "add",
         lambda a, b: a + b,
         commutes=True,
         neutral=0,
-        said=_same("{a} + {b}", Rust="u64::wrapping_add({a}, {b})", Zig="{a} +% {b}"),
+        said=_same("{a} + {b}", Rust="u64::wrapping_add({a}, {b})", Zig="{a} +% {b}", call="add_epi64 a b"),
     ),
     Operation(
         "sub",
         lambda a, b: a - b,
         neutral=0,
-        said=_same("{a} - {b}", Rust="u64::wrapping_sub({a}, {b})", Zig="{a} -% {b}"),
+        said=_same("{a} - {b}", Rust="u64::wrapping_sub({a}, {b})", Zig="{a} -% {b}", call="sub_epi64 a b"),
     ),
     Operation(
         "mul",
@@ -138,16 +153,27 @@ _TABLE = (
         neutral=1,
         said=_same("{a} * {b}", Rust="u64::wrapping_mul({a}, {b})", Zig="{a} *% {b}"),
     ),
-    Operation("add-bytes", _bytes(1), said=_only(Zig=f"@bitCast({_BYTES_OF('a')} +% {_BYTES_OF('b')})")),
-    Operation("sub-bytes", _bytes(-1), said=_only(Zig=f"@bitCast({_BYTES_OF('a')} -% {_BYTES_OF('b')})")),
+    Operation(
+        "add-bytes", _bytes(1), said={"Zig": f"@bitCast({_BYTES_OF('a')} +% {_BYTES_OF('b')})", "call": "add_epi8 a b"}
+    ),
+    Operation(
+        "sub-bytes", _bytes(-1), said={"Zig": f"@bitCast({_BYTES_OF('a')} -% {_BYTES_OF('b')})", "call": "sub_epi8 a b"}
+    ),
     Operation(
         "scaled-sum",
         lambda a, b, n: a + (b << n),
         said=_same("{a} + ({b} << {n})", Rust="u64::wrapping_add({a}, {b} << {n})", Zig="{a} +% ({b} << {n})"),
     ),
-    Operation("shl", lambda a, n: a << n if n < 64 else 0, left=1, said=_same("{a} << {n}")),
-    Operation("shr", lambda a, n: a >> n, left=-1, said=_same("{a} >> {n}")),
-    Operation("rotl", turned, left=1, said=_ROTATED),
+    Operation(
+        "shl",
+        lambda a, n: a << n if n < 64 else 0,
+        left=1,
+        said=_same("{a} << {n}", call="slli_epi64 a n", call_each="sllv_epi64 a b"),
+    ),
+    Operation(
+        "shr", lambda a, n: a >> n, left=-1, said=_same("{a} >> {n}", call="srli_epi64 a n", call_each="srlv_epi64 a b")
+    ),
+    Operation("rotl", turned, left=1, said=_ROTATED | {"call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"}),
     Operation("loose-shl", said=_ROTATED),
     Operation("loose-shr", said=_BACK),
     # Of a count that is known only when the code runs the low six bits count.
@@ -170,14 +196,22 @@ _TABLE = (
             Zig="std.math.rotl(u64, {a}, {b})",
         ),
     ),
-    Operation("gather", said=_only(C="_pext_u64({a}, {b})", Rust="core::arch::x86_64::_pext_u64({a}, {b})")),
-    Operation("scatter", said=_only(C="_pdep_u64({a}, {b})", Rust="core::arch::x86_64::_pdep_u64({a}, {b})")),
-    Operation("broadcast", said=_only(Zig="@splat({a})")),
-    Operation("splat", said=_only(Zig="@splat({a}[0])")),
-    Operation("from-general", said=_only(Zig=".{{ {a}, 0 }}")),
-    Operation("to-general", said=_only(Zig="{a}[0]")),
-    Operation("insert", said=_only(Zig=".{{ {a}[0], {b} }}")),
-    *(Operation(name) for name in ("ternary", "blend", "permute", "high-half")),
+    Operation("gather", said={"C": "_pext_u64({a}, {b})", "Rust": "core::arch::x86_64::_pext_u64({a}, {b})"}),
+    Operation("scatter", said={"C": "_pdep_u64({a}, {b})", "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})"}),
+    Operation("as-wide", free=True, said={"call4": "castsi128_si256 a"}),
+    Operation("low-half", free=True, said={"call4": "castsi256_si128 a", "call8": "castsi512_si256 a"}),
+    Operation(
+        "high-half",
+        said={"call2": "shuffle_epi32 a 238", "call4": "extracti128_si256 a 1", "call8": "extracti64x4_epi64 a 1"},
+    ),
+    Operation("broadcast", said={"Zig": "@splat({a})", "call": "set1_epi64x a64", "call8": "set1_epi64 a64"}),
+    Operation("splat", said={"Zig": "@splat({a}[0])", "call": "broadcastq_epi64 a"}),
+    Operation("from-general", said={"Zig": ".{{ {a}, 0 }}", "call": "cvtsi64_si128 a64"}),
+    Operation("to-general", said={"Zig": "{a}[0]", "call": "cvtsi128_si64 a"}),
+    Operation("insert", said={"Zig": ".{{ {a}[0], {b} }}", "call": "insert_epi64 a b64 1"}),
+    Operation("ternary", said={"call": "ternarylogic_epi64 a b c n"}),
+    Operation("blend", said={"call": "blend_epi32 b a n"}),
+    Operation("permute", said={"call": "permute4x64_epi64 a n"}),
     *(Operation(name, writes=True) for name in ("store", "put", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),

@@ -54,6 +54,11 @@ class Value:
         return operation_named(self.op)
 
     @property
+    def count(self) -> int:
+        """The operation's number: the count of all lanes (of the first), a truth table, a size."""
+        return int(self.attr[0] if isinstance(self.attr, tuple) else self.attr)
+
+    @property
     def constant(self) -> Lanes | None:
         """The lanes of a constant; None for anything that depends on a parameter."""
         return self.attr if self.op == "const" else None

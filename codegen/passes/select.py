@@ -12,6 +12,7 @@ from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant,
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.ternary import to_ternary
 from setwise.codegen.passes.unit import Unit
+from setwise.codegen.targets import TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
 
@@ -237,7 +238,9 @@ def _load(value: Value) -> Value:
 def _checked(graph: Graph, target: Target) -> Graph:
     for value in graph.order:
         if not value.operation.free and not target.rows_for(value):
-            raise Refused(f"{target.name} has no instruction for '{value.op}'")
+            others = tuple(name for name, other in TARGETS.items() if other.rows_for(value))
+            remedy = f"use {in_words(others)}" if others else "no instruction set has one, so describe it by others"
+            raise Refused(f"{target.name} has no instruction for '{value.op}': {remedy}")
     return graph
 
 

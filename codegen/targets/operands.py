@@ -64,10 +64,6 @@ def sized(register: Register, lanes: int) -> Register:
     return register.at(max(128, 64 * lanes)) if register.file == "vector" else register
 
 
-def _number(value: Value) -> int:
-    return int(value.attr[0] if isinstance(value.attr, tuple) else value.attr)
-
-
 def _argument(at: int) -> Maker:
     def make(value: Value, _: Register, args: Sequence[Operand]) -> Operand:
         operand = args[at]
@@ -95,19 +91,19 @@ _WORDS: Mapping[str, Word] = MappingProxyType(
         **{letter.upper(): Word(_argument(at), letter == "a", letter) for at, letter in enumerate("abc")},
         "A1": Word(_number_of_all, True, "a"),
         "#b": Word(_immediate, folds="b"),
-        "n": Word(lambda value, *_: _number(value)),
-        "-n": Word(lambda value, *_: 64 - _number(value)),
-        "#": Word(lambda value, *_: _number(value), source=True),
+        "n": Word(lambda value, *_: value.count),
+        "-n": Word(lambda value, *_: 64 - value.count),
+        "#": Word(lambda value, *_: value.count, source=True),
         "cl": Word(lambda *_: CL),
         "[data]": Word(lambda value, *_: Memory(64, symbol=str(value.attr)), source=True),
-        "[slot]": Word(lambda value, *_: Memory(64, RSP, displacement=8 * _number(value)), source=True),
-        "[argument]": Word(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=_number(value)), source=True),
+        "[slot]": Word(lambda value, *_: Memory(64, RSP, displacement=8 * value.count), source=True),
+        "[argument]": Word(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=value.count), source=True),
     }
 )
 _ADDRESS = re.compile(r"\[(?:(a)\+)?([abn])(?:\*(8|n|2\^n))?\]")
 
 _SCALES: Mapping[str | None, Callable[[Value], int]] = MappingProxyType(
-    {None: lambda _: 1, "8": lambda _: 8, "n": _number, "2^n": lambda value: 1 << _number(value)}
+    {None: lambda _: 1, "8": lambda _: 8, "n": lambda value: value.count, "2^n": lambda value: 1 << value.count}
 )
 
 
@@ -122,7 +118,7 @@ def _address(base: str | None, last: str, scale: str | None) -> Maker:
             return operand
 
         if last == "n":
-            return Memory(64 * value.lanes, register(base), displacement=_number(value))
+            return Memory(64 * value.lanes, register(base), displacement=value.count)
         times = _SCALES[scale](value)
         return Memory(8 * times if scale == "n" else 64 * value.lanes, register(base), register(last), times)
 

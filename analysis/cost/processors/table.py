@@ -144,7 +144,7 @@ class Processor:
             return _ACCESS_ALONE
         raise UnknownCost(
             f"{self.title}: no row for '{instruction.mnemonic}' of form {next(forms(instruction)) or 'none'} "
-            f"('{instruction.text()}' at offset {instruction.offset:#x})"
+            f"('{instruction.text()}' at offset {instruction.offset:#x}): try another processor"
         )
 
     def fuses(self, instruction: Decoded, following: Decoded) -> bool:
