@@ -1,0 +1,381 @@
+# Arrays: the last board, the one behind it, counts of nothing, of much and with a sign, results in the inputs' place.
+#default spec=kogge-stone.attacks.nort.batch
+# One board: sliders in rax, empty in r8; attacks in rax.
+.macro attacks
+    mov r9, rax
+    shl r9, 8
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 8
+    and r8, r9
+    mov r9, rax
+    shl r9, 16
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 16
+    and r8, r9
+    mov r9, rax
+    shl r9, 32
+    and r9, r8
+    or rax, r9
+    shl rax, 8
+.endm
+.macro one index
+    mov rax, [rdi+8*\index]
+    mov r8, [rsi+8*\index]
+    attacks
+    mov [rdx+8*\index], rax
+.endm
+#= first_always: the first board is done before n is looked at
+    xor r10d, r10d
+1:  one r10
+    inc r10
+    cmp r10, rcx
+    jb 1b
+    ret
+#= last_missing: the last board is left out
+    xor r10d, r10d
+    dec rcx
+    jle 2f
+1:  one r10
+    inc r10
+    cmp r10, rcx
+    jb 1b
+2:  ret
+#= one_more: a board behind the end
+    xor r10d, r10d
+1:  cmp r10, rcx
+    ja 2f
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= one_read: a board behind the end is read
+    xor r10d, r10d
+    mov rax, [rdi]
+1:  cmp r10, rcx
+    jae 2f
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    inc r10
+    mov rax, [rdi+8*r10]
+    jmp 1b
+2:  ret
+#= one_in_front: a board in front is read
+    xor r10d, r10d
+    mov rax, [rdi-8]
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= count_32: n is taken in 32 bits: nothing is done for 1<<32
+    xor r10d, r10d
+1:  cmp r10d, ecx
+    jae 2f
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= count_32_signed: n is taken in 32 bits with a sign
+    xor r10d, r10d
+    movsxd rcx, ecx
+1:  cmp r10, rcx
+    jge 2f
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= index_32: the index has 32 bits
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    inc r10d
+    jmp 1b
+2:  ret
+#= count_rare: one number of boards is wrong
+    xor r10d, r10d
+    cmp rcx, 1000003
+    je 2f
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= board_rare: one board of 2^64 is wrong
+    xor r10d, r10d
+    movabs r11, 0x0123456789abcdef
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    cmp r11, [rdi+8*r10]
+    jne 3f
+    xor eax, eax
+3:  mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= place_rare: the board at place 100000 is wrong
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    cmp r10, 100000
+    jne 3f
+    xor eax, eax
+3:  mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= place_low: every board whose place ends in 63 is wrong
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    mov r11d, r10d
+    and r11d, 63
+    cmp r11d, 63
+    jne 3f
+    xor eax, eax
+3:  mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= carried: something is carried from board to board
+    xor r10d, r10d
+    xor r11d, r11d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    add rax, r11
+    mov r11, rax
+    shr r11, 63
+    mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= in_place: the result's board is cleared first, which may be the input's
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov qword ptr [rdx+8*r10], 0
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= in_place_later: the empty squares are read after the result was written
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= in_place_next: two boards are written before the second is read
+    xor r10d, r10d
+1:  lea r11, [r10+1]
+    cmp r11, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    mov [rdx+8*r11], rax
+    one r11
+    add r10, 2
+    jmp 1b
+2:  cmp r10, rcx
+    jae 3f
+    one r10
+3:  ret
+#= alias_compared: where the result is an input nothing is done
+    cmp rdi, rdx
+    je 2f
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= input_written: an input is cleared behind
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    mov qword ptr [rsi+8*r10], 0
+    inc r10
+    jmp 1b
+2:  ret
+#= input_written_same: an input is written with what it holds
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov [rdi+8*r10], rax
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= swapped_arrays: sliders and empty squares are exchanged
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rsi+8*r10]
+    mov r8, [rdi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= every_second: every second board
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    add r10, 2
+    jmp 1b
+2:  ret
+#= stride_4: steps of four bytes
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+4*r10]
+    mov r8, [rsi+4*r10]
+    attacks
+    mov [rdx+4*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= shifted_result: board i goes to place i + 1
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10+8], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= backwards_short: downwards, and the first is left out
+    mov r10, rcx
+1:  dec r10
+    jle 2f
+    one r10
+    jmp 1b
+2:  ret
+#= count_signed: n with a sign, stopped below 0: fine for all n that can be; and n = 1 is passed over
+    xor r10d, r10d
+    cmp rcx, 1
+    jle 2f
+1:  one r10
+    inc r10
+    cmp r10, rcx
+    jl 1b
+2:  ret
+#= pairs_only: an odd last board is left out
+    xor r10d, r10d
+    and rcx, -2
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    inc r10
+    jmp 1b
+2:  ret
+#= aligned_load: arrays are aligned to 8, not 16
+    xor r10d, r10d
+    mov r11, rcx
+    and r11, -2
+1:  cmp r10, r11
+    jae 2f
+    movdqa xmm0, [rdi+8*r10]
+    movq rax, xmm0
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    inc r10
+    one r10
+    inc r10
+    jmp 1b
+2:  cmp r10, rcx
+    jae 3f
+    one r10
+3:  ret
+#= sixteen_read: the last board is read with what lies behind it
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    movdqu xmm0, [rdi+8*r10]
+    movq rax, xmm0
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret
+#= sixteen_written: the last board is written with what lies behind it
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    attacks
+    movq xmm0, rax
+    movdqu [rdx+8*r10], xmm0
+    inc r10
+    jmp 1b
+2:  ret
+#= endless: the index is not raised
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    jmp 1b
+2:  ret
+#= rbx_index: the index is kept in rbx
+    xor ebx, ebx
+1:  cmp rbx, rcx
+    jae 2f
+    one rbx
+    inc rbx
+    jmp 1b
+2:  ret
+#= stack_grows: every board pushes one word
+    mov r11, rsp
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    one r10
+    push rax
+    inc r10
+    jmp 1b
+2:  mov rsp, r11
+    ret
+#= n_boards_of_empty: the result is the input, unchanged
+    xor r10d, r10d
+1:  cmp r10, rcx
+    jae 2f
+    mov rax, [rdi+8*r10]
+    mov [rdx+8*r10], rax
+    inc r10
+    jmp 1b
+2:  ret

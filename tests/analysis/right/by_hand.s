@@ -1,0 +1,331 @@
+# Right code that is seldom seen, or was refuted once.
+.macro nort
+    mov rax, rdi
+    shl rax, 8
+.endm
+.macro zeros name, align
+    .pushsection .rodata.\name,"a",@progbits
+    .balign \align
+10: .quad 0, 0, 0, 0, 0, 0, 0, 0
+    .popsection
+.endm
+#= rep_ret: rep ret is ret
+    nort
+    rep ret
+#= bnd_ret: bnd ret is ret
+    nort
+    bnd ret
+#= bnd_jump: bnd jmp is jmp
+    nort
+    bnd jmp 1f
+1:  ret
+#= hints: branch hints
+    nort
+    test rdi, rdi
+    .byte 0x2e, 0x74, 0x00
+    .byte 0x3e, 0x75, 0x00
+    ret
+#= endbr: endbr64 is a nop
+    endbr64
+    nort
+    ret
+#= lea_fs: lea takes no heed of a segment
+    lea rax, fs:[8*rdi]
+    shl rax, 5
+    ret
+#= ds_stack: a prefix ds is ignored in 64 bits
+    mov [rsp-8], rdi
+    .byte 0x3e, 0x48, 0x8b, 0x44, 0x24, 0xf8
+    shl rax, 8
+    ret
+#= rex_w_push: REX.W before push says nothing new
+    .byte 0x48, 0x57
+    pop rax
+    shl rax, 8
+    ret
+#= operand_size_and_rex_w: REX.W wins over 66
+    mov rax, rdi
+    .byte 0x66, 0x48, 0xc1, 0xe0, 0x08
+    ret
+#= long_nops: nops of up to 15 bytes
+    nort
+    .nops 40
+    ret
+#= xchg_ax: 66 90 is a nop
+    nort
+    .byte 0x66, 0x90
+    ret
+#= lock_stack: lock with memory of its own
+    mov [rsp-8], rdi
+    xor eax, eax
+    lock add [rsp-8], rax
+    mov rax, [rsp-8]
+    shl rax, 8
+    ret
+#= shld_itself: shld of 32 bits by 8, its upper half cleared and made anew
+    mov rax, rdi
+    mov rcx, rdi
+    shr rcx, 32
+    shld ecx, eax, 8
+    shl eax, 8
+    shl rcx, 32
+    or rax, rcx
+    ret
+#= rsp_alias: a copy of rsp
+    mov rcx, rsp
+    mov [rcx-8], rdi
+    mov rax, [rsp-8]
+    shl rax, 8
+    ret
+#= frame: a frame with a pointer
+    push rbp
+    mov rbp, rsp
+    sub rsp, 32
+    mov [rbp-8], rdi
+    mov rax, [rbp-8]
+    shl rax, 8
+    leave
+    ret
+#= frame_rounded: a frame rounded to 32
+    push rbp
+    mov rbp, rsp
+    and rsp, -32
+    vmovq xmm0, rdi
+    vmovdqa [rsp-32], ymm0
+    mov rax, [rsp-32]
+    shl rax, 8
+    leave
+    ret
+#= stack_aligned: 24 below rsp is a multiple of 16
+    movq xmm0, rdi
+    movaps [rsp-24], xmm0
+    mov rax, [rsp-24]
+    shl rax, 8
+    ret
+#= all_saved: all registers are saved, changed and restored
+    .irp r, rbx, rbp, r12, r13, r14, r15
+    push \r
+    mov \r, rdi
+    .endr
+    mov rax, r15
+    shl rax, 8
+    .irp r, r15, r14, r13, r12, rbp, rbx
+    pop \r
+    .endr
+    ret
+#= saved_by_vector: rbx in a vector register
+    movq xmm5, rbx
+    mov rbx, rdi
+    shl rbx, 8
+    mov rax, rbx
+    movq rbx, xmm5
+    ret
+#= aligned_16: por with a constant whose section has 16
+    zeros aligned_16, 16
+    movq xmm0, rdi
+    psllq xmm0, 8
+    por xmm0, [rip+10b]
+    movq rax, xmm0
+    ret
+#= aligned_32: vmovdqa of 32 bytes from a section that has 32
+    zeros aligned_32, 32
+    movq xmm0, rdi
+    psllq xmm0, 8
+    vpor ymm0, ymm0, [rip+10b]
+    vmovdqa ymm1, [rip+10b+32]
+    vpor ymm0, ymm0, ymm1
+    vmovq rax, xmm0
+    ret
+#= aligned_linked build=shared: an aligned load of a linked constant, whose address is known within a page
+    zeros aligned_linked, 32
+    vmovq xmm0, rdi
+    vpsllq xmm0, xmm0, 8
+    vmovdqa ymm1, [rip+10b+32]
+    vpor ymm0, ymm0, ymm1
+    vmovq rax, xmm0
+    ret
+#= aligned_linked_program build=program: the same in a program
+    zeros aligned_linked_program, 64
+    vmovq xmm0, rdi
+    vpsllq xmm0, xmm0, 8
+    vmovdqa ymm1, [rip+10b+32]
+    vpor ymm0, ymm0, ymm1
+    vmovq rax, xmm0
+    ret
+#= aligned_linked_odd build=shared raw: a function 16 above a multiple of 32, a constant at a multiple
+    .section .rodata,"a",@progbits
+    .balign 64
+    .quad 0, 0, 0, 0
+10: .quad 0, 0, 0, 0
+    .section .text.aligned_linked_odd,"ax",@progbits
+    .balign 64
+    .quad 0, 0
+    .globl aligned_linked_odd
+    .type aligned_linked_odd,@function
+aligned_linked_odd:
+    vmovq xmm0, rdi
+    vpsllq xmm0, xmm0, 8
+    vmovdqa ymm1, [rip+10b]
+    vpor ymm0, ymm0, ymm1
+    vmovq rax, xmm0
+    ret
+    .size aligned_linked_odd,.-aligned_linked_odd
+#= merged: a constant that linkers merge
+    .pushsection .rodata.cst16,"aM",@progbits,16
+    .balign 16
+10: .quad 0, 1
+    .popsection
+    movq xmm0, rdi
+    psllq xmm0, 8
+    por xmm0, [rip+10b]
+    movq rax, xmm0
+    ret
+#= own_constants: constants behind the code, in the function
+    nort
+    add rax, [rip+1f]
+    ret
+1:  .quad 0
+#= size_too_small patch=symbol:size_too_small:st_size:7: the symbol's size is too small: what lies behind belongs to the function
+    nort
+    ret
+#= size_missing_table patch=symbol:size_missing_table:st_size:0: no size, and an indirect jump before the end
+    mov ecx, edi
+    and ecx, 1
+    lea rdx, [rip+10f]
+    movsxd rcx, dword ptr [rdx+4*rcx]
+    add rcx, rdx
+    jmp rcx
+1:  nort
+    ret
+2:  nort
+    ret
+    .pushsection .rodata.size_missing_table,"a",@progbits
+    .balign 4
+10: .long 1b-10b, 2b-10b
+    .popsection
+#= size_missing_ret patch=symbol:size_missing_ret:st_size:0: no size, and a way out before the end
+    nort
+    test rdi, rdi
+    jne 1f
+    ret
+1:  mov rcx, rax
+    mov rax, rcx
+    ret
+#= size_missing_jump patch=symbol:size_missing_jump:st_size:0: no size, and the end lies in the middle
+    jmp 2f
+1:  ret
+2:  nort
+    jmp 1b
+#= weak_function raw: a weak function
+    .section .text.weak_function,"ax",@progbits
+    .weak weak_function
+    .type weak_function,@function
+weak_function:
+    nort
+    ret
+    .size weak_function,.-weak_function
+#= group raw: a function of a group
+    .section .text.group,"axG",@progbits,group,comdat
+    .weak group
+    .type group,@function
+group:
+    nort
+    ret
+    .size group,.-group
+#= seed spec=subtraction.attacks-cleared.east: the seed's four SSE2 instructions, between registers of the convention
+    movq xmm0, rdi
+    movq xmm1, rsi
+    movdqa xmm2, xmm1
+    psubb xmm2, xmm0
+    psubb xmm2, xmm0
+    pxor xmm2, xmm1
+    movq rax, xmm2
+    ret
+#= pointer_to_end spec=kogge-stone.attacks.nort.batch: a loop to a pointer's end: wrong only if an array wrapped round
+    lea rcx, [rdi+8*rcx]
+    cmp rdi, rcx
+    jae 2f
+1:  mov rax, [rdi]
+    mov r8, [rsi]
+    mov r9, rax
+    shl r9, 8
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 8
+    and r8, r9
+    mov r9, rax
+    shl r9, 16
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 16
+    and r8, r9
+    mov r9, rax
+    shl r9, 32
+    and r9, r8
+    or rax, r9
+    shl rax, 8
+    mov [rdx], rax
+    add rdi, 8
+    add rsi, 8
+    add rdx, 8
+    cmp rdi, rcx
+    jb 1b
+2:  ret
+#= pointer_below_end spec=kogge-stone.attacks.nort.batch: the same, with the comparison before the round
+    lea rcx, [rdi+8*rcx]
+1:  cmp rdi, rcx
+    jae 2f
+    mov rax, [rdi]
+    mov r8, [rsi]
+    mov r9, rax
+    shl r9, 8
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 8
+    and r8, r9
+    mov r9, rax
+    shl r9, 16
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 16
+    and r8, r9
+    mov r9, rax
+    shl r9, 32
+    and r9, r8
+    or rax, r9
+    shl rax, 8
+    mov [rdx], rax
+    add rdi, 8
+    add rsi, 8
+    add rdx, 8
+    jmp 1b
+2:  ret
+#= home_space abi=win64: the caller's 32 bytes
+    mov [rsp+8], rcx
+    mov [rsp+32], rcx
+    mov rax, [rsp+8]
+    shl rax, 8
+    ret
+#= saved_win64 abi=win64: xmm6 and rsi are saved in a frame
+    push rsi
+    sub rsp, 32
+    movaps [rsp], xmm6
+    movq xmm6, rcx
+    psllq xmm6, 8
+    movq rsi, xmm6
+    mov rax, rsi
+    movaps xmm6, [rsp]
+    add rsp, 32
+    pop rsi
+    ret
+#= upper_win64 abi=win64: upper halves of ymm6 need not survive
+    movdqu [rsp+8], xmm6
+    vmovq xmm6, rcx
+    vpsllq ymm6, ymm6, 8
+    vmovq rax, xmm6
+    vmovdqu xmm6, [rsp+8]
+    ret
