@@ -308,7 +308,7 @@ next_of_own_code_behind:
 10: .quad 0
     .popsection
     .pushsection .middle_data,"aw",@progbits
-    .quad 0
+    .quad 7
     .popsection
     .pushsection .two,"a",@progbits
 11: .quad 0
@@ -317,7 +317,7 @@ next_of_own_code_behind:
     add rax, [rip+10b]
     add rax, [rip+11b]
     lea rcx, [rip+10b]
-    add rax, [rcx+24]
+    add rax, [rcx+128]
     ret
 #= gap_code build=shared,-T,@gap.ld: between two constants lies other code
     .pushsection .one,"a",@progbits
@@ -334,7 +334,7 @@ next_of_own_code_behind:
     add rax, [rip+10b]
     add rax, [rip+11b]
     lea rcx, [rip+10b]
-    add rax, [rcx+40]
+    add rax, [rcx+256+8]
     ret
 #= gap_between_segments build=shared,-z,separate-code: nothing is mapped between two segments
     .pushsection .rodata.gap_between_segments,"a",@progbits

@@ -141,13 +141,6 @@ code_moved:
     and rcx, -4096
     add rax, [rcx]
     ret
-#= reads_dynamic build=shared: the dynamic section is filled in by loaders
-    .pushsection .data.rel.ro.reads_dynamic,"aw",@progbits
-10: .quad 0
-    .popsection
-    nort
-    add rax, [rip+10b]
-    ret
 #= relro build=shared,-z,relro: what is read-only after it was relocated
     .pushsection .data.rel.ro.relro,"aw",@progbits
 10: .quad relro

@@ -21,6 +21,10 @@
     .globl thing
     .quad 1, 2, 3
     .set thing, .-16
+    .size thing, 16
+    .section .text.another,"ax",@progbits
+another:
+    ret
     .data
 changing: .quad 0
     .section .tdata,"awT",@progbits
@@ -106,7 +110,7 @@ threads_own: .quad 0
     ret
 #= rodata_to_other_code: a distance to another function
     .pushsection .rodata.rodata_to_other_code,"a",@progbits
-11: .long rodata_pc32 - .
+11: .long another - .
     .popsection
     nort
     movsxd rcx, dword ptr [rip+11b]
@@ -182,16 +186,6 @@ own_section_reloc_undefined:
     movsxd rcx, ecx
     sub rcx, 64-8-4
     sub rcx, 4
-    add rax, rcx
-    ret
-#= immediate_pc32_read: the distance is read from the code's own bytes
-    zeros immediate_pc32_read
-    nort
-    .reloc 1f+1, R_X86_64_PC32, 10b
-1:  mov ecx, 0
-    movsxd rdx, dword ptr [rip+1b+1]
-    movsxd rcx, ecx
-    sub rcx, rdx
     add rax, rcx
     ret
 #= displacement_read: a displacement that the linker sets is read as a number
@@ -478,13 +472,7 @@ ifunc_word: .quad 0
 #= tls_general: the call that finds a thread's word
     nort
     lea rdi, [rip+threads_own@tlsgd]
-    ret
-#= nobits_constant: a word that begins as zero, read-only by its flags
-    .pushsection .bss.nobits_constant,"a",@nobits
-10: .quad 0
-    .popsection
-    nort
-    add rax, [rip+10b]
+    add rax, rdi
     ret
 #= writable_constant: a word that anybody may change
     nort

@@ -56,11 +56,6 @@
     .type resolver_linked,@gnu_indirect_function
     nort
     done resolver_linked
-#= untyped_data raw: a symbol of data in a section of code
-    function untyped_data
-    .type untyped_data,@object
-    nort
-    done untyped_data
 #= undefined raw: the function is another file's
     .globl undefined
     .section .text.undefined,"ax",@progbits

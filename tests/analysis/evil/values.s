@@ -363,7 +363,7 @@
     ret
 #= crc32: a checksum
     nort
-    crc32 rcx, rdi
+    crc32 rax, rdi
     ret
 #= one_bit_lost: h8's neighbour
     nort

@@ -183,7 +183,7 @@
     cvtsd2si rax, xmm0
     shl rax, 19
     ret
-#= add_double: 0 + board as a double: NaNs are made quiet
+#= add_double: 0 + board as a double: -0, the board 1<<55, becomes 0, and NaNs are made quiet
     in_
     psllq xmm0, 8
     xorpd xmm1, xmm1
