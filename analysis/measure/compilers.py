@@ -179,21 +179,11 @@ def compile_all(
                 for name, binary, reason in build.functions(source, wanted):
                     key = (name, source.kind, binary) if binary else None
                     if key is None or key not in seen:
-                        flags = (*architecture(isa), *(flag for flag in source.flags if flag[:2] != "-D"))
+                        flags = (*TARGETS[isa].flags, *(flag for flag in source.flags if flag[:2] != "-D"))
                         functions.append(Compiled(name, isa, lanes, source.kind, compiler, flags, binary, reason))
                     if key is not None:
                         seen.add(key)
     return functions
-
-
-def architecture(isa: str) -> tuple[str, ...]:
-    """What both compilers are told to make code for.
-
-    >>> architecture("bmi2")
-    ('-march=haswell', '-mgeneral-regs-only')
-    """
-    target = TARGETS[isa]
-    return (f"-march={target.march}", *(() if target.vectors else ("-mgeneral-regs-only",)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +202,7 @@ class _Build:
         text = (self.folder if source.kind.startswith("exported") else self.texts) / source.file
         compiled = self.folder / "made.o"
         special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
-        flags = (*_COMMON, *special, *architecture(self.isa), *source.flags, f"-I{self.folder}")
+        flags = (*_COMMON, *special, *TARGETS[self.isa].flags, *source.flags, f"-I{self.folder}")
         self._run(self.compiler.name, *flags, str(text), "-o", str(compiled))
         for name, binary in load_all(compiled, wanted).items():
             if isinstance(binary, Binary):

@@ -102,6 +102,11 @@ def _same(text: str, **others: str) -> dict[str, str]:
     return {"C": text, "Rust": text, "Zig": text, **others}
 
 
+def _by_register(sign: str) -> dict[str, str]:
+    """A shift by a count that is known only when the code runs: of it the low six bits count."""
+    return _same(f"{{a}} {sign} ({{b}} & 63)", Zig=f"@as(u64, {{a}}) {sign} @as(u6, @truncate({{b}}))")
+
+
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 # Of loose shifts nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="{a}.rotate_left({n})", Zig="({a} << {n}) | ({a} >> {m})")
@@ -176,17 +181,8 @@ _TABLE = (
     Operation("rotl", turned, left=1, said=_ROTATED | {"call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"}),
     Operation("loose-shl", said=_ROTATED),
     Operation("loose-shr", said=_BACK),
-    # Of a count that is known only when the code runs the low six bits count.
-    Operation(
-        "shlv",
-        lambda a, n: a << n % 64,
-        said=_same("{a} << ({b} & 63)", Zig="@as(u64, {a}) << @as(u6, @truncate({b}))"),
-    ),
-    Operation(
-        "shrv",
-        lambda a, n: a >> n % 64,
-        said=_same("{a} >> ({b} & 63)", Zig="@as(u64, {a}) >> @as(u6, @truncate({b}))"),
-    ),
+    Operation("shlv", lambda a, n: a << n % 64, said=_by_register("<<")),
+    Operation("shrv", lambda a, n: a >> n % 64, said=_by_register(">>")),
     Operation(
         "rotlv",
         turned,

@@ -8,38 +8,24 @@ share what they have in common.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from setwise.codegen.board import DIR8, ROOK, Direction
 from setwise.codegen.describe.values import Value, constant, make, shift_signed, table
 
 
-class Ray(Protocol):
-    """What a fill may ask of a ray."""
+class Ray:
+    """What a fill may ask of a ray: three operations, as nodes of the graph."""
 
     def step(self, squares: Value, n: int = 1) -> Value:
         """All squares n steps along the ray; what would leave the board, or wrap, is gone."""
-        ...
-
-    def run(self, propagator: Value, n: int) -> Value:
-        """Squares that end n successive propagator squares along the ray: what Kogge-Stone doubles."""
-        ...
-
-    def path(self, propagator: Value, *, attacks: bool = False) -> Value:
-        """The propagator as far as the ray can enter it; for attacks only the squares that the flood must pass."""
-        ...
-
-
-class _Traced:
-    """The three operations of a ray as nodes of the graph."""
-
-    def step(self, squares: Value, n: int = 1) -> Value:
         return self._node("step", squares, n)
 
     def run(self, propagator: Value, n: int) -> Value:
+        """Squares that end n successive propagator squares along the ray: what Kogge-Stone doubles."""
         return self._node("run", propagator, n)
 
     def path(self, propagator: Value, *, attacks: bool = False) -> Value:
+        """The propagator as far as the ray can enter it; for attacks only the squares that the flood must pass."""
         return self._node("path", propagator, int(attacks))
 
     def _node(self, op: str, value: Value, n: int) -> Value:
@@ -47,7 +33,7 @@ class _Traced:
 
 
 @dataclass(frozen=True)
-class CompassRay(_Traced):
+class CompassRay(Ray):
     """A ray whose direction, or whose direction of each lane, is known when code is made.
 
     >>> from setwise.codegen.board import EAST
@@ -101,7 +87,7 @@ def _reach_files(direction: Direction, n: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class RuntimeRay(_Traced):
+class RuntimeRay(Ray):
     """A ray whose direction (dir8, below 8) is known only when the code runs: rotates, and two tables beside the code.
 
     The tables are the seeds' `shift` and `avoidWrap` (Dumb7Fill, Generalized Rays).

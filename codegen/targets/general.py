@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from setwise.codegen.describe.values import Value
 from setwise.codegen.targets.table import Row, Target
 
@@ -19,6 +21,12 @@ def _sign_extended(value: Value) -> bool:
     return constant is not None and (constant[0] < 1 << 31 or constant[0] >= (1 << 64) - (1 << 31))
 
 
+_SHIFTS = (
+    Row("shl", "shl", "d n"),
+    Row("shl", "lea", "d [a+a]", when=_is_one),
+    Row("shl", "lea", "d [a*2^n]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
+)
+
 _X86_64 = (
     Row("and", "and", "d B"),
     Row("or", "or", "d B"),
@@ -28,9 +36,7 @@ _X86_64 = (
     Row("scaled-sum", "lea", "d [a+b*2^n]"),
     Row("sub", "sub", "d B"),
     Row("not", "not", "d"),
-    Row("shl", "shl", "d n"),
-    Row("shl", "lea", "d [a+a]", when=_is_one),
-    Row("shl", "lea", "d [a*2^n]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
+    *_SHIFTS,
     Row("shr", "shr", "d n"),
     Row("rotl", "rol", "d n"),
     Row("shlv", "shl", "d cl"),
@@ -59,9 +65,7 @@ X86_64 = Target("x86-64", "x86-64", frozenset({"x86-64"}), _X86_64, "x86-64")
 _BMI2 = (
     Row("andn", "andn", "d a B"),
     Row("rotl", "rorx", "d a -n"),
-    Row("loose-shl", "shl", "d n"),
-    Row("loose-shl", "lea", "d [a+a]", when=_is_one),
-    Row("loose-shl", "lea", "d [a*2^n]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
+    *(replace(row, op="loose-shl") for row in _SHIFTS),
     Row("loose-shl", "rorx", "d a -n"),
     Row("loose-shr", "shr", "d n"),
     Row("loose-shr", "rorx", "d a n"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.codegen.describe.values import Value
@@ -30,12 +30,15 @@ class Row:
     when: Callable[[Value], bool] | None = None
     file: RegisterFile = "general"
     """The registers that the row is about; a value with several lanes, or of such, wants a vector's row."""
-    words: tuple[Word, ...] = field(init=False, repr=False, compare=False)
-    """What makes each operand."""
 
     def __post_init__(self) -> None:
+        assert self.words  # a wrong one is told here
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """What makes each operand."""
         try:
-            object.__setattr__(self, "words", tuple(map(word_of, self.operands.split())))
+            return tuple(map(word_of, self.operands.split()))
         except ValueError as error:
             raise ValueError(f"row '{self.operands}' of {self.mnemonic}: {error}") from None
 
@@ -82,6 +85,11 @@ class Target:
     """Whether a vector in memory must lie at a multiple of its size, except for the instruction that loads it."""
 
     @property
+    def flags(self) -> tuple[str, ...]:
+        """What gcc and clang are told to make code for it alone."""
+        return (f"-march={self.march}", *(() if self.vectors else ("-mgeneral-regs-only",)))
+
+    @property
     def spread(self) -> tuple[int, ...]:
         """How many directions a register may hold, the usual number first; none where lanes are too few for that."""
         return tuple(width for width in self.widths if width > 2)
@@ -102,8 +110,7 @@ class Target:
 
     def has(self, op: str, lanes: int) -> bool:
         """Whether some row makes that operation for so many lanes."""
-        file = "vector" if lanes > 1 else "general"
-        return any(row.file == file for row in self.by_operation.get(op, ()))
+        return any((row.file == "vector") == (lanes > 1) for row in self.by_operation.get(op, ()))
 
 
 def uniform_count(value: Value) -> bool:
