@@ -506,3 +506,70 @@
     bsf rax, rdi
     .byte 0xf3, 0x48, 0x0f, 0xbc, 0xc7
     ret
+#= pause_r8: f3 41 90 exchanges eax and r8d, it is no pause
+    nort
+    .byte 0xf3, 0x41, 0x90
+    ret
+#= nop_r8: 49 90 exchanges rax and r8
+    nort
+    .byte 0x49, 0x90
+    ret
+#= moffs: a load from a fixed address of 64 bits
+    nort
+    .byte 0x48, 0xa1, 0, 0, 0, 0, 0, 0, 0, 0
+    ret
+#= moffs32: 67 makes its address four bytes long
+    nort
+    .byte 0x67, 0x48, 0xa1, 0, 0, 0, 0
+    ret
+#= jmp_constant16: 66 jmp [rip+d] reads two bytes of a table on AMD
+    nort
+    .byte 0x66
+    jmp [rip+1f]
+    ret
+1:  .quad 0
+#= pop_r12_16: 66 pop r12 and push: r12's low bits only
+    .byte 0x66, 0x41, 0x54
+    nort
+    xor r12d, r12d
+    .byte 0x66, 0x41, 0x5c
+    ret
+#= push_imm16_leave: 66 6a in a frame, which leave forgives: the word behind it lies elsewhere
+    push rbp
+    mov rbp, rsp
+    .byte 0x66, 0x6a, 0x00
+    push rdi
+    mov rax, [rbp-16]
+    shl rax, 8
+    leave
+    ret
+#= movzx_high: 66 0f b6 c4 writes ax alone
+    mov rax, rdi
+    shl rax, 8
+    .byte 0x66, 0x0f, 0xb6, 0xc4
+    ret
+#= tzcnt16: of 16 bits: 16 where the low word is empty
+    nort
+    tzcnt cx, di
+    cmp cx, 16
+    jne 1f
+    inc rax
+1:  ret
+#= loop_plain: loop takes rcx down and jumps
+    nort
+    mov ecx, 2
+1:  inc rax
+    loop 1b
+    dec rax
+    ret
+#= iret16: 66 iret
+    nort
+    .byte 0x66, 0xcf
+#= ret_far16: 66 retf
+    nort
+    .byte 0x66, 0xcb
+#= mov_sp16: mov sp,bp
+    mov bp, sp
+    nort
+    mov sp, bp
+    ret

@@ -9,6 +9,28 @@
 10: .quad 0, 0, 0, 0, 0, 0, 0, 0
     .popsection
 .endm
+# One board: sliders in rax, empty in r8; attacks in rax.
+.macro attacks
+    mov r9, rax
+    shl r9, 8
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 8
+    and r8, r9
+    mov r9, rax
+    shl r9, 16
+    and r9, r8
+    or rax, r9
+    mov r9, r8
+    shl r9, 16
+    and r8, r9
+    mov r9, rax
+    shl r9, 32
+    and r9, r8
+    or rax, r9
+    shl rax, 8
+.endm
 #= rep_ret: rep ret is ret
     nort
     rep ret
@@ -247,25 +269,7 @@ group:
     jae 2f
 1:  mov rax, [rdi]
     mov r8, [rsi]
-    mov r9, rax
-    shl r9, 8
-    and r9, r8
-    or rax, r9
-    mov r9, r8
-    shl r9, 8
-    and r8, r9
-    mov r9, rax
-    shl r9, 16
-    and r9, r8
-    or rax, r9
-    mov r9, r8
-    shl r9, 16
-    and r8, r9
-    mov r9, rax
-    shl r9, 32
-    and r9, r8
-    or rax, r9
-    shl rax, 8
+    attacks
     mov [rdx], rax
     add rdi, 8
     add rsi, 8
@@ -279,25 +283,7 @@ group:
     jae 2f
     mov rax, [rdi]
     mov r8, [rsi]
-    mov r9, rax
-    shl r9, 8
-    and r9, r8
-    or rax, r9
-    mov r9, r8
-    shl r9, 8
-    and r8, r9
-    mov r9, rax
-    shl r9, 16
-    and r9, r8
-    or rax, r9
-    mov r9, r8
-    shl r9, 16
-    and r8, r9
-    mov r9, rax
-    shl r9, 32
-    and r9, r8
-    or rax, r9
-    shl rax, 8
+    attacks
     mov [rdx], rax
     add rdi, 8
     add rsi, 8
@@ -328,4 +314,129 @@ group:
     vpsllq ymm6, ymm6, 8
     vmovq rax, xmm6
     vmovdqu xmm6, [rsp+8]
+    ret
+#= masked_load: a masked load of its own word; the element above, the caller's, is never wanted
+    mov rax, rdi
+    and edi, 1
+    mov [rsp-8], rax
+    kmovb k1, edi
+    vmovdqu64 xmm0{k1}{z}, [rsp]
+    mov rax, [rsp-8]
+    shl rax, 8
+    ret
+#= masked_store: a masked store of its own word; the element above, the return address, is never wanted
+    mov rax, rdi
+    and edi, 1
+    kmovb k1, edi
+    vmovdqu64 [rsp-8]{k1}, xmm0
+    shl rax, 8
+    ret
+#= backwards spec=kogge-stone.attacks.nort.batch: from the last board to the first
+    test rcx, rcx
+    je 2f
+1:  mov rax, [rdi+8*rcx-8]
+    mov r8, [rsi+8*rcx-8]
+    attacks
+    mov [rdx+8*rcx-8], rax
+    dec rcx
+    jne 1b
+2:  ret
+#= negative_index spec=kogge-stone.attacks.nort.batch: from behind the end, by an index that rises to 0
+    lea rdi, [rdi+8*rcx]
+    lea rsi, [rsi+8*rcx]
+    lea rdx, [rdx+8*rcx]
+    neg rcx
+    je 2f
+1:  mov rax, [rdi+8*rcx]
+    mov r8, [rsi+8*rcx]
+    attacks
+    mov [rdx+8*rcx], rax
+    inc rcx
+    jne 1b
+2:  ret
+#= counted_down spec=kogge-stone.attacks.nort.batch: pointers rise, a number falls
+    jmp 2f
+1:  mov rax, [rdi]
+    mov r8, [rsi]
+    attacks
+    mov [rdx], rax
+    add rdi, 8
+    add rsi, 8
+    add rdx, 8
+2:  dec rcx
+    jns 1b
+    ret
+#= read_ahead spec=kogge-stone.attacks.nort.batch: the next board is read before this one is written
+    test rcx, rcx
+    je 2f
+    xor r10d, r10d
+    mov rax, [rdi]
+    mov r8, [rsi]
+1:  attacks
+    inc r10
+    cmp r10, rcx
+    je 3f
+    mov r11, rax
+    mov rax, [rdi+8*r10]
+    mov r8, [rsi+8*r10]
+    mov [rdx+8*r10-8], r11
+    jmp 1b
+3:  mov [rdx+8*r10-8], rax
+2:  ret
+#= end_of_result spec=kogge-stone.attacks.nort.batch: the end is that of the result
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [rdi]
+    mov r8, [rsi]
+    attacks
+    mov [rdx], rax
+    add rdi, 8
+    add rsi, 8
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= differences spec=kogge-stone.attacks.nort.batch: two arrays are reached by their distances from the third
+    sub rdi, rdx
+    sub rsi, rdx
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [rdi+rdx]
+    mov r8, [rsi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= constant_in_front build=shared,-z,noseparate-code raw: a linked constant in front of the code
+    .section .before,"a",@progbits
+    .balign 8
+10: .quad 0
+    .section .text.constant_in_front,"ax",@progbits
+    .globl constant_in_front
+    .type constant_in_front,@function
+constant_in_front:
+    nort
+    add rax, [rip+10b]
+    ret
+    .size constant_in_front,.-constant_in_front
+#= relro_constant build=shared: a constant that is written by nobody but the loader, which has nothing to write
+    .pushsection .data.rel.ro,"aw",@progbits
+    .balign 8
+10: .quad 0
+    .popsection
+    nort
+    add rax, [rip+10b]
+    ret
+#= mov_from_table: an address by the table of addresses, of a constant that the object hides
+    .pushsection .rodata.mov_from_table,"a",@progbits
+    .hidden hidden_word
+    .globl hidden_word
+    .balign 8
+hidden_word: .quad 0
+    .popsection
+    nort
+    mov rcx, [rip+hidden_word@GOTPCREL]
+    add rax, [rcx]
     ret
