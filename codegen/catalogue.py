@@ -272,13 +272,19 @@ def catalogue() -> dict[str, Routine]:
     return {routine.name: routine for maker in makers for routine in maker()}
 
 
+@cache
+def _known() -> dict[str, Routine]:
+    """Every routine by its name and its aliases, in small letters."""
+    return {known.lower(): r for r in catalogue().values() for known in (r.name, *r.aliases)}
+
+
 def find(name: str) -> Routine:
     """The routine of that name or alias, without regard to case; ValueError offers the nearest names."""
-    by_name = {known.lower(): r for r in catalogue().values() for known in (r.name, *r.aliases)}
-    if name.lower() in by_name:
-        return by_name[name.lower()]
-    near = difflib.get_close_matches(name.lower(), by_name, n=3, cutoff=0.4)
-    offer = "nearest are " + ", ".join(by_name[n].name for n in near) if near else "setwise list shows them all"
+    known = _known()
+    if name.lower() in known:
+        return known[name.lower()]
+    near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.4)
+    offer = "nearest are " + ", ".join(known[n].name for n in near) if near else "setwise list shows them all"
     raise ValueError(f"unknown routine '{name}': {offer}")
 
 
@@ -290,9 +296,9 @@ def is_pattern(name: str) -> bool:
 def chosen(names: Iterable[str]) -> list[Routine]:
     """The routines of these names and patterns, each once, all of them if no name is given."""
     routines: dict[str, Routine] = {}
-    for name in names:
-        like = [routine for known, routine in catalogue().items() if fnmatch(known.lower(), name.lower())]
-        if not like and is_pattern(name):
+    for name in dict.fromkeys(names):
+        like = [known for known in catalogue() if fnmatch(known.lower(), name.lower())] if is_pattern(name) else [name]
+        if not like:
             raise ValueError(f"no routine is like '{name}': setwise list shows them all")
-        routines |= {routine.name: routine for routine in like or [find(name)]}
+        routines |= {routine.name: routine for routine in map(find, like)}
     return list(routines.values()) if routines else list(catalogue().values())

@@ -13,10 +13,14 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.codegen.version import version
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 COMMANDS = {
     "list": "show the catalogue",
@@ -40,6 +44,9 @@ COMMANDS = {
 _OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla"}
 """Modules that not every command needs, by the names that pip knows them by, and what they are called."""
 
+_NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
+"""Errors of an output that is full, closed or gone."""
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
@@ -47,19 +54,31 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {_one_line(message)} ({self.prog} --help shows an example)\n")
 
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if file is sys.stdout:  # argparse would not say that it cannot be written
+            print(message, end="")
+        else:
+            super()._print_message(message, file)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default those of the process; gives the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if sys.stderr is None:  # closed, and print would take None for standard output
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - it stays open
     try:
-        status = _run(_parser(arguments).parse_args(arguments))
-        sys.stdout.flush()
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        try:
+            status = _run(_parser(arguments).parse_args(arguments))
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read our output has seen enough.
         _print_no_more()
         return 0
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno not in _NO_OUTPUT:
             raise
         _print_no_more()
         print(f"setwise: the output cannot be written: {os.strerror(error.errno).lower()}", file=sys.stderr)
@@ -71,7 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _print_no_more() -> None:
     """Nothing is left for the interpreter to flush at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(parsed: argparse.Namespace) -> int:

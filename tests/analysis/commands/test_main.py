@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -140,6 +142,34 @@ def test_a_reader_that_stops_reading_is_no_error() -> None:
     os.close(write)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", ["list", "--help", "--version", "count --help", f"listing {DUMB7}"])
+@pytest.mark.parametrize("output", [">&-", "1</dev/null", ">/dev/full"])
+def test_an_output_that_cannot_be_written_is_one_line(output: str, arguments: str, unbuffered: str) -> None:
+    done = in_a_shell(f'"$0" -c "$CODE" {arguments} {output}', PYTHONUNBUFFERED=unbuffered)
+    assert done.returncode == 1
+    assert re.fullmatch("setwise: the output cannot be written: (bad file descriptor|no space .*)\n", done.stderr)
+
+
+def test_complaints_that_nobody_hears_do_not_end_up_on_the_output() -> None:
+    done = in_a_shell('"$0" -c "$CODE" list nothing 2>&-')
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def in_a_shell(line: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """What a line of the shell prints, in which CODE is the command's program."""
+    code = "import sys; from setwise.analysis.commands.main import main; sys.exit(main())"
+    command, environment = ["sh", "-c", line, sys.executable], {**os.environ, "CODE": code, **more}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_tens_of_thousands_of_names_take_no_longer(capsys: Capture) -> None:
+    names = [f"{'*' * (1 + at % 50)}{'?' * (at // 50)}" for at in range(500)] + [DUMB7, "dumb7.*"] * 20_000
+    begun = time.monotonic()
+    assert printed(capsys, "list", *names) == printed(capsys, "list")
+    assert time.monotonic() - begun < 5
 
 
 def test_an_error_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
