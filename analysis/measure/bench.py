@@ -13,7 +13,7 @@ from setwise.analysis.measure.trials import Refusal, Sections, Timing, TrialBloc
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.run.call import host
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
-from setwise.codegen.run.timer import MODES, Mode
+from setwise.codegen.run.timer import MODES, Mode, Timer
 
 PATIENCE = 30.0
 """Seconds that a process waits for undisturbed trials, beyond those that it would need."""
@@ -27,7 +27,7 @@ _PROBES = 9
 class BenchJob:
     """A subject in one mode, ready to be sent to another process; the sections are those of one round."""
 
-    image: bytes
+    loop: Timer
     arguments: ArgumentSets
     sections: Sections
 
@@ -45,7 +45,7 @@ def bench(
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     jobs = [
-        BenchJob(timing_loop(subject, mode, host()).image, arguments_for(subject, mode), subject.sections(1))
+        BenchJob(timing_loop(subject, mode, host()), arguments_for(subject, mode), subject.sections(1))
         for subject, mode in chosen
     ]
     kept: list[list[list[TrialBlock]]] = []
@@ -91,7 +91,7 @@ class _Clock:
     """A job at work."""
 
     def __init__(self, job: BenchJob) -> None:
-        self._stopwatch = Stopwatch(job.image, job.arguments)
+        self._stopwatch = Stopwatch(job.loop, job.arguments)
         self.blocks: list[TrialBlock] = []
         one_round = job.sections
         self._stopwatch.run(1, _PROBES)

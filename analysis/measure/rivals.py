@@ -93,7 +93,7 @@ def _run(compiled: Compiled, kernel: Kernel, why: str) -> Judgement:
     if compiled.binary is None:
         raise ValueError("there is nothing to run")
     try:
-        running = runner(kernel, compiled.binary.image)
+        running = runner(kernel, compiled.binary.image, len(compiled.binary.data))
     except NotRunnable as error:
         return Judgement("not run", reason=f"{why}; {error}")
     contract = kernel.routine.contract

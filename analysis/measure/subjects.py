@@ -138,7 +138,7 @@ def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
 def timing_loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
     """The loop that times it, emitted for a machine whose C has the convention `host`."""
     calls = Calls(mode, subject.chained or 0, subject.varies, subject.calls)
-    return timer(subject.binary.image, subject.signature, calls, host)
+    return timer(subject.binary.image, subject.signature, calls, host, len(subject.binary.data))
 
 
 def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 
-from setwise.analysis.code.decode import features
+from setwise.analysis.code.decode import Binary, features
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.workers import Crash, in_own_process
@@ -28,7 +28,7 @@ def confirm(kernel: Kernel, certificate: Certificate) -> Confirmation:
     if found is None or not found.runs or not runnable() or lacking:
         return confirm_by_stepping(certificate)
     try:
-        got, broken = in_own_process(lambda: _run(kernel, certificate.binary.image, found))
+        got, broken = in_own_process(lambda: _run(kernel, certificate.binary, found))
     except Crash as error:
         return Confirmation("confirmed", f"confirmed by running it: {error}")
     if broken:
@@ -40,7 +40,7 @@ def confirm(kernel: Kernel, certificate: Certificate) -> Confirmation:
     return Confirmation("disagrees", "but this processor gives what is expected: the proof is wrong", got)
 
 
-def _run(kernel: Kernel, image: bytes, found: Counterexample) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _run(kernel: Kernel, binary: Binary, found: Counterexample) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The results of the lane in question, and what the routine broke of its convention."""
     lanes = max(len(words) for _, words in found.inputs)
     columns = [(_U64 * max(1, lanes))(*words, *(words[-1:] * (lanes - len(words)))) for _, words in found.inputs]
@@ -49,7 +49,7 @@ def _run(kernel: Kernel, image: bytes, found: Counterexample) -> tuple[tuple[int
     junk = [word ^ (1 << 64) - 1 for word in found.expected] * lanes or [0]
     results = columns[found.alias] if found.alias is not None else (_U64 * len(junk))(*junk)
     before = [list(column) for column in columns]
-    with runner(kernel, image) as running:
+    with runner(kernel, binary.image, len(binary.data)) as running:
         violation = running.run([ctypes.addressof(one) for one in columns], ctypes.addressof(results), lanes)
     got = tuple(results[found.lane * number + at] for at in range(number)) if lanes else ()
     named = zip((name for name, _ in found.inputs), columns, before, strict=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
@@ -18,7 +21,7 @@ from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import SYSV, WIN64, Convention
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
-from setwise.codegen.run.arrays import is_array, prepared
+from setwise.codegen.run.arrays import is_array, prepared, refuse_masked
 from setwise.codegen.run.driver import (
     CASE_WORD,
     CONTEXT_WORDS,
@@ -105,23 +108,32 @@ def calling_sequence(kernel: Kernel) -> CallingSequence:
 class Runner:
     """A kernel's code in executable memory, with the driver that calls it case by case.
 
-    `image` stands for the code's bytes where they are another's. Raises NotRunnable where the processor lacks what
-    `target` needs.
+    `image` stands for the code's bytes where they are another's; `data` of them, the last, are data. Raises NotRunnable
+    where the processor lacks what `target` needs.
     """
 
     def __init__(
-        self, code: Code, sequence: CallingSequence, target: Target | None = None, image: bytes | None = None
+        self,
+        code: Code,
+        sequence: CallingSequence,
+        target: Target | None = None,
+        image: bytes | None = None,
+        data: int = 0,
     ) -> None:
         lacking = missing(target) if target else () if runnable() else ("x86-64",)
         if lacking:
             raise NotRunnable(f"this processor cannot run {code.name}: it lacks {', '.join(lacking)}")
         self._sequence = sequence
         self._lock = Lock()  # the context serves one call at a time
+        _RUNNERS.add(self)
         self._context = (_U64 * CONTEXT_WORDS)(*initial_context())
         avx = "avx" in cpu.features()
         at = ctypes.addressof(self._context)
         drive = driver(sequence.convention, sequence.arguments, at, host(), sequence.result, avx)
-        self._kernel = Executable(assemble(code).image if image is None else image)
+        if image is None:
+            assembled = assemble(code)
+            image, data = assembled.image, len(assembled.data)
+        self._kernel = Executable(image, data)
         self._driver = Executable(assemble(drive).image)
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
 
@@ -161,9 +173,25 @@ class Runner:
         self.close()
 
 
-def runner(kernel: Kernel, image: bytes | None = None) -> Runner:
-    """The runner of a kernel; `image` are other bytes with its contract and convention, run in the place of its own."""
-    return Runner(kernel.code, calling_sequence(kernel), kernel.target, image)
+_RUNNERS: WeakSet[Runner] = WeakSet()
+"""All that there are, for a process that is forked while a thread holds a lock has the lock, but not the thread."""
+
+
+def _unlock_all() -> None:
+    for each in _RUNNERS:
+        each._lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_all)
+
+
+def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:
+    """The runner of a kernel; `image` are other bytes with its contract and convention, run in the place of its own.
+
+    The last `data` bytes of that image are data.
+    """
+    return Runner(kernel.code, calling_sequence(kernel), kernel.target, image, data)
 
 
 def cases_a_call(kernel: Kernel) -> int:
@@ -178,7 +206,7 @@ Recipe = tuple[str, str | None, str | None, int | None]
 
 
 class Function:
-    """A kernel that is called with integers, or with sequences of them for many cases in one go.
+    """A kernel that is called with integers, or with sequences of them for many cases in one go; NumPy's count as such.
 
     Any number of threads may call one function. A pickle of it holds what was asked for, the routine's name first, and
     where it is read the function is made anew: of the best instruction set there, unless one was named.
@@ -213,7 +241,7 @@ class Function:
         self.__doc__ = _docstring(kernel)
 
     def __call__(self, *arguments: Argument | Boards, result: Boards | None = None) -> Any:
-        """Run the machine code; TypeError for the wrong count, ValueError for what the contract does not take."""
+        """Run the machine code; TypeError for a wrong count or type, ValueError for what the contract does not take."""
         if len(arguments) != len(self._parameters):
             names = ", ".join(parameter.name for parameter in self._parameters)
             raise TypeError(
@@ -226,19 +254,20 @@ class Function:
         return self._on_integers(arguments)
 
     def _on_arrays(self, arguments: Sequence[Any], result: Boards | None) -> Boards:
-        addresses, boards = prepared([p.name for p in self._parameters], arguments, result)
+        addresses, number, boards = prepared([p.name for p in self._parameters], arguments, result)
         if self._direct is not None:
-            self._direct(*addresses, len(boards))
-        elif (violation := self._runner.run(addresses[:-1], addresses[-1], len(boards))) is not None:
+            self._direct(*addresses, number)
+        elif (violation := self._runner.run(addresses[:-1], addresses[-1], number)) is not None:
             raise _violated(self.kernel, violation)
         return boards
 
     def _on_integers(self, arguments: Sequence[Any]) -> Any:
-        lengths = {len(argument) for argument in arguments if not isinstance(argument, int)}
+        given = [_words(parameter, argument) for parameter, argument in zip(self._parameters, arguments, strict=True)]
+        lengths = {len(words) for words in given if not isinstance(words, int)}
         if len(lengths) > 1:
             raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
         number = max(lengths, default=1)
-        rows = self._run([[a] * number if isinstance(a, int) else a for a in arguments], number)
+        rows = self._run([[words] * number if isinstance(words, int) else words for words in given], number)
         results = [row[0] for row in rows] if self._results == 1 else rows
         return results if lengths else results[0]
 
@@ -263,6 +292,22 @@ class Function:
 
 def _violated(kernel: Kernel, violation: Violation) -> RuntimeError:
     return RuntimeError(f"{kernel.name} breaks its convention: {', '.join(violation.breaches)}")
+
+
+def _words(parameter: Parameter, argument: Any) -> int | list[int]:
+    """An integer, or those of a sequence, as Python's own; TypeError for anything else."""
+    refuse_masked(parameter.name, argument)
+    try:
+        return index(argument)
+    except TypeError:
+        pass
+    sized = hasattr(argument, "__getitem__") and hasattr(argument, "__len__")
+    if sized and not isinstance(argument, Mapping | str | bytes | bytearray):
+        try:
+            return list(map(index, argument))
+        except TypeError as error:
+            raise TypeError(f"{parameter.name} holds what is no integer: {error}") from None
+    raise TypeError(f"{parameter.name} is of type {type(argument).__name__}: give an integer, or a sequence of them")
 
 
 def check_range(parameter: Parameter, argument: int) -> None:

@@ -1,4 +1,4 @@
-"""Bytes to a callable: executable memory, which is never writable and executable at once, and ctypes."""
+"""Bytes to a callable: code in memory that may be executed, data beside it that may be read alone, and ctypes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def runnable() -> bool:
 class Executable:
     """A block of machine code in memory of its own, freed by `close`, at the end of `with`, or with the last user.
 
-    `image` is Assembled.image. The block begins at a page, so any alignment up to a page's size holds.
+    `image` is Assembled.image; its last `data` bytes are data, which begins a page, and none of its bytes can be
+    executed. So code and data keep their distance, and the data any alignment up to a page's size; without data the
+    code begins a page. Nothing is writable.
     Raises NotRunnable where the processor is not x86-64, OSError where the system refuses the memory.
 
     >>> with Executable(bytes.fromhex("b82a000000c3")) as code:  # mov eax, 42; ret
@@ -32,15 +34,27 @@ class Executable:
     42
     """
 
-    def __init__(self, image: bytes) -> None:
+    def __init__(self, image: bytes, data: int = 0) -> None:
         if not runnable():
             raise NotRunnable(
                 f"this processor ({platform.machine()}) cannot run x86-64 code: all but running works here"
             )
-        if not image:
-            raise ValueError("there is no code to run: the image is empty")
-        self._address = _map(image)
-        self._free = weakref.finalize(self, _unmap, self._address, len(image))
+        text = len(image) - data
+        if not 0 < text <= len(image):
+            raise ValueError(f"there is no code to run: the image has {len(image)} bytes, {data} of them data")
+        lead = -text % mmap.PAGESIZE if data else 0
+        size = lead + len(image)
+        block = _map(size)
+        self._free = weakref.finalize(self, _unmap, block, size)
+        self._address = block + lead
+        ctypes.memmove(self._address, image, len(image))
+        try:
+            _protect(block, lead + text, executable=True)
+            if data:
+                _protect(self._address + text, data, executable=False)
+        except OSError:
+            self.close()
+            raise
 
     def address(self, offset: int = 0) -> int:
         """The address of the byte at `offset`; ValueError when the memory is freed already."""
@@ -71,7 +85,7 @@ class Executable:
 
 if sys.platform == "win32":
     _COMMIT_AND_RESERVE, _RELEASE = 0x3000, 0x8000
-    _READ_WRITE, _EXECUTE_READ = 0x04, 0x20
+    _READ_ONLY, _READ_WRITE, _EXECUTE_READ = 0x02, 0x04, 0x20
 
     def _kernel() -> ctypes.WinDLL:
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -84,19 +98,17 @@ if sys.platform == "win32":
         kernel.FlushInstructionCache.argtypes = (void, void, size)
         return kernel
 
-    def _map(image: bytes) -> int:
-        kernel = _kernel()
-        address = kernel.VirtualAlloc(None, len(image), _COMMIT_AND_RESERVE, _READ_WRITE)
+    def _map(size: int) -> int:
+        address = _kernel().VirtualAlloc(None, size, _COMMIT_AND_RESERVE, _READ_WRITE)
         if not address:
             raise ctypes.WinError(ctypes.get_last_error())
-        ctypes.memmove(address, image, len(image))
-        before = ctypes.c_uint32()
-        if not kernel.VirtualProtect(address, len(image), _EXECUTE_READ, ctypes.byref(before)):
-            error = ctypes.WinError(ctypes.get_last_error())
-            _unmap(address, len(image))
-            raise error
-        kernel.FlushInstructionCache(kernel.GetCurrentProcess(), address, len(image))
         return int(address)
+
+    def _protect(address: int, size: int, *, executable: bool) -> None:
+        kernel, before = _kernel(), ctypes.c_uint32()
+        if not kernel.VirtualProtect(address, size, _EXECUTE_READ if executable else _READ_ONLY, ctypes.byref(before)):
+            raise ctypes.WinError(ctypes.get_last_error())
+        kernel.FlushInstructionCache(kernel.GetCurrentProcess(), address, size)
 
     def _unmap(address: int, size: int) -> None:
         _kernel().VirtualFree(address, 0, _RELEASE)
@@ -112,18 +124,16 @@ else:
         libc.munmap.argtypes = (void, size)
         return libc
 
-    def _map(image: bytes) -> int:
-        libc = _libc()
+    def _map(size: int) -> int:
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        address = libc.mmap(None, len(image), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        address = _libc().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
         if address == ctypes.c_void_p(-1).value:
             raise _last_error()
-        ctypes.memmove(address, image, len(image))
-        if libc.mprotect(address, len(image), mmap.PROT_READ | mmap.PROT_EXEC):
-            error = _last_error()
-            _unmap(address, len(image))
-            raise error
         return int(address)
+
+    def _protect(address: int, size: int, *, executable: bool) -> None:
+        if _libc().mprotect(address, size, mmap.PROT_READ | (mmap.PROT_EXEC if executable else 0)):
+            raise _last_error()
 
     def _unmap(address: int, size: int) -> None:
         _libc().munmap(address, size)

@@ -50,7 +50,7 @@ class Stopwatch:
     Raises setwise.codegen.run.executable.NotRunnable where this processor cannot run it.
     """
 
-    def __init__(self, image: bytes, sets: ArgumentSets) -> None:
+    def __init__(self, loop: timer.Timer, sets: ArgumentSets) -> None:
         words, arrays = sets.words, []
         if sets.arrays:
             number = len(sets.arrays[0])
@@ -62,7 +62,7 @@ class Stopwatch:
         self._arrays, self._arguments = arrays, arguments  # addresses alone keep no memory
         self._context[timer.ARGUMENTS] = ctypes.addressof(arguments)
         self._context[timer.ARGUMENTS_END] = ctypes.addressof(arguments) + 8 * len(words)
-        self._code = Executable(image)
+        self._code = Executable(loop.image, loop.data)
         self._call = self._code.function(None, (_U64,))
 
     def run(self, rounds: int, trials: int) -> list[Record]:

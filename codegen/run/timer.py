@@ -113,31 +113,36 @@ class Timer:
     """The loop and behind it the routine, as one block that runs wherever a page begins.
 
     The section of calls begins at `calls`, with what it needs once; the instructions from `round` to `round_end` are
-    one round of calls; the routine begins at `routine`.
+    one round of calls; the routine begins at `routine`. The last `data` bytes are the routine's data.
     """
 
     image: bytes
+    data: int
     calls: int
     round: int
     round_end: int
     routine: int
 
 
-def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention) -> Timer:
-    """The loop around a routine's bytes (its data with them); it is itself called in the convention `host`.
+def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, data: int = 0) -> Timer:
+    """The loop around a routine's bytes, the last `data` of which are data; it is itself called in `host`'s convention.
 
-    Raises ValueError where the calls cannot be chained.
+    The routine begins a page, or where it has data, that does, for it lies in pages of its own. Raises ValueError where
+    the calls cannot be chained.
     """
     if calls.mode == "chained":
         _check_chain(signature, calls.chained)
     items = [*_enter(host), *_trial(signature, calls), *_leave(host, signature), Label("routine")]
-    for place, alignment in (("round", _LINE), ("routine", _PAGE)):
-        at = assemble(Code("time", tuple(items))).labels[place]
+    code = len(routine) - data if data else 0
+    for place, alignment, behind in (("round", _LINE, 0), ("routine", _PAGE, code)):
+        at = assemble(Code("time", tuple(items))).labels[place] + behind
         here = items.index(Label(place))
         items[here:here] = [Instruction("nop")] * (-at % alignment)
     assembled = assemble(Code("time", tuple(items)))
     return Timer(
-        assembled.text + routine, *(assembled.labels[place] for place in ("calls", "round", "round end", "routine"))
+        assembled.text + routine,
+        data,
+        *(assembled.labels[place] for place in ("calls", "round", "round end", "routine")),
     )
 
 

@@ -24,7 +24,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.run.call import host, missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.stopwatch import ArgumentSets, Record
-from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode
+from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode, Timer
 from setwise.codegen.targets import TARGETS
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
@@ -35,13 +35,13 @@ Capture = pytest.CaptureFixture[str]
 
 def job(name: str = SOUTH, mode: Mode = "independent") -> BenchJob:
     one = subject(lower(find(name), "x86-64"))
-    return BenchJob(timing_loop(one, mode, host()).image, arguments_for(one, mode), one.sections(1))
+    return BenchJob(timing_loop(one, mode, host()), arguments_for(one, mode), one.sections(1))
 
 
 class Core:
     """Stands for the stopwatch: a core of one tick a cycle on which a call takes ten, busy for others now and then."""
 
-    def __init__(self, image: bytes, given: ArgumentSets) -> None:
+    def __init__(self, loop: Timer, given: ArgumentSets) -> None:
         self.asked: list[tuple[int, int]] = []
         self.closed = False
         Core.made.append(self)

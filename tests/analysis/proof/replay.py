@@ -60,7 +60,7 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
         0,
         [tuple(registers[f"zmm{vector}.{lane}"] for lane in range(8)) for vector in range(32)],
     )
-    with Executable(certificate.binary.image) as code:
+    with Executable(certificate.binary.image, len(certificate.binary.data)) as code:
         call = b"\xff\x15\x02\x00\x00\x00\xeb\x08" + code.address().to_bytes(8, "little")
         (behind,) = cpu.run([Trial(call, given, bytes(memory))])
     after, left = behind.registers, behind.memory

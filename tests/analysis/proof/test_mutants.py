@@ -91,7 +91,7 @@ class Judge:
         contract = self.kernel.routine.contract
         if self._cases is None:
             self._cases = make_cases(contract, quick=True, random_boards=2000)
-        with runner(self.kernel, made.binary.image) as running:
+        with runner(self.kernel, made.binary.image, len(made.binary.data)) as running:
             return check_natively(running.run, self._cases, arrays=bool(contract.elements)).status == "passed"
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import setwise
+from setwise.analysis.run.workers import in_own_process
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run.arrays import prepared
 from setwise.codegen.run.call import host
@@ -125,7 +129,7 @@ def test_either_convention(abi: str) -> None:
 
 def test_no_copies_are_made() -> None:
     sliders, empty = np.zeros((2, 5), np.uint64)
-    addresses, result = prepared(("sliders", "empty"), (sliders, empty))
+    addresses, _, result = prepared(("sliders", "empty"), (sliders, empty))
     assert addresses == [sliders.ctypes.data, empty.ctypes.data, result.ctypes.data]
     empty.flags.writeable = False
     sliders[2] = 1
@@ -172,6 +176,12 @@ Call = Callable[[Any], Any]
         (lambda f: f(SOME[::2], SOME[:4]), ValueError, r"sliders is not contiguous.*np\.ascontiguousarray\(sliders\)"),
         (lambda f: f(SOME[::-1], SOME), ValueError, "sliders is not contiguous"),
         (lambda f: f(SOME[:4], SOME[:4], result=SHARED[:8:2]), ValueError, "result is not contiguous"),
+        (
+            lambda f: f(np.ma.masked_array(SOME), SOME),
+            TypeError,
+            r"sliders has a mask \(MaskedArray\).*sliders\.filled",
+        ),
+        (lambda f: f(SOME, SOME, result=np.ma.masked_array(SOME)), TypeError, "result has a mask"),
         (lambda f: f(SOME, SOME, result=FROZEN), ValueError, "result is read-only"),
         (lambda f: f(SHARED[:8], SOME, result=SHARED[1:9]), ValueError, "result overlaps sliders in part.*apart from"),
         (lambda f: f(SOME, SHARED[7:15], result=SHARED[:8]), ValueError, "result overlaps empty in part"),
@@ -231,6 +241,183 @@ def test_many_threads_share_a_kernel() -> None:
         with ThreadPoolExecutor(4) as pool:
             for result in pool.map(lambda _, run=run: run(*given), range(64)):
                 np.testing.assert_array_equal(result, expected)
+
+
+FORKS = """
+import os, signal, sys, threading, time
+import setwise
+run = setwise.kernel("kogge-stone.attacks.noEa", abi="win64")
+inside = threading.Event()
+real = run._runner._drive
+def drive(*arguments):
+    inside.set()
+    time.sleep(0.5)
+    return real(*arguments)
+run._runner._drive = drive
+worker = threading.Thread(target=run, args=(1, 0))
+worker.start()
+inside.wait()  # the lock is held now
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    os._exit(run([1, 2], 0) != [1 << 9, 2 << 9])
+worker.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_forked_while_a_thread_is_in_a_kernel_can_call_it() -> None:
+    subprocess.run([sys.executable, "-c", FORKS], cwd=ROOT, check=True, timeout=60)
+
+
+class Liar(np.ndarray):  # type: ignore[type-arg]
+    """An array whose class says of it whatever it was told to."""
+
+    told: ClassVar[dict[str, Any]] = {}
+
+    def __getattribute__(self, name: str) -> Any:
+        return Liar.told[name] if name in Liar.told else super().__getattribute__(name)
+
+    def __len__(self) -> int:
+        return int(Liar.told.get("length", 1 << 40))
+
+
+class Pointer:
+    data = 8
+
+
+LIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "length": st.integers(0, 1 << 40),
+        "shape": st.tuples(st.integers(0, 1 << 40)),
+        "nbytes": st.integers(0, 1 << 40),
+        "ctypes": st.just(Pointer),
+        "dtype": st.just(np.dtype(np.uint64)),
+        "ndim": st.just(1),
+        "flags": st.just(np.zeros(1, np.uint64).flags),
+        "view": st.just(lambda *_: np.zeros(1 << 20, np.uint64)),
+        "__array_interface__": st.just({"data": (8, False)}),
+    },
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(LIES, st.integers(0, 6))
+def test_what_a_class_says_of_its_arrays_does_not_count(lies: dict[str, Any], size: int) -> None:
+    given_boards, expected = boards(NORTH_EAST, size)
+    fenced = [at_byte(each, 8) for each in (*given_boards, expected * 0)]
+    run = kernel(NORTH_EAST, "x86-64", 1)
+    Liar.told = lies
+    try:
+        inputs = [each.view(Liar) for each, _, _ in fenced[:-1]]
+        result = fenced[-1][0].view(Liar)
+        in_own_process(lambda: (run(*inputs, result=result), None)[1])  # it may crash
+        assert run(*inputs, result=result) is result
+    finally:
+        Liar.told = {}
+    np.testing.assert_array_equal(fenced[-1][0], expected)
+    assert all(fence == CANARY for _, *fences in fenced for fence in fences)
+
+
+DTYPES = ["<u8", ">u8", "<i8", "<f8", "<u4", "u1", "O", "M8[s]", "?", "V8", "U2"]
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> Any:
+    """Boards in whatever shape, order, place and type somebody may have them, over one memory of 64 words."""
+    kind = draw(st.sampled_from([*["<u8"] * 6, *DTYPES]))
+    memory = SCRATCH if kind != "O" else np.zeros(64, object)
+    words = memory if kind == "O" else memory.view(np.uint8)[draw(st.sampled_from([0, 0, 1])) :]
+    if kind != "O":
+        size = np.dtype(kind).itemsize
+        words = words[: len(words) // size * size].view(kind)
+    start, stop = draw(st.integers(0, 8)), draw(st.integers(0, 14))
+    shaped = words[start : start + stop : draw(st.sampled_from([1, 1, 1, 2, -1]))]
+    if len(shaped) and draw(st.integers(0, 9)) == 0:
+        shaped = np.broadcast_to(shaped[:1], (draw(st.integers(1, 14)),))
+    if draw(st.integers(0, 9)) == 0:
+        shaped = shaped.reshape(1, -1)
+    if draw(st.integers(0, 9)) == 0:
+        shaped = shaped.view()
+        shaped.flags.writeable = False
+    if draw(st.integers(0, 9)) == 0:
+        shaped = np.ma.masked_array(shaped)
+    return shaped
+
+
+def assert_one_line(error: Exception) -> None:
+    assert "\n" not in str(error)
+
+
+SCRATCH: Boards = np.zeros(64, np.uint64)
+EXPECTED = setwise.kernel("kogge-stone.attacks.noEa") if runnable() else None
+
+
+@settings(max_examples=300, deadline=None)
+@given(arrays(), arrays(), st.none() | arrays())
+def test_any_arrays_are_right_or_refused(sliders: Any, empty: Any, result: Any) -> None:
+    """Whatever is written lies within the result, and is what a routine on single boards gives."""
+    SCRATCH[:] = np.arange(64, dtype=np.uint64) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    run = kernel(NORTH_EAST, "x86-64", 1)
+    before = SCRATCH.copy()
+    try:
+        given_boards = [each.tolist() for each in (sliders, empty)]
+        made = run(sliders, empty, result=result)
+    except (TypeError, ValueError) as error:
+        assert_one_line(error)
+        np.testing.assert_array_equal(SCRATCH, before)
+        return
+    assert EXPECTED is not None
+    assert made.tolist() == EXPECTED(*given_boards)
+    if result is not None:
+        result.view(np.ndarray)[:] = 0
+        first = (result.ctypes.data - SCRATCH.ctypes.data) if len(result) else 0
+        before.view(np.uint8)[first : first + result.nbytes] = 0
+    np.testing.assert_array_equal(SCRATCH, before)
+
+
+SCALARS = (
+    st.integers(-5, (1 << 64) + 5)
+    | st.integers(0, (1 << 64) - 1).map(np.uint64)
+    | st.integers(-(1 << 63), (1 << 63) - 1).map(np.int64)
+    | st.floats()
+    | st.floats().map(np.float64)
+    | st.booleans()
+    | st.booleans().map(np.bool_)
+    | st.none()
+    | st.text(max_size=3)
+    | st.binary(max_size=3)
+)
+GIVEN = (
+    SCALARS
+    | st.lists(SCALARS, max_size=4)
+    | st.lists(SCALARS, max_size=4).map(tuple)
+    | st.dictionaries(SCALARS, SCALARS, max_size=2)
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(GIVEN, GIVEN)
+@example(np.ma.masked, 0)
+@example([np.ma.masked], 0)
+def test_any_scalars_are_right_or_refused(sliders: Any, empty: Any) -> None:
+    run = setwise.kernel("kogge-stone.attacks.noEa", isa="x86-64")
+    try:
+        made = run(sliders, empty)
+    except (TypeError, ValueError) as error:
+        assert_one_line(error)
+        return
+    plain = [list(map(int, each)) if isinstance(each, list | tuple) else int(each) for each in (sliders, empty)]
+    assert made == run(*plain)
+
+
+def test_numpys_integers_are_integers() -> None:
+    run = setwise.kernel("kogge-stone.attacks.noEa")
+    assert run(np.uint64(1), np.int8(0)) == 1 << 9
+    assert run([np.uint64(1), 2], np.zeros(2, np.int16)) == [1 << 9, 2 << 9]
+    assert setwise.kernel("exploding.rook")(np.uint8(0), np.uint64(0)) == (1 << 8) + 2
 
 
 def test_numpy_is_loaded_only_by_who_has_arrays() -> None:

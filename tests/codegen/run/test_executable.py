@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.measure.subjects import arguments_for, subject, timing_loop
 from setwise.codegen.assemble import assemble, available
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, general
 from setwise.codegen.run import executable
+from setwise.codegen.run.call import Function, host
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
+from setwise.codegen.run.stopwatch import Stopwatch
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 MAPS = Path("/proc/self/maps")
@@ -61,6 +66,51 @@ def test_memory_is_never_writable_and_executable(monkeypatch: pytest.MonkeyPatch
 
 @runs
 @pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+@pytest.mark.parametrize("length", [6, 8, 4096, 5001])
+@pytest.mark.parametrize("data", [1, 64, 4096, 9000])
+def test_data_is_read_alone(length: int, data: int) -> None:
+    with Executable(ANSWER.ljust(length, b"\xcc") + b"\x01" * data, data) as code:
+        first = code.address(length)
+        assert first % 4096 == 0
+        assert permissions(code.address()) == permissions(first - 1) == "r-xp"
+        assert permissions(first) == permissions(first + data - 1) == "r--p"
+        assert ctypes.string_at(first, data) == b"\x01" * data
+        assert code.function(ctypes.c_uint64)() == 42
+    assert permissions(first) is None
+
+
+@runs
+@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+@pytest.mark.parametrize("name", ["exploding.rook", "shift.one.any", "sliders.rays", "kogge-stone.attacks.noEa"])
+def test_no_kernel_has_data_that_can_be_executed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither where it is called nor where it is timed."""
+    made: list[tuple[Executable, bytes]] = []
+    real = Executable.__init__
+
+    def spy(self: Executable, image: bytes, data: int = 0) -> None:
+        real(self, image, data)
+        made.append((self, image))
+
+    kernel = lower(find(name), abi=host().name)
+    assembled = assemble(kernel.code)
+    assert assembled.data
+    monkeypatch.setattr(Executable, "__init__", spy)
+    function = Function(kernel)
+    timed = subject(kernel)
+    stopwatch = Stopwatch(timing_loop(timed, "independent", host()), arguments_for(timed, "independent"))
+    holding = [(block, image) for block, image in made if image.endswith(assembled.image)]
+    assert len(holding) == 2
+    for block, image in holding:
+        behind = block.address(len(image))
+        assert permissions(behind - len(assembled.data)) == permissions(behind - 1) == "r--p"
+        assert permissions(behind - len(assembled.data) - 1) == "r-xp"
+        assert permissions(behind - len(assembled.image)) == "r-xp"
+    assert not [line for line in MAPS.read_text().splitlines() if {"w", "x"} <= set(line.split()[1])]
+    del function, stopwatch
+
+
+@runs
+@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
 def test_memory_lives_as_long_as_its_last_user() -> None:
     code = Executable(ANSWER)
     address = code.address()
@@ -87,8 +137,10 @@ def test_closing_is_final_and_may_be_repeated() -> None:
 
 @runs
 def test_there_must_be_code() -> None:
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(ValueError, match="no code to run"):
         Executable(b"")
+    with pytest.raises(ValueError, match="no code to run"):
+        Executable(ANSWER, len(ANSWER))
 
 
 @runs
@@ -119,7 +171,8 @@ def test_a_jump_table_and_constants_run(assembler: str) -> None:
             Datum("constants", (1, 0xFEDCBA9876543210), 8, 64),
         ),
     )
-    with Executable(assemble(code, assembler).image) as block:
+    assembled = assemble(code, assembler)
+    with Executable(assembled.image, len(assembled.data)) as block:
         choose = block.function(ctypes.c_uint64, (ctypes.c_uint64,))
         assert [choose(at) for at in range(4)] == [11, 0xFEDCBA9876543210, block.address(), block.address()]
 

@@ -33,7 +33,7 @@ def routine(*instructions: Instruction) -> bytes:
 
 
 def loop(image: bytes, signature: Signature, calls: Calls, words: Sequence[int]) -> Stopwatch:
-    return Stopwatch(timer(image, signature, calls, host()).image, ArgumentSets(tuple(words)))
+    return Stopwatch(timer(image, signature, calls, host()), ArgumentSets(tuple(words)))
 
 
 def last(
@@ -168,7 +168,7 @@ def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
     rooks = tuple(1 << square for square in range(37))
     empty = tuple(ALL ^ rook for rook in rooks)
     made = timer(assemble(kernel.code).image, signature, Calls("independent", in_round=1), host())
-    stopwatch = Stopwatch(made.image, ArgumentSets(arrays=(rooks, empty)))
+    stopwatch = Stopwatch(made, ArgumentSets(arrays=(rooks, empty)))
     stopwatch.run(1, 1)
     north = function(find("kogge-stone.attacks.nort"), "x86-64")
     assert list(stopwatch.array(2)) == [north(rook, free) for rook, free in zip(rooks, empty, strict=True)]
