@@ -6,9 +6,8 @@ A board is an `int` of 64 bits, little-endian rank-file: a1 = bit 0, h1 = bit 7,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 from types import MappingProxyType
 from typing import Literal
 
@@ -240,28 +239,6 @@ def draw(board: int, labels: bool = False) -> str:
         cells = ("1" if board >> 8 * rank + file & 1 else "." for file in range(8))
         lines.append(" ".join([str(rank + 1), *cells] if labels else cells))
     return "\n".join([*lines, "  a b c d e f g h"] if labels else lines)
-
-
-def draw_side_by_side(titles: Sequence[str], boards: Sequence[int], labels: bool = False, gap: int = 4) -> str:
-    """Boards in one row, each under its title, `gap` spaces apart; ValueError if titles and boards differ in number.
-
-    >>> print(draw_side_by_side(["sliders", "attacks"], [1 << square("d4"), FILE_D & ~RANK_4]))
-    sliders            attacks
-    . . . . . . . .    . . . 1 . . . .
-    . . . . . . . .    . . . 1 . . . .
-    . . . . . . . .    . . . 1 . . . .
-    . . . . . . . .    . . . 1 . . . .
-    . . . 1 . . . .    . . . . . . . .
-    . . . . . . . .    . . . 1 . . . .
-    . . . . . . . .    . . . 1 . . . .
-    . . . . . . . .    . . . 1 . . . .
-    """
-    columns = [[title, *draw(board, labels).split("\n")] for title, board in zip(titles, boards, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    rows = zip_longest(*columns, fillvalue="")
-    return "\n".join(
-        (" " * gap).join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
 
 
 Side = Literal["w", "b"]

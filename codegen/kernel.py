@@ -49,7 +49,11 @@ class Kernel(Plan):
 
 def plan(routine: Routine, isa: str, abi: str, lanes: int | None) -> Plan:
     """What these names ask for; ValueError in one line where they, the routine and each other do not go together."""
-    target, convention = _target(routine, isa), _convention(routine, abi)
+    target, convention = target_named(isa), convention_named(abi)
+    if isa not in routine.isas:
+        raise Refused(f"{routine.name} does not come for {isa}: use one of {', '.join(routine.isas)}")
+    if abi == "wiki" and [p.kind for p in routine.contract.parameters] not in _OF_WIKI:
+        raise Refused(f"the wiki convention is for (sliders, empty) alone, not for {routine.name}: use sysv or win64")
     return Plan(routine, target, convention, _layout(routine, target, lanes))
 
 
@@ -81,23 +85,7 @@ def unrefused(work: Callable[[S], T], requests: Iterable[S]) -> Iterator[T]:
         raise refused
 
 
-def _target(routine: Routine, isa: str) -> Target:
-    """The target of that name; ValueError where there is none, or the routine does not come for it."""
-    target = target_named(isa)
-    if isa not in routine.isas:
-        raise Refused(f"{routine.name} does not come for {isa}: use one of {', '.join(routine.isas)}")
-    return target
-
-
-def _convention(routine: Routine, abi: str) -> Convention:
-    """The convention of that name; ValueError where there is none, or the routine's parameters do not fit it."""
-    convention = convention_named(abi)
-    if abi == "wiki" and [p.kind for p in routine.contract.parameters] not in (
-        ["board", "empty"],
-        ["board", "occupied"],
-    ):
-        raise Refused(f"the wiki convention is for (sliders, empty) alone, not for {routine.name}: use sysv or win64")
-    return convention
+_OF_WIKI = (["board", "empty"], ["board", "occupied"])
 
 
 def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:

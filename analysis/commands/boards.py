@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from setwise.analysis.commands.positions import BOARDS
+from setwise.analysis.run.drawing import Panel, Strip, as_text
 from setwise.codegen import board
 
 _TITLES = ("expected", "got")
@@ -13,14 +14,8 @@ _TITLES = ("expected", "got")
 
 def boards(titled: Sequence[tuple[str, int]]) -> str:
     """Boards in rows of four at most, each with its title over it and its number under it."""
-    rows = []
-    for start in range(0, len(titled), 4):
-        titles, words = zip(*titled[start : start + 4], strict=True)
-        numbers = [board.hexadecimal(word) for word in words]
-        width = max(map(len, numbers))
-        lines = board.draw_side_by_side([title.ljust(width) for title in titles], words, gap=4)
-        rows.append(lines + "\n" + "    ".join(numbers))
-    return "\n\n".join(rows)
+    panels = tuple(Panel(title, word, foot=board.hexadecimal(word)) for title, word in titled)
+    return as_text([Strip("", row) for row in Strip("", panels).rows])
 
 
 def input_lines(inputs: Iterable[tuple[str, str, int]]) -> tuple[list[str], list[tuple[str, int]]]:

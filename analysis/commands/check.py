@@ -158,29 +158,21 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
 
 
 def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor) -> Iterator[Judged]:
-    from setwise.analysis.run.check import Outcome
     from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 
-    subjects: dict[Job, EmulatedCode] = {}
-    for job, kernel in kernels:
-        try:
-            subjects[job] = EmulatedCode(
-                binary_of(kernel), calling_sequence(kernel), arrays=bool(kernel.routine.contract.elements)
-            )
-        except ValueError as error:
-            yield Judged(job, Outcome("failed", reason=f"cannot be assembled: {error}"))
-    yield from map(Judged, subjects, check_emulated(list(subjects.values()), cases, on))
+    subjects = [
+        EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=bool(kernel.routine.contract.elements))
+        for _, kernel in kernels
+    ]
+    for (job, _), outcome in zip(kernels, check_emulated(subjects, cases, on), strict=True):
+        yield Judged(job, outcome)
 
 
 def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
     """One kernel over all cases."""
-    from setwise.analysis.run.check import Outcome, check
+    from setwise.analysis.run.check import check
 
-    try:
-        running = runner(kernel)
-    except ValueError as error:
-        return Outcome("failed", reason=f"cannot be assembled: {error}")
-    with running:
+    with runner(kernel) as running:
         return check(running.run, cases, arrays=bool(kernel.routine.contract.elements))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -39,15 +38,6 @@ CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "
 _ALWAYS = ("instructions", "moves", "operations")
 _ONE_OF_THEM = "--object, --over, and --executed or --fen each count something else: give one of them"
 _COUNTED = ("instructions", *CLASSES, "memory_operands")
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A class over many calls."""
-
-    minimum: int
-    mean: float
-    maximum: int
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -108,8 +98,7 @@ def _executed_row(code: NamedCode, arguments: Sequence[str], fen: str | None, si
 
 
 def _spread_row(code: NamedCode, fens: Sequence[str], side: str | None) -> dict[str, Any]:
-    spreads = spread(_kernel(code), fens, side)
-    return {**code.key, "positions": len(fens), **{key: asdict(spread) for key, spread in spreads.items()}}
+    return {**code.key, "positions": len(fens), **spread(_kernel(code), fens, side)}
 
 
 def executed(kernel: Kernel) -> Callable[[Sequence[int]], Counts]:
@@ -118,12 +107,14 @@ def executed(kernel: Kernel) -> Callable[[Sequence[int]], Counts]:
     return lambda words: executed_counts(caller.trace(words))
 
 
-def spread(kernel: Kernel, fens: Sequence[str], side: str | None = None) -> dict[str, Spread]:
-    """Each class over the calls on these positions."""
+def spread(kernel: Kernel, fens: Sequence[str], side: str | None = None) -> dict[str, dict[str, float]]:
+    """Each class over the calls on these positions: minimum, mean and maximum."""
     call = executed(kernel)
     counts = [call(words_of(kernel.routine, (), fen, side)).as_dict() for fen in fens]
     columns = {key: [row[key] for row in counts] for key in _COUNTED}
-    return {key: Spread(min(column), fmean(column), max(column)) for key, column in columns.items()}
+    return {
+        key: {"minimum": min(column), "mean": fmean(column), "maximum": max(column)} for key, column in columns.items()
+    }
 
 
 def positions(path: str | Path) -> list[str]:

@@ -8,11 +8,13 @@ from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any, Protocol, TypeVar
+from operator import attrgetter
+from typing import TypeVar
 
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.run.workers import Workers
+from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, convention_named, unrefused, widths
@@ -22,17 +24,7 @@ from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
-
-class Verdict(Protocol):
-    """What a judge found about one kernel, or about a function of an ELF file."""
-
-    @property
-    def key(self) -> Any:
-        """Name, instruction set, lanes, convention."""
-
-
 T = TypeVar("T")
-V = TypeVar("V", bound=Verdict)
 _WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
 KernelKey = tuple[str, str, int, str]
@@ -96,19 +88,23 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
         if progress:
             progress.show(job.title)
         try:
-            return job, lower(job.routine, job.isa, job.abi, job.lanes)
+            kernel = lower(job.routine, job.isa, job.abi, job.lanes)
+            assemble(kernel.code)
+            return job, kernel
         except Refused:
             raise
+        except NotEncodable as error:
+            return job, f"cannot be assembled: {error}"
         except (ValueError, OutOfRegisters) as error:
             return job, f"cannot be made: {error!r}"
 
     yield from unrefused(attempt, jobs)
 
 
-def judged(work: Work[V], jobs: Sequence[Job], effort: Callable[[Sequence[Job]], int] = len) -> list[V]:
-    """What `work` gives for the jobs, told on the terminal meanwhile, in the order of the kernels' keys."""
+def judged(work: Work[T], jobs: Sequence[Job], effort: Callable[[Sequence[Job]], int] = len) -> list[T]:
+    """What `work` gives for the jobs, told on the terminal meanwhile, in the order of its `key`, the kernels'."""
     with Progress(len(jobs)) as progress:
-        return sorted(in_processes(work, jobs, progress, effort), key=lambda verdict: verdict.key)
+        return sorted(in_processes(work, jobs, progress, effort), key=attrgetter("key"))
 
 
 def in_processes(

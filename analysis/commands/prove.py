@@ -149,11 +149,7 @@ def prove_all(
         if isinstance(kernel, str):
             yield Proof(job.key, None, reason=kernel)
             continue
-        try:
-            binary = binary_of(kernel)
-        except ValueError as error:
-            yield Proof(job.key, None, reason=f"cannot be assembled: {error}")
-            continue
+        binary = binary_of(kernel)
         spent = time.process_time() - start
         certificate = prover.prove(binary, task_of(kernel), time_limit)
         confirmation = confirm(kernel, certificate) if certificate.status == "refuted" else None

@@ -12,7 +12,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.objects.relocatable import with_endbr64
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
@@ -56,5 +56,5 @@ def kernels_of(request: Request) -> tuple[Kernel, ...]:
 
 def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
     """The files of a request, by their names."""
-    options = Options(endbr64=request.endbr64, dispatch=request.dispatch)
-    return FORMATS[request.format].files(Order(tuple(kernels), cache(facts_of), options, request.made_by))
+    order = Order(tuple(kernels), cache(facts_of), request.made_by, request.endbr64, request.dispatch)
+    return FORMATS[request.format].files(order)

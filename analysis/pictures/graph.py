@@ -6,9 +6,10 @@ Sugiyama, Tagawa and Toda 1981), then places as straight above each other as the
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Literal
 
 from setwise.analysis.pictures import svg
@@ -66,19 +67,24 @@ def dependencies(graphs: Sequence[Diagram], title: str, below: str) -> str:
 
 def _graph(nodes: Sequence[Node]) -> Drawing:
     layers, chains = _layered(nodes)
-    ordered = _ordered(layers, chains)
+    above, below = _neighbours(nodes, chains)
+    ordered = _ordered(layers, above, below)
     widths = {at: _width(nodes[at]) if at < len(nodes) else 8.0 for layer in layers for at in layer}
-    places = _placed(nodes, ordered, chains, widths)
+    places = _placed(ordered, above, below, widths)
     left = min(places[at] - widths[at] / 2 for at in places)
     right = max(places[at] + widths[at] / 2 for at in places)
     level = {at: depth for depth, layer in enumerate(ordered) for at in layer}
-    edges = [_edge(nodes, chain, places, level, left) for chain in _chains(nodes, chains)]
+    # Those of the critical path last, and so on top.
+    drawn = sorted(chains.values(), key=lambda chain: _is_critical(nodes, chain))
+    edges = [_edge(nodes, chain, places, level, left) for chain in drawn]
     boxes = [_box(node, places[at] - left, level[at] * _LAYER, widths[at]) for at, node in enumerate(nodes)]
     return Drawing(right - left, (len(ordered) - 1) * _LAYER + _HIGH, (*edges, *boxes))
 
 
 Chains = Mapping[tuple[int, int], tuple[int, ...]]
 """For each edge its ends and the places between them, one a layer that it passes."""
+Neighbours = Mapping[int, Sequence[tuple[int, float]]]
+"""The places that each place is joined with, and how straight each of these joints wants to be."""
 
 
 def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], dict[tuple[int, int], tuple[int, ...]]]:
@@ -109,26 +115,26 @@ def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], dict[tuple[int, in
     return layers, chains
 
 
-def _chains(nodes: Sequence[Node], chains: Chains) -> list[tuple[int, ...]]:
-    """The edges to draw, those of the critical path last and so on top."""
-    return sorted(chains.values(), key=lambda chain: nodes[chain[-1]].last == chain[0])
+def _is_critical(nodes: Sequence[Node], chain: Sequence[int]) -> bool:
+    """Whether an edge lies on the critical path."""
+    return nodes[chain[-1]].last == chain[0]
 
 
-def _neighbours(chains: Chains) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    above: dict[int, list[int]] = {}
-    below: dict[int, list[int]] = {}
+def _neighbours(nodes: Sequence[Node], chains: Chains) -> tuple[Neighbours, Neighbours]:
+    """Those above and those below."""
+    above, below = defaultdict(list), defaultdict(list)
     for chain in chains.values():
         for upper, lower in pairwise(chain):
-            above.setdefault(lower, []).append(upper)
-            below.setdefault(upper, []).append(lower)
+            pull = _pull(nodes, chain, upper, lower)
+            above[lower].append((upper, pull))
+            below[upper].append((lower, pull))
     return above, below
 
 
-def _ordered(layers: Sequence[Sequence[int]], chains: Chains) -> list[list[int]]:
+def _ordered(layers: Sequence[Sequence[int]], above: Neighbours, below: Neighbours) -> list[list[int]]:
     """The layers in the order with the fewest crossings that the sweeps come by."""
-    above, below = _neighbours(chains)
     now = [list(layer) for layer in layers]
-    best, least = now, _crossings(now, chains)
+    best, least = now, _crossings(now, below)
     for sweep in range(_SWEEPS):
         downwards = sweep % 2 == 0
         turn = range(1, len(now)) if downwards else range(len(now) - 2, -1, -1)
@@ -138,39 +144,28 @@ def _ordered(layers: Sequence[Sequence[int]], chains: Chains) -> list[list[int]]
             seen = above if downwards else below
             means = {}
             for place, at in enumerate(now[depth]):
-                places = [fixed[one] for one in seen.get(at, ()) if one in fixed]
+                places = [fixed[neighbour] for neighbour, _ in seen[at]]
                 means[at] = sum(places) / len(places) if places else float(place)
             now[depth].sort(key=means.__getitem__)
-        crossings = _crossings(now, chains)
+        crossings = _crossings(now, below)
         if crossings < least:
             best, least = now, crossings
     return best
 
 
-def _crossings(layers: Sequence[Sequence[int]], chains: Chains) -> int:
-    place = {at: (depth, order) for depth, layer in enumerate(layers) for order, at in enumerate(layer)}
-    by_layer: dict[int, list[tuple[int, int]]] = {}
-    for chain in chains.values():
-        for upper, lower in pairwise(chain):
-            by_layer.setdefault(place[upper][0], []).append((place[upper][1], place[lower][1]))
-    return sum(
-        (one[0] - other[0]) * (one[1] - other[1]) < 0
-        for edges in by_layer.values()
-        for number, one in enumerate(edges)
-        for other in edges[:number]
-    )
+def _crossings(layers: Sequence[Sequence[int]], below: Neighbours) -> int:
+    crossings = 0
+    for layer, following in pairwise(layers):
+        edges = [(place, following.index(lower)) for place, upper in enumerate(layer) for lower, _ in below[upper]]
+        crossings += sum((first - x) * (second - y) < 0 for (first, second), (x, y) in combinations(edges, 2))
+    return crossings
 
 
 def _placed(
-    nodes: Sequence[Node], layers: Sequence[Sequence[int]], chains: Chains, widths: Mapping[int, float]
+    layers: Sequence[Sequence[int]], above: Neighbours, below: Neighbours, widths: Mapping[int, float]
 ) -> dict[int, float]:
     """The middle of each box: in its layer's order, apart from its neighbours, near those that it is joined with."""
-    joined: dict[int, list[tuple[int, float]]] = {}
-    for chain in chains.values():
-        for upper, lower in pairwise(chain):
-            weight = _pull(nodes, chain, upper, lower)
-            joined.setdefault(upper, []).append((lower, weight))
-            joined.setdefault(lower, []).append((upper, weight))
+    joined = {at: [*above[at], *below[at]] for layer in layers for at in layer}
     places: dict[int, float] = {}
     for layer in layers:
         x = 0.0
@@ -190,7 +185,7 @@ def _placed(
 
 def _pull(nodes: Sequence[Node], chain: Sequence[int], upper: int, lower: int) -> float:
     """How straight a piece of an edge wants to be: the critical path above all, then the middle of long edges."""
-    if nodes[chain[-1]].last == chain[0]:
+    if _is_critical(nodes, chain):
         return 60
     return {0: 1, 1: 2, 2: 10}[(upper >= len(nodes)) + (lower >= len(nodes))]
 
@@ -215,7 +210,7 @@ def _spread(wanted: Sequence[float], weights: Sequence[float], widths: Sequence[
 def _edge(
     nodes: Sequence[Node], chain: Sequence[int], places: Mapping[int, float], level: Mapping[int, int], left: float
 ) -> str:
-    critical = nodes[chain[-1]].last == chain[0]
+    critical = _is_critical(nodes, chain)
     colour = svg.BRICK if critical else svg.FAINT
     x, y = places[chain[0]] - left, float(level[chain[0]] * _LAYER + _HIGH)
     commands = [f"M{x:.1f} {y:.1f}"]

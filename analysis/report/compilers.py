@@ -77,7 +77,9 @@ def recorded(folder: Path) -> Compilers | None:
 
 
 def _compilers(held: dict[str, Any]) -> Compilers:
-    return Compilers(held["versions"], tuple(map(_from_json, held["rows"])))
+    for row in held["rows"]:
+        row["bounds"] = {name: (chained, free) for name, (chained, free) in row.get("bounds", {}).items()}
+    return Compilers(held["versions"], tuple(CompilerCounts(**row) for row in held["rows"]))
 
 
 def to_run(here: Sequence[Compiler], before: Compilers | None, checking: bool) -> list[Compiler]:
@@ -191,11 +193,6 @@ _MEASURED_ON = (
     "many they are, and touches a part of the tables only. In a search, where neither holds, a look-up takes more; a "
     "set-wise kernel takes the same."
 )
-
-
-def _from_json(row: dict[str, Any]) -> CompilerCounts:
-    bounds = {name: (chained, independent) for name, (chained, independent) in row.pop("bounds", {}).items()}
-    return CompilerCounts(**row, bounds=bounds)
 
 
 def _counts_of(function: Compiled) -> CompilerCounts:

@@ -62,7 +62,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) 
     | dumb7 | 1 |
     """
     lines = [head, [":--" if at < left else "--:" for at in range(len(head))], *rows]
-    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+    cells = ((str(cell).replace("|", "\\|") for cell in line) for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def table_if_any(head: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str | None:
@@ -114,7 +115,3 @@ def span(values: Sequence[float]) -> str:
     """
     least, most = figure(min(values)), figure(max(values))
     return least if least == most else f"{least} to {most}"
-
-
-def _cell(cell: object) -> str:
-    return str(cell).replace("|", "\\|")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A board under its title; squares that are `stopped` are drawn as 0."""
+    """A board under its title and over its foot, if it has one; squares that are `stopped` are drawn as 0."""
 
     title: str
     board: int
     stopped: int = 0
+    foot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +62,13 @@ def _lines(strip: Strip) -> Iterator[str]:
     if strip.headed:
         yield strip.headed
     for row in strip.rows:
-        columns = [[panel.title, *_drawn(panel)] for panel in row]
+        columns = [[panel.title, *_drawn(panel), *filter(None, [panel.foot])] for panel in row]
         widths = [max(map(len, column)) for column in columns]
-        for cells in zip(*columns, strict=True):
+        for cells in zip_longest(*columns, fillvalue=""):
             yield (" " * _GAP).join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True)).rstrip()
 
 
 def _drawn(panel: Panel) -> Iterator[str]:
+    marks = ["1" if panel.board >> at & 1 else "0" if panel.stopped >> at & 1 else "." for at in range(64)]
     for rank in range(7, -1, -1):
-        yield " ".join(_mark(panel, 8 * rank + file) for file in range(8))
-
-
-def _mark(panel: Panel, square: int) -> str:
-    return "1" if panel.board >> square & 1 else "0" if panel.stopped >> square & 1 else "."
+        yield " ".join(marks[8 * rank : 8 * rank + 8])

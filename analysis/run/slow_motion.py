@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,37 +77,22 @@ def fill(
     directions = raywalk.directions(direction)
     if len(directions) > 1:
         raise ValueError(f"{direction} means {len(directions)} directions: a fill goes in one")
-    make = (
-        _dumb7(direction, sliders, empty, rounds, until_dry)
-        if family == "dumb7"
-        else _doubling(direction, sliders, empty)
-    )
-    cycles = tuple(make)
-    flood = cycles[-1].flood if cycles else sliders
-    return TracedFill(
-        family, directions[0], sliders, empty, cycles, raywalk.step(direction, flood) if attacks else None
-    )
-
-
-def _dumb7(direction: str, sliders: int, empty: int, rounds: int, until_dry: bool) -> Iterator[Cycle]:
-    gen = flood = sliders
-    for number in range(1, 9 if until_dry else rounds + 1):
-        arrives = raywalk.step(direction, gen)
-        kept = arrives & empty
-        yield Cycle(number, 1, gen, arrives, empty, kept, flood | kept, kept & ~flood != 0)
-        gen, flood = kept, flood | kept
-        if until_dry and not gen:
-            return
-
-
-def _doubling(direction: str, sliders: int, empty: int) -> Iterator[Cycle]:
-    flood, run = sliders, empty
-    for number, steps in enumerate((1, 2, 4), 1):
-        arrives = stepped(direction, flood, steps)
-        kept = arrives & run
-        yield Cycle(number, steps, flood, arrives, run, kept, flood | kept, kept & ~flood != 0)
+    doubles = family == "kogge-stone"
+    lengths = (1, 2, 4) if doubles else (1,) * (8 if until_dry else rounds)
+    cycles: list[Cycle] = []
+    gen, flood, pro = sliders, sliders, empty
+    for number, steps in enumerate(lengths, 1):
+        arrives = stepped(direction, gen, steps)
+        kept = arrives & pro
+        cycles.append(Cycle(number, steps, gen, arrives, pro, kept, flood | kept, kept & ~flood != 0))
         flood |= kept
-        run &= stepped(direction, run, steps)
+        gen = flood if doubles else kept
+        if doubles:
+            pro &= stepped(direction, pro, steps)
+        elif until_dry and not kept:
+            break
+    beyond = raywalk.step(direction, flood) if attacks else None
+    return TracedFill(family, directions[0], sliders, empty, tuple(cycles), beyond)
 
 
 def stepped(direction: str, board: int, steps: int) -> int:

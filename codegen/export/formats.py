@@ -33,7 +33,6 @@ class Format:
     abi        the calling convention where none is asked for
     """
 
-    title: str
     files: Writer
     fallback: bool = False
     dispatch: bool = False
@@ -66,26 +65,18 @@ def _library(order: Order) -> dict[str, bytes]:
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "nasm": Format("a listing a routine, for NASM", partial(_listings, "nasm", ".asm")),
-        "gas": Format("a listing a routine, for GNU as in Intel's syntax", partial(_listings, "gas", ".s")),
-        "att": Format("a listing a routine, for GNU as in AT&T's syntax", partial(_listings, "att", ".s")),
-        "masm": Format(
-            "a listing a routine, for Microsoft's ml64 and LLVM's llvm-ml",
-            partial(_listings, "masm", ".asm"),
-            abi="win64",
-        ),
-        "go": Format("a Go package: assembly and declarations", go.files, endbr64=False),
-        "c": Format(
-            "a C header of inline functions, C++ too", c_header.files, fallback=True, dispatch=True, endbr64=False
-        ),
-        "rust": Format(
-            "a Rust module of inline functions", rust_module.files, fallback=True, dispatch=True, endbr64=False
-        ),
-        "zig": Format("a Zig file of inline functions", zig_module.files, fallback=True, endbr64=False),
-        "elf": Format("an ELF object a routine, and a C header", partial(_objects, elf, ".o")),
-        "coff": Format("a COFF object a routine, and a C header", partial(_objects, coff, ".obj"), abi="win64"),
-        "macho": Format("a Mach-O object a routine, and a C header", partial(_objects, macho, ".o")),
-        "lib": Format("a static library, ELF or for win64 COFF, and a C header", _library),
+        "nasm": Format(partial(_listings, "nasm", ".asm")),
+        "gas": Format(partial(_listings, "gas", ".s")),
+        "att": Format(partial(_listings, "att", ".s")),
+        "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
+        "go": Format(go.files, endbr64=False),
+        "c": Format(c_header.files, fallback=True, dispatch=True, endbr64=False),
+        "rust": Format(rust_module.files, fallback=True, dispatch=True, endbr64=False),
+        "zig": Format(zig_module.files, fallback=True, endbr64=False),
+        "elf": Format(partial(_objects, elf, ".o")),
+        "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
+        "macho": Format(partial(_objects, macho, ".o")),
+        "lib": Format(_library),
     }
 )
 """By name; listings are those of `setwise listing --syntax`."""

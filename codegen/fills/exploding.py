@@ -23,27 +23,11 @@ FileOrder = Literal["big", "little"]
 BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 ROOK_STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
-# Number of expanding steps, from the page.
-BISHOP_REPEATS = (
-    6, 5, 4, 3, 3, 4, 5, 6,
-    5, 5, 4, 3, 3, 4, 5, 5,
-    4, 4, 4, 3, 3, 4, 4, 4,
-    3, 3, 3, 3, 3, 3, 3, 3,
-    3, 3, 3, 3, 3, 3, 3, 3,
-    4, 4, 4, 3, 3, 4, 4, 4,
-    5, 5, 4, 3, 3, 4, 5, 5,
-    6, 5, 4, 3, 3, 4, 5, 6,
-)  # fmt: skip
-ROOK_REPEATS = (
-    7, 6, 6, 6, 6, 6, 6, 8,
-    7, 5, 5, 5, 5, 5, 5, 8,
-    7, 5, 4, 4, 4, 4, 5, 8,
-    7, 5, 4, 3, 3, 4, 5, 8,
-    7, 5, 4, 3, 3, 4, 5, 8,
-    7, 5, 4, 4, 4, 4, 5, 8,
-    7, 5, 5, 5, 5, 5, 5, 8,
-    7, 6, 6, 6, 6, 6, 6, 8,
-)  # fmt: skip
+# Number of expanding steps, as the page's tables have them: one less than the longest ray has squares, where a rook on
+# an outer file is a case of its own.
+_ON_LINE = tuple(max(place, 7 - place) - 1 for place in range(8))
+BISHOP_REPEATS = tuple(min(rank, file) for rank in _ON_LINE for file in _ON_LINE)
+ROOK_REPEATS = tuple(repeats for rank in _ON_LINE for repeats in (7, *(max(rank, file) for file in _ON_LINE[1:7]), 8))
 
 
 def bishop(square: Value, free: Value) -> Value:

@@ -33,7 +33,7 @@ def shallow(graph: Graph) -> Graph:
 
     def inside(value: Value) -> bool:
         """Whether it is a union, masked or not, that only goes into a larger one, or into a mask."""
-        return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0]) is not None)
+        return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0])[1] is not None)
 
     def parts(value: Value, old: Value) -> list[Value]:
         return [
@@ -44,16 +44,15 @@ def shallow(graph: Graph) -> Graph:
 
     def under(value: Value, old: Value) -> list[Value]:
         """A masked union as its parts, if some of them need no mask."""
-        found = masked_of(value)
-        if found is None or found[0].op != "or":
+        union, mask = masked_of(value)
+        if mask is None or union.op != "or":
             return [value]
         before = next(arg for arg in old.args if arg.constant is None)
         if not inside(before):
             return [value]
-        mask = found[1]
         free: list[Value] = []
         bound: list[Value] = []
-        for part in parts(found[0], before):
+        for part in parts(union, before):
             (free if is_within(part, mask, known) else bound).append(part)
         return [*free, joined(bound) & constant(mask)] if free and bound else [value]
 
@@ -76,9 +75,9 @@ def shallow(graph: Graph) -> Graph:
             if len(found) > 1:
                 return joined(found)
             for at in (0, 1):
-                found_mask, other = masked_of(value.args[at]), value.args[1 - at]
-                if found_mask is not None and other.constant is None and is_within(other, found_mask[1], known):
-                    return value.on((found_mask[0], other) if at == 0 else (other, found_mask[0]))
+                (bare, mask), other = masked_of(value.args[at]), value.args[1 - at]
+                if mask is not None and other.constant is None and is_within(other, mask, known):
+                    return value.on((bare, other) if at == 0 else (other, bare))
         return value
 
     return rewrite(graph, rule)

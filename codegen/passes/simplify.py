@@ -49,13 +49,13 @@ def fold(graph: Graph) -> Graph:
     return rewrite(graph, rule)
 
 
-def masked_of(value: Value) -> tuple[Value, Lanes] | None:
-    """The value and the constant mask that were and-ed."""
+def masked_of(value: Value) -> tuple[Value, Lanes | None]:
+    """The value and the constant mask that were and-ed; without a mask the value as it is, and None."""
     if value.op == "and":
         for inner, mask in (value.args, value.args[::-1]):
             if mask.constant is not None and inner.constant is None:
                 return inner, mask.constant
-    return None
+    return value, None
 
 
 def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
@@ -71,38 +71,32 @@ def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
 
     def moves(masked: Value) -> bool:
         """Whether every user can do without the mask; else the unmasked value would only live beside the masked."""
-        found = masked_of(masked)
-        return found is not None and all(
+        _, mask = masked_of(masked)
+        return mask is not None and all(
             user.op in ("and", "or")
-            and all(arg is masked or is_within(arg, found[1], known) or _masked_by(arg, found[1]) for arg in user.args)
+            and all(arg is masked or is_within(arg, mask, known) or masked_of(arg)[1] == mask for arg in user.args)
             for user in uses[masked]
         )
 
     def rule(value: Value, old: Value) -> Value:
         if value.op not in ("and", "or"):
             return value
-        found = masked_of(value)
-        if found is not None and is_within(found[0], found[1], known):
-            return found[0]
+        bare, mask = masked_of(value)
+        if mask is not None and is_within(bare, mask, known):
+            return bare
         for at in (0, 1):
-            masked, other = masked_of(value.args[at]), value.args[1 - at]
-            if masked is None or other.constant is not None or not moves(old.args[at]):
+            (inner, mask), other = masked_of(value.args[at]), value.args[1 - at]
+            if mask is None or other.constant is not None or not moves(old.args[at]):
                 continue
-            inner, mask = masked
-            twin = masked_of(other)
-            if value.op == "or" and twin is not None and twin[1] == mask and moves(old.args[1 - at]):
-                return value.on((inner, twin[0]) if at == 0 else (twin[0], inner)) & constant(mask)
+            twin, its_mask = masked_of(other)
+            if value.op == "or" and its_mask == mask and moves(old.args[1 - at]):
+                return value.on((inner, twin) if at == 0 else (twin, inner)) & constant(mask)
             if is_within(other, mask, known):
                 bare = value.on((inner, other) if at == 0 else (other, inner))
                 return bare if value.op == "and" else bare & constant(mask)
         return value
 
     return rewrite(graph, rule)
-
-
-def _masked_by(value: Value, mask: Lanes) -> bool:
-    found = masked_of(value)
-    return found is not None and found[1] == mask
 
 
 def group_masks(graph: Graph) -> Graph:
@@ -121,9 +115,8 @@ def group_masks(graph: Graph) -> Graph:
             continue
         groups: dict[Lanes | None, list[Value]] = {}
         for leaf in leaves(root, True):
-            masked = masked_of(leaf)
-            once = masked is not None and len(uses[leaf]) == 1
-            groups.setdefault(masked[1] if masked is not None and once else None, []).append(leaf)
+            mask = masked_of(leaf)[1] if len(uses[leaf]) == 1 else None
+            groups.setdefault(mask, []).append(leaf)
         if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
             grouped[root] = groups
     new: dict[Value, Value] = {}
@@ -132,7 +125,7 @@ def group_masks(graph: Graph) -> Graph:
         if old in grouped:
             parts = []
             for mask, group in grouped[old].items():
-                bare = [new[leaf] if mask is None else _bare(new[leaf]) for leaf in group]
+                bare = [new[leaf] if mask is None else masked_of(new[leaf])[0] for leaf in group]
                 joined = reduce(or_, bare)
                 parts.append(joined if mask is None else joined & constant(mask))
             value = reduce(or_, parts)
@@ -147,17 +140,17 @@ def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
 
     One goes at a time, for two may lean on each other. `loose` keeps the masks that a rotate in place of a shift needs.
     """
-    if not any(value.op == "or" or masked_of(value) for value in graph.order):
+    if not any(value.op == "or" or masked_of(value)[1] for value in graph.order):
         return graph
     known: dict[Value, Lanes] = {}
 
     def equivalent(value: Value, bits: Lanes) -> Value | None:
         """The argument that does as well where only those bits are looked at."""
-        found = masked_of(value)
-        if found is not None:
-            zeros = known_zero(found[0], known, loose=loose)
-            changes = (~(mask | zero) for mask, zero in zip(found[1], zeros, strict=True))
-            return None if _meet(changes, bits) else found[0]
+        bare, mask = masked_of(value)
+        if mask is not None:
+            zeros = known_zero(bare, known, loose=loose)
+            changes = (~(lane | zero) for lane, zero in zip(mask, zeros, strict=True))
+            return None if _meet(changes, bits) else bare
         if value.op == "or":
             for at in (0, 1):
                 if not _meet((~zero for zero in known_zero(value.args[at], known, loose=loose)), bits):
@@ -185,11 +178,6 @@ def _replaced(graph: Graph, doomed: Value, at: int) -> Graph:
 def _meet(changes: Iterable[int], bits: Lanes) -> bool:
     """Whether some bit that changes is looked at."""
     return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
-
-
-def _bare(value: Value) -> Value:
-    found = masked_of(value)
-    return found[0] if found is not None else value
 
 
 def simplify(graph: Graph, *, loose: bool = False) -> Graph:

@@ -181,17 +181,6 @@ def test_any_text_is_a_board_or_one_line_of_error(text: str) -> None:
     assert message is not None or 0 <= b.parse_board(text) <= b.ALL
 
 
-def test_side_by_side() -> None:
-    drawn = b.draw_side_by_side(["a title wider than its board", "b"], [b.FILE_A, 1], labels=True, gap=2)
-    lines = drawn.split("\n")
-    assert lines[0] == "a title wider than its board  b"
-    assert lines[8] == "1 1 . . . . . . .".ljust(30) + "1 1 . . . . . . ."
-    assert len(lines) == 10
-    assert all(line == line.rstrip() for line in lines)
-    with pytest.raises(ValueError, match="zip"):
-        b.draw_side_by_side(["one"], [1, 2])
-
-
 @st.composite
 def positions(draw: st.DrawFn) -> chess.Board:
     """Any placement of pieces, legal or not, and either side to move."""

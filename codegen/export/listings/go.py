@@ -38,7 +38,7 @@ _ALIGNED = 256  # bits: vectors up to this size lie in Go's data as aligned as t
 
 def files(order: Order) -> dict[str, bytes]:
     """The package: assembly of each kernel, and what declares them all; ValueError for what Go cannot call."""
-    if order.options.endbr64:
+    if order.endbr64:
         raise ValueError("Go's functions do not begin with endbr64: leave --endbr64 out, or use another format")
     files = {f"{symbol(kernel)}_amd64.s": assembly(kernel, order.facts(kernel)) for kernel in order.kernels}
     files["setwise_amd64.go"] = declarations(order.kernels, order.made_by)

@@ -104,7 +104,7 @@ def header(order: Order) -> str:
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
     ]
     if offered:
-        parts += [*_sets(chosen_sets(offered), order.options.dispatch), *map(_choice, offered)]
+        parts += [*_sets(chosen_sets(offered), order.dispatch), *map(_choice, offered)]
     return "\n\n".join((*parts, TAIL, "#endif")) + "\n"
 
 
@@ -116,7 +116,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
         OURS,
     ]
     if any(len(choice.kernels) > 1 for choice in offered):
-        how = chooser(order.options.dispatch, "-march=native, -mavx2 -mbmi -mbmi2")
+        how = chooser(order.dispatch, "-march=native, -mavx2 -mbmi -mbmi2")
         lines += ["Functions without an instruction set in their name take the best one, thread-safely, by", f"{how}."]
     return _comment(lines)
 

@@ -91,13 +91,13 @@ def module(order: Order) -> str:
     offered = choices(order.kernels)
     parts = [_introduction(order), *(_documented(kernel, order) for kernel in order.kernels)]
     if offered:
-        parts += [*_sets(chosen_sets(offered), order.options.dispatch), *map(_choice, offered)]
+        parts += [*_sets(chosen_sets(offered), order.dispatch), *map(_choice, offered)]
     return "\n\n".join(parts) + "\n"
 
 
 def _introduction(order: Order) -> str:
     newest = max((kernel.target for kernel in order.kernels), key=lambda target: target.rustc)
-    how = chooser(order.options.dispatch, "-C target-cpu=native")
+    how = chooser(order.dispatch, "-C target-cpu=native")
     lines = [
         f"{NAME}, made by {order.made_by}",
         "",

@@ -27,7 +27,7 @@ fn has(comptime wanted: []const std.Target.x86.Feature) bool {
 
 def files(order: Order) -> dict[str, bytes]:
     """The file's name and its bytes."""
-    if order.options.dispatch:
+    if order.dispatch:
         raise ValueError("--dispatch is for C and Rust: Zig builds a function for one CPU, which -mcpu names")
     return {NAME: module(order).encode("ascii")}
 

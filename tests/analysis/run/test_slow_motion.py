@@ -118,6 +118,13 @@ def test_text() -> None:
     assert lines[1] == "a" + 18 * " " + "b"
     assert lines[9] == "1 . . . . . . .    0 1 . . . . . ."
     assert lines[-2:] == ["", "two"]
+    wide = as_text([Strip("", (Panel("a title wider than its board", 1 << 48), Panel("b", 1, foot="foot")))]).split(
+        "\n"
+    )
+    assert wide[0] == "a title wider than its board    b"
+    assert wide[2] == "1 . . . . . . .".ljust(32) + ". . . . . . . ."
+    assert len(wide) == 10
+    assert all(line == line.rstrip() for line in wide)
     five = as_text([Strip("", tuple(Panel(str(n), 1 << n) for n in range(5)))])
     assert [line.split()[0] for line in five.splitlines() if line[0].isdigit() and len(line.split()) < 8] == ["0", "4"]
 

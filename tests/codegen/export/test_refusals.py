@@ -16,7 +16,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value
 from setwise.codegen.export.formats import FORMATS
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.targets import TARGETS
@@ -58,7 +58,7 @@ def test_the_bytes_are_there_and_the_decoder_names_their_feature() -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_says_it_or_refuses_with_operation_set_and_remedy(name: str) -> None:
-    order = Order((kernel(),), facts_of, Options(), "a test")
+    order = Order((kernel(),), facts_of, "a test")
     if name not in (*SOURCES, "go"):
         assert all(FORMATS[name].files(order).values())
         return

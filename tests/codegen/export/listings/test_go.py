@@ -20,7 +20,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.export.listings import go
 from setwise.codegen.export.names import go_name
 from setwise.codegen.export.objects.relocatable import with_endbr64
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code
 from setwise.codegen.targets import TARGETS
@@ -72,7 +72,7 @@ def package(directory: Path, kernels: Sequence[Kernel]) -> Path:
 
 
 def order(kernels: Sequence[Kernel]) -> Order:
-    return Order(tuple(kernels), facts_of, Options(), "a test")
+    return Order(tuple(kernels), facts_of, "a test")
 
 
 def go_task(one: Kernel) -> Task:
@@ -204,6 +204,6 @@ def test_what_go_cannot_have_is_refused(names: tuple[str, ...], reason: str) -> 
 
 
 def test_endbr64_is_refused() -> None:
-    wanted = replace(order([with_endbr64(kernel("kogge-stone.attacks.sout"))]), options=Options(endbr64=True))
+    wanted = replace(order([with_endbr64(kernel("kogge-stone.attacks.sout"))]), endbr64=True)
     with pytest.raises(ValueError, match="leave --endbr64 out"):
         go.files(wanted)

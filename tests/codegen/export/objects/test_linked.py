@@ -20,7 +20,7 @@ from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
@@ -66,7 +66,7 @@ def expected() -> list[str]:
 
 
 def order(kernels: Sequence[Kernel]) -> Order:
-    return Order(tuple(kernels), facts_of, Options(), "a test")
+    return Order(tuple(kernels), facts_of, "a test")
 
 
 def export(directory: Path, form: str, kernels: Sequence[Kernel]) -> list[Path]:

@@ -11,7 +11,7 @@ from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c, c_header
 from setwise.codegen.export.sources.dispatch import BITS, requirement
 from setwise.codegen.machine.processors import BASELINE
@@ -45,7 +45,7 @@ ATTACKED = 0x8141_2111_0905_03FE  # by a queen on a1 of an empty board
 
 def header(*, dispatch: bool = False, name: str = "kogge-stone.attacks.queen", isas: tuple[str, ...] = SETS) -> str:
     kernels = tuple(kernel(name, isa) for isa in isas)
-    return c_header.header(Order(kernels, facts_of, Options(dispatch=dispatch), "a test"))
+    return c_header.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
 
 
 def printed(

@@ -18,7 +18,7 @@ import pytest
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.spec import raywalk
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c_header, rust_module
 from setwise.codegen.export.sources.dispatch import BITS
 from setwise.codegen.machine.processors import BASELINE
@@ -82,7 +82,7 @@ def expected(sets: Sequence[str]) -> list[int]:
 def order() -> Order:
     kernels = [kernel("kogge-stone.attacks.queen", isa) for isa in ONE]
     kernels += [kernel("kogge-stone.attacks.east.batch", isa) for isa in MANY]
-    return Order(tuple(kernels), facts_of, Options(dispatch=True), "a test")
+    return Order(tuple(kernels), facts_of, "a test", dispatch=True)
 
 
 def noting(text: str, heads: str, note: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import rust_module, zig_module
 from setwise.codegen.export.sources.dispatch import BITS, requirement
 from setwise.codegen.machine.processors import BASELINE
@@ -39,7 +39,7 @@ ATTACKED = 0x8141_2111_0905_03FE  # by a queen on a1 of an empty board
 
 
 def order(*, dispatch: bool = False) -> Order:
-    return Order(tuple(kernel(*each) for each in KERNELS), facts_of, Options(dispatch=dispatch), "a test")
+    return Order(tuple(kernel(*each) for each in KERNELS), facts_of, "a test", dispatch=dispatch)
 
 
 RUST = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.exports.facts import facts_of
-from setwise.codegen.export.order import Options, Order
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c_header
 from setwise.codegen.export.sources.dispatch import BITS
 from setwise.codegen.machine.processors import BASELINE
@@ -62,7 +62,7 @@ TELLING = "#define SETWISE_TARGET(features)"
 
 def header(folder: Path, *, dispatch: bool) -> None:
     kernels = tuple(kernel("kogge-stone.attacks.queen", isa) for isa in SETS)
-    text = c_header.header(Order(kernels, facts_of, Options(dispatch=dispatch), "a test"))
+    text = c_header.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
     assert text.count(f"{TELLING}\n") == 1
     text = text.replace(f"{TELLING}\n", f"{TELLING} __attribute__((target(features)))\n")
     (folder / c_header.NAME).write_text(text, encoding="ascii")
@@ -104,7 +104,7 @@ def test_msvc_has_no_word_for_bmi2(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])
 def test_clang_compiles_it_as_it_does_on_windows(tmp_path: Path, dispatch: bool) -> None:
     """Clang for MSVC's ABI, with every operation and region that source has."""
-    order = Order(tuple(sample().values()), facts_of, Options(dispatch=dispatch), "a test")
+    order = Order(tuple(sample().values()), facts_of, "a test", dispatch=dispatch)
     (tmp_path / c_header.NAME).write_text(c_header.header(order), encoding="ascii")
     (tmp_path / "use.c").write_text('#include "setwise_inline.h"\n', encoding="ascii")
     command = [require_tool("clang-19"), "--target=x86_64-pc-windows-msvc", "-ffreestanding", "-fms-compatibility"]
