@@ -12,7 +12,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
-from setwise.codegen.targets import VECTORS, in_words, target_named
+from setwise.codegen.targets import VECTORS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
 S = TypeVar("S")
@@ -47,11 +47,11 @@ class Kernel(Plan):
         return self.routine.name
 
 
-def plan(routine: Routine, isa: str, abi: str, lanes: int | None) -> Plan:
-    """What these names ask for; ValueError in one line where they, the routine and each other do not go together."""
-    target, convention = target_named(isa), convention_named(abi)
-    if isa not in routine.isas:
-        raise Refused(f"{routine.name} does not come for {isa}: use one of {', '.join(routine.isas)}")
+def plan(routine: Routine, target: Target, abi: str, lanes: int | None) -> Plan:
+    """What is asked for; ValueError in one line where routine, target, convention and lanes do not go together."""
+    convention = convention_named(abi)
+    if target.name not in routine.isas:
+        raise Refused(f"{routine.name} does not come for {target.name}: use one of {', '.join(routine.isas)}")
     if abi == "wiki" and [p.kind for p in routine.contract.parameters] not in _OF_WIKI:
         raise Refused(f"the wiki convention is for (sliders, empty) alone, not for {routine.name}: use sysv or win64")
     return Plan(routine, target, convention, _layout(routine, target, lanes))

@@ -44,6 +44,7 @@ from setwise.codegen.passes.simplify import algebra
 from setwise.codegen.passes.spill import spilling
 from setwise.codegen.passes.trace import trace
 from setwise.codegen.registers.allocate import allocation
+from setwise.codegen.targets import target_named
 from setwise.codegen.variants import Objective, Pipeline, best, size
 
 PIPELINE = Pipeline(
@@ -66,4 +67,4 @@ def lower(
     objective: Objective = size,
 ) -> Kernel:
     """The best kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
-    return best(PIPELINE, plan(routine, isa, abi, lanes), objective)
+    return best(PIPELINE, plan(routine, target_named(isa), abi, lanes), objective)

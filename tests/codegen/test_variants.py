@@ -9,6 +9,7 @@ import pytest
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.targets import target_named
 from setwise.codegen.variants import MOST_FORMS, other_orders, size, variants
 
 SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")]
@@ -16,7 +17,7 @@ SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")
 
 def offered(name: str, isa: str) -> Iterator[Kernel]:
     """Each form in each of its orders."""
-    for form in variants(PIPELINE, plan(find(name), isa, "sysv", None)):
+    for form in variants(PIPELINE, plan(find(name), target_named(isa), "sysv", None)):
         yield form.kernel
         yield from (unit.kernel for unit in other_orders(PIPELINE, form))
 

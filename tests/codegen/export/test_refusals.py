@@ -48,7 +48,7 @@ ROUTINE = Routine(
 def kernel() -> Kernel:
     """A kernel of an operation that stands in no table, by a row that is in no table either."""
     row = Row("affine", "vgf2p8affineqb", "d a B 0", file="vector")
-    asked = plan(ROUTINE, AVX512.name, "sysv", None)
+    asked = plan(ROUTINE, AVX512, "sysv", None)
     return best(PIPELINE, replace(asked, target=replace(AVX512, rows=(*AVX512.rows, row))), size)
 
 
@@ -70,7 +70,7 @@ def test_every_format_says_it_or_refuses_with_operation_set_and_remedy(name: str
 
 def test_a_set_without_the_row_refuses_it_by_name() -> None:
     with pytest.raises(Refused, match=r"avx512 has no instruction for 'affine': no instruction set has one"):
-        best(PIPELINE, plan(ROUTINE, AVX512.name, "sysv", None), size)
+        best(PIPELINE, plan(ROUTINE, AVX512, "sysv", None), size)
 
 
 def test_each_processor_knows_its_cost_or_says_what_it_lacks() -> None:
