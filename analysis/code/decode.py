@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
 import iced_x86 as iced
+
+from setwise.analysis.code.layout import Layout
 
 RegisterFile = Literal["general", "vector", "mask", "other"]
 Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrupt", "transaction", "exception"]
@@ -25,12 +27,14 @@ class DecodeError(ValueError):
 class Binary:
     """Code as bytes, with the read-only data that its rip-relative operands point into.
 
-    `data_offset` is where `data` lies, counted in bytes from the start of `text`.
+    `data_offset` is where `data` lies, counted in bytes from the start of `text`. Without a layout all is known, and
+    the start is a multiple of 64.
     """
 
     text: bytes
     data: bytes = b""
     data_offset: int = 0
+    layout: Layout | None = field(default=None, compare=False)
 
     @property
     def image(self) -> bytes:

@@ -218,6 +218,7 @@ def certificate_text(proof: Proof) -> str:
     given = f", {' and '.join(task.requires)}" if task.requires else ""
     notes = [
         *_digests(certificate.binary),
+        ("end", certificate.binary.layout.end if certificate.binary.layout else ""),
         ("specification", f"{task.specification}{direction}, square by square"),
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from setwise.analysis.proof.image import Image
 from setwise.analysis.proof.memory import Arrays, Cells, Space
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.run.task import Place, Task
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
 
-CODE = Base("code", 64)
 RESULTS = Base("results", 8)
 
 
@@ -69,7 +69,7 @@ class EntryUnknowns:
 
 
 def entry_state(
-    domain: Addresses, entry: EntryUnknowns, image: bytes, task: Task, case: Case, unknown: Callable[[str, int], Bits]
+    domain: Addresses, entry: EntryUnknowns, image: Image, task: Task, case: Case, unknown: Callable[[str, int], Bits]
 ) -> State:
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
     cells = {case.stack: Cells("the stack", case.offset - task.red_zone, case.offset + task.stack)}
@@ -86,10 +86,10 @@ def entry_state(
     written = [result.place.offset + 8 * result.place.lanes for result in task.results if result.place.file == "memory"]
     if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
-    space = Space(domain, image, CODE, case.stack, cells, arrays)
+    space = Space(domain, image, case.stack, cells, arrays)
     rsp = Pointer(case.stack, case.offset)
     space.store(rsp, 64, entry.back)
-    state = State(domain, space, Pointer(CODE, 0), dict(entry.registers), dict(entry.vectors))
+    state = State(domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets)
     state.registers["rsp"] = rsp
     words = iter(case.words)
     for argument in task.arguments:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from setwise.analysis.proof.image import Area, Image
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, SemanticsError
@@ -99,14 +100,13 @@ class Arrays:
 
 @dataclass(slots=True)
 class Space:
-    """All memory of one path: `image` lies at `code`, and `cells` at their bases, and `arrays` if there are any.
+    """All memory of one path: the routine's `image`, and `cells` at their bases, and `arrays` if there are any.
 
     `stack` is the base of the stack; its lower bound moves with rsp.
     """
 
     domain: Addresses
-    image: bytes
-    code: Base
+    image: Image
     stack: Base
     cells: Mapping[Base, Cells]
     arrays: Arrays | None = None
@@ -126,7 +126,7 @@ class Space:
     def load(self, address: Bits, bits: int) -> Bits:
         """What lies there; BreachError outside, GapError where the prover cannot tell."""
         pointer, size = self._pointer(address, bits // 8, "reads"), bits // 8
-        if pointer.base == self.code:
+        if pointer.base in self.image.areas:
             return self._constant(pointer, size)
         if self.arrays is not None and pointer.base in self.arrays.names:
             return self._read_board(self.arrays, pointer, bits)
@@ -149,7 +149,7 @@ class Space:
     def store(self, address: Bits, bits: int, value: Bits) -> None:
         """Writes; errors as `load` has them, and BreachError for what is read-only."""
         pointer, size = self._pointer(address, bits // 8, "writes"), bits // 8
-        if pointer.base == self.code:
+        if pointer.base in self.image.areas:
             raise BreachError(f"writes {size} bytes to the code and its data, which are read-only")
         if self.arrays is not None and pointer.base in self.arrays.names:
             if pointer.base != self.arrays.result:
@@ -211,7 +211,8 @@ class Space:
         raise GapError(f"{does} {size} bytes at an address that is made of no address", allowed)
 
     def _regions(self) -> list[tuple[Base, int, int]]:
-        return [(self.code, 0, len(self.image)), *((base, one.low, one.high) for base, one in self.cells.items())]
+        constants = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
+        return [*constants, *((base, one.low, one.high) for base, one in self.cells.items())]
 
     def _writable(self, pointer: Pointer, size: int, does: str) -> tuple[Cells, int]:
         cells = self.cells[pointer.base]
@@ -231,26 +232,36 @@ class Space:
             pointer = Pointer(pointer.base, (pointer.offset + self.known[pointer.index]) % (1 << 64))
         mask = 0 if pointer.index is None else self.domain.possible(pointer.index, 64)
         offset = pointer.offset - (1 << 64) if pointer.offset >> 63 else pointer.offset
-        where = f"of the code and its data, which have {len(self.image)}"
-        if mask == 0 and not 0 <= offset <= len(self.image) - size:
-            raise BreachError(f"reads {size} bytes at byte {offset} {where}")
-        if mask:
-            place = self.domain.add(pointer.index, offset % (1 << 64), 64)
-            inside = self.domain.ult(place, max(0, len(self.image) - size + 1), 64)
-            outside = f"reads {size} bytes outside {where}"
-            if 1 << mask.bit_count() > _WIDEST_INDEX:
-                raise ChoiceError(outside, pointer.index, inside)
-            if offset < 0 or offset + mask + size > len(self.image):
-                self.must.append((inside, outside))
-        return self._choice(pointer.index, mask, offset, size)
+        area = self.image.area(pointer.base, offset, offset + mask + size)
+        if area is None:
+            raise GapError(f"reads {size} bytes at a place that may be in one section or another")
+        where = f"of the code and its data, which have {len(self.image.content)}"
+        if mask == 0:
+            if not area.low <= offset <= area.high - size:
+                raise BreachError(f"reads {size} bytes at byte {offset - area.low + area.start} {where}")
+            return self._known(pointer.base, area, offset, size)
+        place = self.domain.add(pointer.index, (offset - area.low) % (1 << 64), 64)
+        inside = self.domain.ult(place, max(0, area.high - area.low - size + 1), 64)
+        outside = f"reads {size} bytes outside {where}"
+        if 1 << mask.bit_count() > _WIDEST_INDEX or not self.image.is_known(area, offset, offset + mask + size):
+            raise ChoiceError(outside, pointer.index, inside)
+        if offset < area.low or offset + mask + size > area.high:
+            self.must.append((inside, outside))
+        return self._choice(pointer.base, area, pointer.index, mask, offset, size)
 
-    def _choice(self, index: Bits, mask: int, offset: int, size: int) -> Bits:
+    def _choice(self, base: Base, area: Area, index: Bits, mask: int, offset: int, size: int) -> Bits:
         if not mask:
-            if not 0 <= offset <= len(self.image) - size:
+            if not area.low <= offset <= area.high - size:
                 return 0  # never read, as `must` has it
-            return int.from_bytes(self.image[offset : offset + size], "little")
+            return self._known(base, area, offset, size)
         top = mask.bit_length() - 1
         chosen = self.domain.extract(index, top, 1, 64)
         rest = mask ^ 1 << top
-        high, low = (self._choice(index, rest, start, size) for start in (offset + (1 << top), offset))
+        high, low = (self._choice(base, area, index, rest, start, size) for start in (offset + (1 << top), offset))
         return self.domain.ite(chosen, high, low, 8 * size)
+
+    def _known(self, base: Base, area: Area, offset: int, size: int) -> Bits:
+        value = self.image.read(base, area, offset, size)
+        if value is None:
+            raise GapError(f"reads {size} bytes that a linker or loader sets")
+        return value

@@ -7,8 +7,8 @@ than adding and subtracting, becomes an ordinary term over the base, still right
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from setwise.analysis.semantics.domains import Bits, BitVectors
 
@@ -37,6 +37,18 @@ class Pointer:
     index: Bits | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Distance:
+    """How far it is from `start` to `end`, as linkers enter it in 32 bits, into which they make sure that it fits.
+
+    `form` says what there is of it: those 32 bits, or 64, with copies of the highest bit or with zeros above them.
+    """
+
+    end: Pointer
+    start: Pointer
+    form: Literal["half", "signed", "zeros"] = "half"
+
+
 class Addresses(BitVectors):
     """The domain of bitwuzla's terms with pointers among its values."""
 
@@ -46,14 +58,27 @@ class Addresses(BitVectors):
 
     def term(self, a: Bits, width: int) -> Any:
         """The value as a term, also where it is known or an address."""
-        return super().term(self._flat(a) if isinstance(a, Pointer) else a, width)
+        return super().term(self._flat(a), width)
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        if not any(isinstance(value, Pointer) for value, _ in operands):
+        if not any(isinstance(value, (Pointer, Distance)) for value, _ in operands):
             return super()._term(kind, *operands, indices=indices)
         match (kind, *(value for value, _ in operands)):
             case ("BV_ADD", Pointer() as a, int() as b) | ("BV_ADD", int() as b, Pointer() as a):
                 return Pointer(a.base, (a.offset + b) & _WORD, a.index)
+            case ("BV_ADD", Pointer(index=None) as a, Distance(form="signed") as b) | (
+                "BV_ADD",
+                Distance(form="signed") as b,
+                Pointer(index=None) as a,
+            ) if a.base == b.start.base:
+                return Pointer(b.end.base, (b.end.offset + a.offset - b.start.offset) & _WORD)
+            case ("BV_CONCAT", int() as a, Distance(form="half") as b) if a == 0 and operands[0][1] == 32:
+                return replace(b, form="zeros")
+            case ("BV_CONCAT", a, Distance(form="half") as b) if operands[0][1] == 32 and not isinstance(a, int):
+                if a == self._sign(self._flat(b)):
+                    return replace(b, form="signed")
+            case ("BV_EXTRACT", Distance(form="signed" | "zeros") as a) if indices == (31, 0):
+                return replace(a, form="half")
             case ("BV_ADD", Pointer() as a, b) | ("BV_ADD", b, Pointer() as a) if not isinstance(b, Pointer):
                 return Pointer(a.base, a.offset, b if a.index is None else self.add(a.index, b, 64))
             case ("BV_SUB", Pointer() as a, Pointer() as b) if a.base == b.base:
@@ -155,10 +180,19 @@ class Addresses(BitVectors):
         return (1 << width) - 1
 
     def _flat(self, a: Bits) -> Bits:
+        if isinstance(a, Distance):
+            half = self.extract(self.sub(self._flat(a.end), self._flat(a.start), 64), 0, 32, 64)
+            if a.form == "half":
+                return half
+            return self.concat(self._sign(half) if a.form == "signed" else 0, half, 32, 32)
         if not isinstance(a, Pointer):
             return a
         total = self.add(self._of(a.base), a.offset, 64)
         return total if a.index is None else self.add(total, a.index, 64)
+
+    def _sign(self, half: Bits) -> Bits:
+        """32 copies of its highest bit, of 32."""
+        return self.ite(self.extract(half, 31, 1, 32), (1 << 32) - 1, 0, 32)
 
     def _of(self, base: Base) -> Any:
         """The base as a term; its lowest bits are 0 by its making."""

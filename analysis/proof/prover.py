@@ -15,6 +15,7 @@ from functools import reduce
 from itertools import product
 
 from setwise.analysis.code.decode import Binary, DecodeError
+from setwise.analysis.code.layout import Layout
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
 from setwise.analysis.proof.counterexamples import afresh, counterexample, never_returns, readable_model, samples
@@ -55,14 +56,14 @@ class Prover:
         self._entry = EntryUnknowns.of(self.domain)
         self._words: dict[tuple[str, int], Bits] = {}
         self._specified: dict[tuple[object, ...], list[Bits]] = {}
-        self._done: dict[tuple[Binary, Task], Certificate] = {}
+        self._done: dict[tuple[Binary, Layout | None, Task], Certificate] = {}
 
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
         """The certificate of a routine; equal bytes with an equal contract are proved once.
 
         After `time_limit` seconds the answer is "not proved".
         """
-        known = self._done.get((binary, task))
+        known = self._done.get((binary, binary.layout, task))
         if known is not None:
             return replace(known, seconds=0.0, questions=0)
         start, asked = time.process_time(), self.solver.asked
@@ -74,7 +75,7 @@ class Prover:
         spent, questions = time.process_time() - start, self.solver.asked - asked
         certificate = replace(certificate, solver=self.solver.name, questions=questions, seconds=spent)
         if certificate.status != "not proved":
-            self._done[binary, task] = certificate
+            self._done[binary, binary.layout, task] = certificate
         return certificate
 
     def _certificate(self, code: Program, task: Task) -> Certificate:

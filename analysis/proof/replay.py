@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
+from setwise.analysis.proof.image import shift_of
 from setwise.analysis.proof.symbolic import Limits, Program
 from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.steps import CODE, STACK, Machine, Start, Step, StepError
@@ -45,7 +46,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirma
         return _confirmed(found, broken, got)
     if got != found.expected:
         return Confirmation("confirmed", "confirmed by stepping", got)
-    if not found.runs or not found.anywhere:
+    if not found.runs or not found.anywhere or shift_of(certificate.binary) is None:
         why = "it depends on where code and memory lie, or on what they hold"
         return Confirmation("not confirmed", f"not confirmed by stepping: {why}", got)
     return Confirmation("disagrees", "but stepped it gives what is expected: the proof is wrong", got)
@@ -77,6 +78,7 @@ class _Replay(Machine):
             stack={one.place.offset: self._word(one) for one in self._task.arguments if one.place.file == "stack"},
             rsp=rsp,
             above=self._task.stack,
+            code=CODE + (shift_of(certificate.binary) or 0),
         )
         self.stack.content[: rsp - self.stack.start] = bytes([_LOST]) * (rsp - self.stack.start)
         self._bar_below(rsp)
@@ -85,7 +87,7 @@ class _Replay(Machine):
     def instruction(self, offset: int) -> Decoded:
         """What lies at that offset, also within another instruction."""
         if not 0 <= offset < len(self.binary.text):
-            raise StepError(f"goes to {CODE + offset:#x}, outside its code")
+            raise StepError(f"goes to {self.code + offset:#x}, outside its code")
         return self._code.at(offset)
 
     def step(self) -> Step:

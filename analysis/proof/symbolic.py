@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
+from setwise.analysis.proof.image import Image
 from setwise.analysis.proof.memory import ChoiceError, DistanceError, GapError, Space
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
@@ -84,7 +85,7 @@ class Program:
     """Decoded instructions by their offsets; what lies at other offsets is decoded when it is reached."""
 
     def __init__(self, binary: Binary) -> None:
-        self.binary, self.image = binary, binary.image
+        self.binary, self.image = binary, Image(binary)
         self.instructions = decode(binary.text)
         self._at = {instruction.offset: instruction for instruction in self.instructions}
         self.heads = frozenset(
@@ -96,7 +97,9 @@ class Program:
         """The instruction there; BreachError if there is none."""
         if offset not in self._at:
             if not 0 <= offset < len(self.binary.text):
-                raise BreachError(f"leaves its code, to offset {offset:#x}")
+                if self.binary.layout is None:
+                    raise BreachError(f"leaves its code, to offset {offset:#x}")
+                raise GapError(f"goes on at offset {offset:#x}, outside of what the file says is the function")
             self._at[offset] = self._decoded(offset)
         return self._at[offset]
 
@@ -108,6 +111,9 @@ class Program:
             except DecodeError as error:
                 last = error
                 continue
+            layout = self.binary.layout
+            if layout is not None and not layout.unknown.isdisjoint(range(offset, offset + length)):
+                raise GapError(f"executes bytes at offset {offset:#x} that a linker sets")
             operands = tuple(
                 replace(one, target=one.target + offset) if isinstance(one, Mem) and one.target is not None else one
                 for one in found.operands
@@ -235,7 +241,7 @@ class Explorer:
     def _jump(self, path: Path, place: Bits) -> Ways | None:
         if place is self.back:
             return [Exit(path)]
-        if isinstance(place, Pointer) and place.base == path.space.code:
+        if isinstance(place, Pointer) and place.base == self.code.image.code:
             if place.index is None:
                 path.offset = self._offset(place)
                 return None
@@ -285,7 +291,8 @@ class Explorer:
         return found
 
     def _offset(self, place: Pointer) -> int:
-        return signed(place.offset, 64)
+        """Where in the code that is."""
+        return signed(place.offset, 64) - self.code.image.origin
 
     def _too_long(self) -> str:
         return f"has not returned after {self.limits.steps} instructions"
@@ -293,7 +300,7 @@ class Explorer:
     def _move_stack(self, space: Space, rsp: Bits) -> None:
         if not isinstance(rsp, Pointer) or rsp.base != space.stack or rsp.index is not None:
             raise BreachError("loses the stack pointer")
-        space.lower(self._offset(rsp) - self.red_zone)
+        space.lower(signed(rsp.offset, 64) - self.red_zone)
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:
         allowed = error.allowed if isinstance(error, GapError) else 1

@@ -117,7 +117,7 @@ class Machine:
     code which relies on them is found out. Buffers lie at multiples of 8, not of 16, with nothing on either side.
     `instructions` saves decoding the text again; `entry` is the offset that the code starts at. `stack` gives arguments
     on the stack by their offset from rsp at entry, as registers are given. `rsp` is where the return address lies, and
-    `above` how many bytes there are from there up.
+    `above` how many bytes there are from there up. `code` is where the code's first byte lies.
 
     >>> trace = Machine(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
     >>> hex(trace.registers["rax"]), [step.written[0].lanes for step in trace.steps[:2]]
@@ -134,9 +134,10 @@ class Machine:
         stack: Mapping[int, int | str] | None = None,
         rsp: int = STACK + 8,  # 8 above a multiple of 16, as a call leaves it
         above: int = _STACK_ABOVE,
+        code: int = CODE,
     ) -> None:
         decoded = decode(binary.text) if instructions is None else instructions
-        self.binary = binary
+        self.binary, self.code = binary, code
         self.at = {instruction.offset: instruction for instruction in decoded}
         self.offset: int | None = entry  # of the next instruction; None after the final ret
         self.buffers = {
@@ -144,9 +145,9 @@ class Machine:
             for number, (name, content) in enumerate((memory or {}).items())
         }
         content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(above - 8)
-        code = MemoryRange("the code and its data", CODE, bytearray(binary.image), writable=False)
+        image = MemoryRange("the code and its data", code, bytearray(binary.image), writable=False)
         self.stack = MemoryRange("the stack", rsp - _STACK_BELOW, content)
-        self.state = State(Integers(), MemoryRanges([*self.buffers.values(), self.stack, code]), CODE)
+        self.state = State(Integers(), MemoryRanges([*self.buffers.values(), self.stack, image]), code)
         for name in (*GENERAL, *MASKS):
             self.state.registers[name] = _arbitrary(name)
         for name in VECTORS:
@@ -169,7 +170,7 @@ class Machine:
         elif goto.place == BACK:
             self.offset = None
         else:
-            self.offset = goto.place - CODE
+            self.offset = goto.place - self.code
         return Step(instruction, self._written(instruction))
 
     def instruction(self, offset: int) -> Decoded:

@@ -59,7 +59,8 @@ class State:
     """Registers by their full names, flags and memory; the code's first byte lies at address `base`.
 
     `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first.
-    A flag that is None is undefined.
+    A flag that is None is undefined. `targets` are the addresses that rip-relative operands point to, by their
+    instructions' offsets, where nobody knows how far from the code that is.
     """
 
     domain: Domain
@@ -68,11 +69,13 @@ class State:
     registers: dict[str, Bits] = field(default_factory=dict)
     vectors: dict[str, tuple[Bits, ...]] = field(default_factory=dict)
     flags: dict[str, Flag | None] = field(default_factory=dict)
+    targets: Mapping[int, Bits] = field(default_factory=dict)
 
     def copy(self, memory: AddressSpace | None = None) -> State:
         """A state that may go another way; the memory is shared unless another is given."""
         kept = memory if memory is not None else self.memory
-        return State(self.domain, kept, self.base, dict(self.registers), dict(self.vectors), dict(self.flags))
+        registers, vectors, flags = dict(self.registers), dict(self.vectors), dict(self.flags)
+        return State(self.domain, kept, self.base, registers, vectors, flags, self.targets)
 
 
 # These fault when their memory operand is not aligned to its size; so does every legacy SSE operand of 128 bits
@@ -186,6 +189,8 @@ class Operation:
         """The address of a memory operand."""
         if memory.segment:
             raise self.unknown(f"segment {memory.segment}")
+        if memory.target is not None and self.instruction.offset in self.state.targets:
+            return self.state.targets[self.instruction.offset]
         if memory.target is not None:
             return self.domain.add(self.state.base, memory.target % (1 << 64), 64)
         total: Bits = memory.displacement % (1 << 64)

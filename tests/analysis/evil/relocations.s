@@ -504,7 +504,7 @@ ifunc_word: .quad 0
     nort
     add rax, [rip+10b]
     ret
-#= dynamic_rodata_32 build=shared,-z,notext,-z,nodynamic-undefined-weak: a weak symbol that a loader may find
+#= dynamic_rodata_32 build=shared,-z,notext,-z,dynamic-undefined-weak: a weak symbol that a loader may find
     .weak symbol_that_may_be
     .pushsection .rodata.dynamic_rodata_32,"a",@progbits
     .balign 8

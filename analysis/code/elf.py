@@ -1,0 +1,246 @@
+"""ELF files for x86-64 as they are: sections, segments, symbols, relocations, each number checked before it is used.
+
+Field by field after the System V ABI and its supplement for AMD64. A file that cannot be read so is an ElfError, in one
+line; nothing is read that the file does not have.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+PAGE = 4096  # what loaders put linked files at a multiple of
+_LARGEST = 1 << 27  # bytes of a file
+_MOST = 500_000  # symbols or relocations in a table
+_LONGEST_NAME = 1 << 12
+_ALREADY_LINKED = (2, 3)  # a program, a shared library
+_OBJECT = 1
+_MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 21: "64-bit PowerPC", 22: "S/390", 40: "ARM", 183: "AArch64"}
+_MACHINES |= {243: "RISC-V", 258: "LoongArch"}
+
+# Flags of sections and of segments, and what the loader is told that writes into code and constants.
+WRITE, ALLOC, EXECINSTR, MERGE, STRINGS = 0x1, 0x2, 0x4, 0x10, 0x20
+_LOAD, _DYNAMIC = 1, 2
+EXECUTABLE, WRITABLE, READABLE = 1, 2, 4
+_DT_TEXTREL, _DT_FLAGS, _DF_TEXTREL = 22, 30, 4
+
+PROGBITS, _SYMTAB, _RELA, _NOBITS, _REL, _DYNSYM, _RELR, _VERSIONS = 1, 2, 4, 8, 9, 11, 19, 0x6FFFFFFF
+
+
+class ElfError(ValueError):
+    """A file that is no ELF file for x86-64, or damaged; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section's header; `name` may be empty."""
+
+    number: int
+    name: str
+    type: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What is loaded: `size` bytes of the file from `offset` on, to `address`, where `memory` bytes are taken."""
+
+    type: int
+    flags: int
+    offset: int
+    address: int
+    size: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol's entry; `name` is where its name begins in its table's names, `hidden` a version not the default."""
+
+    name: int
+    type: int
+    bind: int
+    visibility: int
+    section: int
+    value: int
+    size: int
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """What is to be set at `offset`: of that kind, to the symbol of that number, with the addend."""
+
+    offset: int
+    kind: int
+    symbol: int
+    addend: int
+
+
+def read(path: str | Path) -> Elf:
+    """The file; ElfError where it is none, OSError where it cannot be read."""
+    if not stat.S_ISREG(Path(path).stat().st_mode):  # to open a pipe would wait for its writer
+        raise ElfError("not a regular file: give an object, program or shared library of Linux")
+    with Path(path).open("rb") as stream:
+        content = stream.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ElfError(f"of more than {_LARGEST >> 20} MiB")
+    return Elf(content)
+
+
+class Elf:
+    """An ELF file's parts, and what of it lies in memory."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        if content[:4] != b"\x7fELF" or len(content) < 64:
+            raise ElfError("not an ELF file: give an object, program or shared library of Linux")
+        kind, machine, version = struct.unpack_from("<HHI", content, 16)
+        if content[4:6] != b"\2\1" or machine != 62:
+            made_for = _MACHINES.get(machine, "another machine")
+            raise ElfError(f"made for {made_for}, not for x86-64")
+        if version != 1 or kind not in (_OBJECT, *_ALREADY_LINKED):
+            raise ElfError("neither an object nor a program nor a shared library")
+        self.linked = kind != _OBJECT
+        self.sections = self._sections()
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """All that is told to the loader; ElfError where pages would be mapped over one another."""
+        (start,), (size, number) = (
+            struct.unpack_from("<Q", self.content, 32),
+            struct.unpack_from("<HH", self.content, 54),
+        )
+        if number and size != 56:
+            raise ElfError(f"damaged: headers of segments have {size} bytes")
+        fields = struct.iter_unpack("<IIQQQQQQ", self._part(start, 56 * number, "the table of segments"))
+        found = tuple(Segment(kind, flags, *rest[:2], *rest[3:5]) for kind, flags, *rest in fields)
+        end = 0
+        for one in found:
+            if one.type == _LOAD:
+                self._part(one.offset, one.size, "a segment")
+                outside = one.memory < one.size or one.address + one.memory >= 1 << 63
+                if outside or one.address // PAGE * PAGE < end or (one.address - one.offset) % PAGE:
+                    raise ElfError("damaged: its segments do not fit into memory one behind the other")
+                end = -(-(one.address + one.memory) // PAGE) * PAGE
+        return found
+
+    @cached_property
+    def relocates_text(self) -> bool:
+        """Whether the loader writes into code and constants; without this flag it would fail to."""
+        for segment in self.segments:
+            if segment.type == _DYNAMIC:
+                content = self.loaded(segment.address, segment.size // 16 * 16)[0]
+                for tag, value in struct.iter_unpack("<QQ", content):
+                    if tag == _DT_TEXTREL or (tag == _DT_FLAGS and value & _DF_TEXTREL):
+                        return True
+        return False
+
+    def loaded(self, address: int, size: int) -> tuple[bytes, int]:
+        """What a linked file puts there, and its segment's flags; ElfError where that is not said."""
+        for one in self.segments:
+            if one.type == _LOAD and one.address <= address and address + size <= one.address + one.size:
+                start = one.offset + address - one.address
+                return self.content[start : start + size], one.flags
+        raise ElfError(f"loads nothing at {address:#x}: no segment has it")
+
+    def bytes_of(self, section: Section) -> bytes:
+        """A section's content in the file."""
+        return b"" if section.type == _NOBITS else self._part(section.offset, section.size, f"section {section.name}")
+
+    def section(self, number: int) -> Section | None:
+        """The section of that number, None where there is none, as for absolute and undefined symbols."""
+        return self.sections[number] if 0 < number < len(self.sections) else None
+
+    def tables(self) -> Iterator[Section]:
+        """The tables of symbols, one of each kind."""
+        for kind in (_SYMTAB, _DYNSYM):
+            found = [one for one in self.sections if one.type == kind]
+            if len(found) > 1:
+                raise ElfError("damaged: it has several tables of symbols of one kind")
+            yield from found
+
+    def symbols(self, table: Section) -> Iterator[Symbol]:
+        """All entries of a table."""
+        versions = next((one for one in self.sections if one.type == _VERSIONS and one.link == table.number), None)
+        hidden = b"" if versions is None else self.bytes_of(versions)
+        for number, fields in enumerate(struct.iter_unpack("<IBBHQQ", self._entries(table, 24))):
+            yield _symbol(*fields, hidden=2 * number + 1 < len(hidden) and bool(hidden[2 * number + 1] & 0x80))
+
+    def symbol(self, table: Section, number: int) -> Symbol:
+        """One entry."""
+        content = self._entries(table, 24)
+        if 24 * number + 24 > len(content):
+            raise ElfError(f"damaged: it has no symbol {number}")
+        return _symbol(*struct.unpack_from("<IBBHQQ", content, 24 * number))
+
+    def names(self, table: Section) -> bytes:
+        """The names of a table's symbols, each with a 0 behind it."""
+        section = self.section(table.link)
+        if section is None or section.type != 3:
+            raise ElfError("damaged: a table of symbols has no names")
+        return self.bytes_of(section)
+
+    def relocations(self, section: Section) -> tuple[Section | None, Iterator[Relocation]]:
+        """What is to be set in an object's section, and the table of the symbols that are meant."""
+        found = [one for one in self.sections if one.type in (_RELA, _REL, _RELR) and one.info == section.number]
+        if not found:
+            return None, iter(())
+        if len(found) > 1 or found[0].type != _RELA:
+            raise ElfError(
+                f"relocates {section.name} in a way that is not followed: by one table with addends it would"
+            )
+        table = self.section(found[0].link)
+        if table is None or table.type != _SYMTAB:
+            raise ElfError("damaged: relocations without a table of symbols")
+        fields = struct.iter_unpack("<QIIq", self._entries(found[0], 24))
+        return table, (Relocation(*each) for each in fields)
+
+    def _entries(self, section: Section, size: int) -> bytes:
+        if section.entry_size != size or section.size % size:
+            raise ElfError(f"damaged: {section.name} has entries of {section.entry_size} bytes, not of {size}")
+        if section.size > size * _MOST:
+            raise ElfError(f"has more than {_MOST:,} entries in {section.name}")
+        return self.bytes_of(section)
+
+    def _part(self, start: int, size: int, what: str) -> bytes:
+        if start + size > len(self.content):
+            raise ElfError(f"damaged: {what} lies outside of the file")
+        return self.content[start : start + size]
+
+    def _sections(self) -> tuple[Section, ...]:
+        (start,), (size, number, names) = (
+            struct.unpack_from("<Q", self.content, 40),
+            struct.unpack_from("<HHH", self.content, 58),
+        )
+        if start == 0:
+            return ()
+        if size != 64 or number == 0 or names >= number:
+            raise ElfError("damaged: its headers of sections are not as they should be, or more than 65,279")
+        headers = [*struct.iter_unpack("<IIQQQQIIQQ", self._part(start, 64 * number, "the table of sections"))]
+        _, kind, _, _, at, length, *_ = headers[names]
+        text = self._part(at, length, "the table of sections' names") if kind != _NOBITS else b""
+        return tuple(Section(place, name_at(text, name), *rest) for place, (name, *rest) in enumerate(headers))
+
+
+def name_at(names: bytes, start: int) -> str:
+    """The name that begins there in a table of names."""
+    end = names.find(b"\0", start, start + _LONGEST_NAME)
+    if end < 0 and (start or names):
+        raise ElfError("damaged: a name without an end")
+    return names[start : max(end, start)].decode("utf-8", "backslashreplace")
+
+
+def _symbol(name: int, info: int, other: int, section: int, value: int, size: int, *, hidden: bool = False) -> Symbol:
+    return Symbol(name, info & 0xF, info >> 4, other & 3, section, value, size, hidden)

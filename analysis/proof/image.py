@@ -1,0 +1,89 @@
+"""Code and constants as the prover sees them: bytes at places of which only that is known which a layout promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.layout import Layout, Piece
+from setwise.analysis.proof.pointers import Base, Distance, Pointer
+from setwise.analysis.semantics.domains import Bits
+
+_ALIGNMENT = 64  # of code that we lay out ourselves
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Bytes from `low` to below `high`, counted from their base, which stand in the image from `start` on."""
+
+    low: int
+    high: int
+    start: int
+
+
+class Image:
+    """The read-only bytes of a routine, whose code begins `origin` above the base `code`."""
+
+    def __init__(self, binary: Binary) -> None:
+        self.content = binary.image
+        whole = Piece("code", _ALIGNMENT, 0, 0, len(self.content))
+        layout = binary.layout or Layout((whole,))
+        self._pieces, self._unknown = layout.pieces, layout.unknown
+        self.code, self.origin = self._base(self._pieces[0]), self._pieces[0].origin
+        self.areas: dict[Base, list[Area]] = {}
+        """By their bases, none within another."""
+        for piece in self._pieces:
+            area = Area(piece.origin, piece.origin + piece.end - piece.start, piece.start)
+            others = self.areas.get(self._base(piece), [])
+            kept = [one for one in others if not (area.low <= one.low and one.high <= area.high)]
+            self.areas[self._base(piece)] = [*kept, area]
+        self.targets: Mapping[int, Bits] = {
+            at: Pointer(self._base(self._pieces[number]), offset % (1 << 64)) for at, number, offset in layout.targets
+        }
+        """Where rip-relative operands point, by their instructions' offsets, if not to what has the code's base."""
+        self._entries = dict(layout.entries)
+
+    def _base(self, piece: Piece) -> Base:
+        return Base(piece.base, piece.alignment)
+
+    def place(self, offset: int) -> Pointer:
+        """An offset in the code as an address."""
+        return Pointer(self.code, (offset + self.origin) % (1 << 64))
+
+    def area(self, base: Base, low: int, high: int) -> Area | None:
+        """The area that the first of these is in, else the one that has any; None where several have.
+
+        Where none has, the first.
+        """
+        areas = self.areas[base]
+        found = [area for area in areas if area.low < high and low < area.high]
+        around = [area for area in found if area.low <= low]
+        return (around or found or areas)[0] if len(around or found) < 2 else None
+
+    def is_known(self, area: Area, low: int, high: int) -> bool:
+        """Whether no linker or loader sets one of these bytes, as far as they are of the area."""
+        if not self._unknown:
+            return True
+        span = range(max(low, area.low), min(high, area.high))
+        return not any(at - area.low + area.start in self._unknown for at in span)
+
+    def read(self, base: Base, area: Area, low: int, size: int) -> Bits | None:
+        """What stands there, all of it in the area; None where nobody knows."""
+        start = low - area.low + area.start
+        if start in self._entries and size == 4:
+            return Distance(self.place(self._entries[start]), Pointer(base, low % (1 << 64)))
+        if not self.is_known(area, low, low + size):
+            return None
+        return int.from_bytes(self.content[start : start + size], "little")
+
+
+def shift_of(binary: Binary) -> int | None:
+    """How far from a place of known alignment the image may lie as it is; None where it is known to lie otherwise."""
+    if binary.layout is None:
+        return 0
+    code, *rest = binary.layout.pieces
+    together = [piece for piece in rest if piece.base == code.base]
+    if any(piece.origin - piece.start != code.origin for piece in together):
+        return None
+    return code.origin if code.origin == 0 or together == rest else None
