@@ -91,7 +91,7 @@ def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], dict[tuple[int, in
     """Each node as far up as what it waits for allows, and then inputs down to their first reader."""
     depth: list[int] = []
     for node in nodes:
-        depth.append(max((depth[one] + 1 for one in node.waits_for), default=0))
+        depth.append(max((depth[earlier] + 1 for earlier in node.waits_for), default=0))
     deepest = max(depth)
     for at in reversed(range(len(nodes))):
         readers = [depth[other] for other, node in enumerate(nodes) if at in node.waits_for]
@@ -176,7 +176,7 @@ def _placed(
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
             weights = [sum(weight for _, weight in joined[at]) for at in layer]
             wanted = [
-                sum(weight * places[one] for one, weight in joined[at]) / all_of_it
+                sum(weight * places[neighbour] for neighbour, weight in joined[at]) / all_of_it
                 for at, all_of_it in zip(layer, weights, strict=True)
             ]
             places |= zip(layer, _spread(wanted, weights, [widths[at] for at in layer]), strict=True)

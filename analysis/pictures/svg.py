@@ -172,7 +172,7 @@ def steps(most: float, wanted: int = 5) -> list[int]:
     ([0, 5, 10, 15, 20, 25], [0, 1, 2, 3, 4], [0, 50, 100, 150])
     """
     sizes = (factor * power for power in (1, 10, 100, 1000) for factor in (1, 2, 5))
-    size = next(one for one in sizes if one * wanted >= most * 0.92)
+    size = next(size for size in sizes if size * wanted >= most * 0.92)
     return list(range(0, int(-(-most // size)) * size + 1, size))
 
 

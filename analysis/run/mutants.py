@@ -73,12 +73,12 @@ def _flipped(binary: Binary, instruction: Decoded) -> Iterator[Mutant]:
     for place in range(8 * instruction.length):
         raw = bytearray(instruction.raw)
         raw[place // 8] ^= 1 << place % 8
-        found = _single(bytes(raw))
-        if found is None:
+        mutated = _single(bytes(raw))
+        if mutated is None:
             continue
-        kind = _difference(_single(instruction.raw), found)
+        kind = _difference(_single(instruction.raw), mutated)
         if kind:
-            what = f"{_named(instruction)} becomes '{replace(found, offset=instruction.offset).text()}'"
+            what = f"{_named(instruction)} becomes '{replace(mutated, offset=instruction.offset).text()}'"
             yield Mutant(_with(binary, instruction.offset, bytes(raw)), kind, what)
 
 
@@ -86,12 +86,13 @@ def _flipped(binary: Binary, instruction: Decoded) -> Iterator[Mutant]:
 def _single(raw: bytes) -> Decoded | None:
     """The one instruction that these bytes are, if it has semantics."""
     try:
-        found = decode(raw)
+        instructions = decode(raw)
     except DecodeError:
         return None
-    known = len(found) == 1 and found[0].mnemonic in TABLE
-    others = any(isinstance(operand, Reg) and operand.file == "other" for operand in found[0].operands)
-    return found[0] if known and not others else None
+    first = instructions[0]
+    known = len(instructions) == 1 and first.mnemonic in TABLE
+    others = any(isinstance(operand, Reg) and operand.file == "other" for operand in first.operands)
+    return first if known and not others else None
 
 
 def _difference(one: Decoded | None, other: Decoded) -> str:
@@ -108,13 +109,13 @@ def _difference(one: Decoded | None, other: Decoded) -> str:
     return "number" if any(isinstance(a, Imm) for a, _ in pairs) else "register"
 
 
-def _meaning(one: Decoded) -> Decoded:
+def _meaning(instruction: Decoded) -> Decoded:
     """The instruction as far as the processor tells: sal is shl, and a shift counts modulo its register's width."""
-    operands, name = one.operands, "shl" if one.mnemonic == "sal" else one.mnemonic
+    operands, name = instruction.operands, "shl" if instruction.mnemonic == "sal" else instruction.mnemonic
     if name in _SHIFTS and isinstance(operands[-1], Imm) and not isinstance(operands[0], Imm):
         count = Imm(operands[-1].value % max(32, operands[0].bits))
         operands = (*operands[:-1], count)
-    return replace(one, raw=b"", mnemonic=name, operands=operands)
+    return replace(instruction, raw=b"", mnemonic=name, operands=operands)
 
 
 def _swapped(binary: Binary, instructions: Sequence[Decoded]) -> Iterator[Mutant]:

@@ -104,11 +104,11 @@ def stepped(direction: str, board: int, steps: int) -> int:
 
 def strips(shown: TracedFill) -> list[Strip]:
     """A fill as the literature draws its slow motion, a strip a cycle."""
-    made = [Strip("", (Panel("flood = gen = sliders", shown.sliders), Panel("empty", shown.empty)))]
-    made += [_strip(shown, cycle) for cycle in shown.cycles]
+    drawn = [Strip("", (Panel("flood = gen = sliders", shown.sliders), Panel("empty", shown.empty)))]
+    drawn += [_strip(shown, cycle) for cycle in shown.cycles]
     if shown.attacks is not None:
-        made.append(Strip("attacks", (Panel("flood", shown.flood), Panel("one step further", shown.attacks))))
-    return made
+        drawn.append(Strip("attacks", (Panel("flood", shown.flood), Panel("one step further", shown.attacks))))
+    return drawn
 
 
 def conclusion(shown: TracedFill) -> str:

@@ -105,16 +105,16 @@ def attacks(direction: str, sliders: W, empty: W) -> W:
 
 def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
     """Walks each line of the board once; the wave is one bit: does a ray arrive at, or leave, this square?"""
-    found = []
+    marks = []
     for first, *rest in lines(direction):
         leaving = on(sliders, first)
         if not arriving:
-            found.append(leaving << first)
+            marks.append(leaving << first)
         for square in rest:
             arrives = leaving
             leaving = on(sliders, square) | (arrives & on(empty, square))
-            found.append((arrives if arriving else leaving) << square)
-    return clip(joined(found))
+            marks.append((arrives if arriving else leaving) << square)
+    return clip(joined(marks))
 
 
 def step(direction: str, board: W) -> W:
@@ -184,12 +184,12 @@ def from_square(piece: str, square: W, free: W, files: FileOrder = "little") -> 
     if isinstance(square, int):
         return _from_one_square(piece, square, free, files)
     # Whatever the square is: exactly one of the 64 conditions holds.
-    return joined(_from_one_square(piece, one, free, files) & equality_mask(square, one, 6) for one in range(64))
+    return joined(_from_one_square(piece, at, free, files) & equality_mask(square, at, 6) for at in range(64))
 
 
 def _from_one_square(piece: str, square: int, free: W, files: FileOrder) -> W:
     number = [place if files == "little" else 8 * (place // 8) + 7 - place % 8 for place in range(64)]
-    found: W = free ^ free
+    attacked: W = free ^ free
     for single in directions(piece):
         for line in lines(single):
             numbered = [number[place] for place in line]
@@ -197,9 +197,9 @@ def _from_one_square(piece: str, square: int, free: W, files: FileOrder) -> W:
                 continue
             arrives = (free ^ free) | 1
             for reached in numbered[numbered.index(square) + 1 :]:
-                found = found | (arrives << reached)
+                attacked = attacked | (arrives << reached)
                 arrives = arrives & on(free, reached)
-    return clip(found)
+    return clip(attacked)
 
 
 def of_pieces(piece: str, square: W, white: W, black: W, files: FileOrder = "little") -> W:
@@ -217,8 +217,8 @@ def in_direction(square: W, number: W, white: W, black: W, files: FileOrder = "l
     if isinstance(number, int):
         return from_square(NUMBERED[number], square, free, files) if number in NUMBERED else free ^ free
     return joined(
-        from_square(direction, square, free, files) & equality_mask(number, one, 64)
-        for one, direction in NUMBERED.items()
+        from_square(direction, square, free, files) & equality_mask(number, numbered, 64)
+        for numbered, direction in NUMBERED.items()
     )
 
 

@@ -68,12 +68,12 @@ def shallow(graph: Graph) -> Graph:
 
     def rule(value: Value, old: Value) -> Value:
         if value.op == "or" and not inside(old):
-            found = parts(value, old)
-            return joined(found) if len(found) > 2 else value
+            terms = parts(value, old)
+            return joined(terms) if len(terms) > 2 else value
         if value.op == "and":
-            found = under(value, old) if not part_of_union(old) else [value]
-            if len(found) > 1:
-                return joined(found)
+            factors = under(value, old) if not part_of_union(old) else [value]
+            if len(factors) > 1:
+                return joined(factors)
             for at in (0, 1):
                 (bare, mask), other = masked_of(value.args[at]), value.args[1 - at]
                 if mask is not None and other.constant is None and is_within(other, mask, known):

@@ -43,8 +43,8 @@ def fold(graph: Graph) -> Graph:
             inner, first = args[0].args
             if first.constant is not None:
                 args = (inner, make(value.op, first, args[1]))
-        made = make(value.op, *args, attr=value.attr, in_place=value.in_place)
-        return value if made.op == value.op and made.args == value.args else made
+        simpler = make(value.op, *args, attr=value.attr, in_place=value.in_place)
+        return value if simpler.op == value.op and simpler.args == value.args else simpler
 
     return rewrite(graph, rule)
 

@@ -39,8 +39,8 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
     for value in graph.order:
         if not value.operation.bitwise or value.operation.free or value.lanes not in wanted:
             continue
-        found = list(dict.fromkeys(cuts(value)))
-        fit = [cut for cut in found if len(cut) <= 3 and sum(leaf.constant is not None for leaf in cut) <= 1]
+        distinct = dict.fromkeys(cuts(value))
+        fit = [cut for cut in distinct if len(cut) <= 3 and sum(leaf.constant is not None for leaf in cut) <= 1]
         priced = [(1 + sum(cost(leaf) for leaf in cut), cut) for cut in fit]
         if not priced:
             continue
@@ -56,9 +56,8 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
             return value
         padded = (*leaves, *leaves[-1:] * (3 - len(leaves)))
         inputs = dict(zip(reversed(padded), (0xAA, 0xCC, 0xF0), strict=True))
-        made = Value("ternary", padded, _truth(old, inputs), value.lanes)
         new_args = tuple(new[leaf] for leaf in padded)
-        return Value(made.op, *_last_first(new_args, made.attr, ready), made.lanes)
+        return Value("ternary", *_last_first(new_args, _truth(old, inputs), ready), value.lanes)
 
     new: dict[Value, Value] = {}
     ready: dict[Value, int] = {}
