@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 ALL = 0xFFFF_FFFF_FFFF_FFFF
@@ -99,17 +98,15 @@ BISHOP = (NOEA, SOEA, SOWE, NOWE)
 QUEEN = DIR8
 """ROOK, BISHOP and QUEEN keep the order of DIR8; EASTWARD and WESTWARD run from north to south."""
 
-DIRECTIONS: Mapping[str, Direction] = MappingProxyType({direction.name: direction for direction in DIR8})
-DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = MappingProxyType(
-    {
-        "vertical": VERTICAL,
-        "eastward": EASTWARD,
-        "westward": WESTWARD,
-        "rook": ROOK,
-        "bishop": BISHOP,
-        "queen": QUEEN,
-    }
-)
+DIRECTIONS: Mapping[str, Direction] = {direction.name: direction for direction in DIR8}
+DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = {
+    "vertical": VERTICAL,
+    "eastward": EASTWARD,
+    "westward": WESTWARD,
+    "rook": ROOK,
+    "bishop": BISHOP,
+    "queen": QUEEN,
+}
 
 
 def direction(text: str) -> Direction:
@@ -258,17 +255,9 @@ class Position:
         """The squares of the pieces with that FEN letter: upper case white, lower case black."""
         return self.boards[_PIECES.index(letter)]
 
-    def rooks(self, side: Side) -> int:
-        """The rooks of one side."""
-        return self.piece("R" if side == "w" else "r")
-
-    def bishops(self, side: Side) -> int:
-        """The bishops of one side."""
-        return self.piece("B" if side == "w" else "b")
-
-    def queens(self, side: Side) -> int:
-        """The queens of one side."""
-        return self.piece("Q" if side == "w" else "q")
+    def pieces(self, side: Side, letter: str) -> int:
+        """The pieces of one side with that letter of PNBRQK."""
+        return self.piece(letter if side == "w" else letter.lower())
 
     def sliders(self, side: Side, orthogonal: bool, diagonal: bool) -> int:
         """The sliders of one side: rooks and queens if orthogonal, bishops and queens if diagonal, or both.
@@ -283,8 +272,8 @@ class Position:
         . . . . . . . .
         1 . . . . . . 1
         """
-        chosen = self.queens(side) if orthogonal or diagonal else 0
-        return chosen | (self.rooks(side) if orthogonal else 0) | (self.bishops(side) if diagonal else 0)
+        letters = "Q" * (orthogonal or diagonal) + "R" * orthogonal + "B" * diagonal
+        return sum(self.pieces(side, letter) for letter in letters)
 
     @property
     def occupied(self) -> int:

@@ -67,7 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Time kernels and print a table; 1 if one of them has no figure."""
-    modes = _modes(arguments.mode)
+    modes: Sequence[Any] = _some_of(MODES, arguments.mode.split(","), "no calls are") if arguments.mode else MODES
     if arguments.boards < 1:
         raise ValueError(f"arrays of {arguments.boards} boards: give 1 or more")
     with Progress() as progress:
@@ -111,10 +111,6 @@ def rows_of(timings: Sequence[Timing | Refusal]) -> list[dict[str, Any]]:
 
 def _key(row: dict[str, Any]) -> tuple[object, ...]:
     return tuple(row[key] for key in ("name", "isa", "lanes", "mode", "boards"))
-
-
-def _modes(given: str | None) -> Sequence[Any]:
-    return _some_of(MODES, given.split(","), "no calls are") if given else MODES
 
 
 def _some_of(known: Sequence[str], names: Sequence[str], none_is: str) -> Sequence[str]:

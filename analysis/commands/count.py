@@ -68,11 +68,12 @@ def run(arguments: Namespace) -> int:
         raise ValueError("--side goes with --fen or --over")
     if over is not None:
         fens = positions(over)
-        _print_spreads(of_code(arguments, lambda code: _spread_row(code, fens, side)), arguments.json)
+        rows = of_code(arguments, lambda code: _spread_row(code, fens, side))
     elif call:
-        _print_counts(of_code(arguments, lambda code: _executed_row(code, words or (), fen, side)), arguments.json)
+        rows = of_code(arguments, lambda code: _executed_row(code, words or (), fen, side))
     else:
-        _print_counts(of_code(arguments, _row), arguments.json)
+        rows = of_code(arguments, _row)
+    (print_json if arguments.json else _print_counts if over is None else _print_spreads)(rows)
     return 0
 
 
@@ -137,20 +138,14 @@ def positions(path: str | Path) -> list[str]:
     return fens
 
 
-def _print_counts(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
-    if as_json:
-        print_json(rows)
-        return
+def _print_counts(rows: Sequence[dict[str, Any]]) -> None:
     # Columns in which every kernel has 0 say nothing; those that the literature counts always stand.
     always = {"name", "isa", "abi", "features", *_ALWAYS, "bytes"} - {key for key in rows[0] if rows[0][key] is None}
     shown = [key for key in rows[0] if key in always or any((row[key] or 0) > (key == "lanes") for row in rows)]
     print_columns(shown, [{**row, "features": " ".join(row.get("features", ()))} for row in rows])
 
 
-def _print_spreads(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
-    if as_json:
-        print_json(rows)
-        return
+def _print_spreads(rows: Sequence[dict[str, Any]]) -> None:
     table = [
         (row["name"], row["isa"], row["abi"], key.replace("_", " "), low, f"{mean:.1f}", high)
         for row in rows

@@ -12,15 +12,10 @@ BOARDS = ("board", "occupied", "empty", "word")
 """The kinds of parameters that are drawn as boards."""
 
 
-def _written(routine: Routine) -> list[Parameter]:
-    """The parameters through which the routine gives its results."""
-    return [parameter for parameter in routine.contract.parameters if parameter.kind == "results"]
-
-
 def given_parameters(routine: Routine) -> list[Parameter]:
     """The parameters that a command line gives."""
-    parameters = [parameter for parameter in routine.contract.parameters if not parameter.pointer]
-    if len(parameters) + len(_written(routine)) < len(routine.contract.parameters):
+    parameters = [parameter for parameter in routine.contract.parameters if parameter.kind != "results"]
+    if any(parameter.pointer for parameter in parameters):
         raise ValueError(f"{routine.name} works on arrays, which a command line does not hold")
     return parameters
 
@@ -57,9 +52,9 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
     apart = "queens" in parameters  # then rooks and bishops are these alone
     by_name = {
         "sliders": _sliders(routine, position, mover),
-        "rooks": position.sliders(mover, not apart, False) | position.rooks(mover),
-        "bishops": position.sliders(mover, False, not apart) | position.bishops(mover),
-        "queens": position.queens(mover),
+        "rooks": position.sliders(mover, not apart, False) | position.pieces(mover, "R"),
+        "bishops": position.sliders(mover, False, not apart) | position.pieces(mover, "B"),
+        "queens": position.pieces(mover, "Q"),
         "white": sum(map(position.piece, "PNBRQK")),
         "black": sum(map(position.piece, "pnbrqk")),
         "white_rooks": position.sliders("w", True, False),
@@ -81,7 +76,7 @@ def _sliders(routine: Routine, position: board.Position, side: board.Side) -> in
         directions = (board.DIRECTIONS[name],) if name in board.DIRECTIONS else board.DIR8
     orthogonal = all(direction in board.ROOK for direction in directions)
     diagonal = all(direction in board.BISHOP for direction in directions)
-    return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.queens(side)
+    return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.pieces(side, "Q")
 
 
 def _parsed(parameter: Parameter, text: str) -> int:

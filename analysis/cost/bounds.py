@@ -7,13 +7,13 @@ predicted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from setwise.analysis.code.decode import Decoded, Reg
-from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Readiness
+from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, Readiness
 from setwise.analysis.cost.pressure import Pressure, busiest
 from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
 
@@ -143,15 +143,14 @@ def critical_path(steps: Sequence[Readiness], last: int) -> tuple[int, ...]:
     path = []
     while last != BEFORE:
         path.append(last)
-        waits = [wait for wait in steps[last].inputs if _decides(steps, last, wait.producer, wait.latency)]
+        waits = [wait for wait in steps[last].inputs if _arrival(steps, wait) == steps[last].ready]
         # Of chains of equal length the one with more instructions says more.
         last = max((wait.producer for wait in waits), default=BEFORE)
     return tuple(reversed(path))
 
 
-def _decides(steps: Sequence[Readiness], index: int, producer: int, latency: float) -> bool:
-    ready = steps[producer].ready if producer != BEFORE else 0.0
-    return ready + latency == steps[index].ready
+def _arrival(steps: Sequence[Readiness], wait: Input) -> float:
+    return (steps[wait.producer].ready if wait.producer != BEFORE else 0.0) + wait.latency
 
 
 def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[CostRow]:
@@ -195,18 +194,16 @@ def _taken(stream: Sequence[Decoded]) -> list[bool]:
 
 def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Cost:
     """What is to be said of these instructions without what each waits for."""
-    joins = joined(stream, processor)
     wide = any(_vectors(instruction, 512) for instruction in stream)
+    work = list(demands(stream, rows, processor))
     uops: list[Uops] = []
-    for instruction, row, joins_next in zip(stream, rows, joins, strict=True):
+    for instruction, demand in zip(stream, work, strict=True):
         closed = processor.closed if wide and _vectors(instruction, 0) else frozenset()
-        uops += [_open(choices, closed) for choices in _uops(instruction, row, joins_next, processor)]
-    parts = zip(stream, rows, joins, strict=True)
-    slots = sum(processor.slots(instruction, row) for instruction, row, joins_next in parts if not joins_next)
+        uops += [_open(choices, closed) for choices in (demand.own, demand.load, demand.store)]
     return Cost(
         latency=0.0,
         pressure=busiest(uops),
-        issue=slots / processor.width,
+        issue=sum(demand.slots for demand in work) / processor.width,
         taken=sum(fetches(stream, processor)),
         depth=0,
         bytes=_bytes(stream),
@@ -216,24 +213,31 @@ def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: P
     )
 
 
-def joined(stream: Sequence[Decoded], processor: Processor) -> list[bool]:
-    """Which instructions become one operation with the branch behind them."""
-    return [processor.fuses(instruction, following) for instruction, following in pairwise(stream)] + [False]
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What an instruction asks of the core: ports for its own work, its load and its store, and slots of issue."""
+
+    own: Uops
+    load: Uops
+    store: Uops
+    slots: float
+
+
+def demands(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Iterator[Demand]:
+    """What each instruction asks for; one that becomes one operation with the branch behind it leaves work to that."""
+    joins = [*(processor.fuses(instruction, following) for instruction, following in pairwise(stream)), False]
+    for instruction, row, joined in zip(stream, rows, joins, strict=False):
+        size = size_of(instruction)
+        yield Demand(
+            () if joined else row.uops,
+            processor.loads[size].uops if instruction.loads else (),
+            processor.stores[size].uops if instruction.stores else (),
+            0.0 if joined else processor.slots(instruction, row),
+        )
 
 
 def _bytes(code: Sequence[Decoded]) -> int:
     return sum({instruction.offset: instruction.length for instruction in code}.values())
-
-
-def _uops(instruction: Decoded, row: CostRow, joins: bool, processor: Processor) -> list[Uops]:
-    """What an instruction gives to the ports; one that joins the branch behind it leaves the work to that."""
-    uops = [] if joins else [row.uops]
-    size = size_of(instruction)
-    if instruction.loads:
-        uops.append(processor.loads[size].uops)
-    if instruction.stores:
-        uops.append(processor.stores[size].uops)
-    return uops
 
 
 def _vectors(instruction: Decoded, bits: int) -> bool:

@@ -26,9 +26,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from setwise.analysis.code.decode import Decoded
-from setwise.analysis.cost.bounds import fetches, joined, round_cost, rows_of
+from setwise.analysis.cost.bounds import Demand, demands, fetches, round_cost, rows_of
 from setwise.analysis.cost.dependence import BEFORE, Dataflow, Readiness
-from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
+from setwise.analysis.cost.processors.table import CostRow, Processor, size_of
 
 _ROUNDS = 3  # the first fills the queues, the others are counted
 _STEPS = (1, 2, 3, 4, 8)  # by how many waiting operations ports must differ to be told apart
@@ -51,11 +51,8 @@ class _MicroOperation:
     """An instruction of the round as the core sees it; `behind` is the shortest way from an operand to the result."""
 
     behind: float
-    own: Uops
-    load: Uops
+    demand: Demand
     loading: float
-    store: Uops
-    slots: float
     fetch: float
 
 
@@ -88,22 +85,16 @@ def simulate(stream: Sequence[Decoded], processor: Processor) -> float:
 def _micro_operations(
     stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor
 ) -> list[_MicroOperation]:
-    operations = []
-    parts = zip(stream, rows, joined(stream, processor), fetches(stream, processor), strict=True)
-    for instruction, row, joins, fetch in parts:
-        size = size_of(instruction)
-        operations.append(
-            _MicroOperation(
-                min(row.latency.values()) if isinstance(row.latency, Mapping) else row.latency,
-                () if joins else row.uops,
-                processor.loads[size].uops if instruction.loads else (),
-                processor.loads[size].latency if instruction.loads else 0,
-                processor.stores[size].uops if instruction.stores else (),
-                0.0 if joins else processor.slots(instruction, row),
-                fetch,
-            )
+    parts = zip(stream, rows, demands(stream, rows, processor), fetches(stream, processor), strict=True)
+    return [
+        _MicroOperation(
+            min(row.latency.values()) if isinstance(row.latency, Mapping) else row.latency,
+            demand,
+            processor.loads[size_of(instruction)].latency if instruction.loads else 0,
+            fetch,
         )
-    return operations
+        for instruction, row, demand, fetch in parts
+    ]
 
 
 class _Execution:
@@ -158,29 +149,30 @@ class _Execution:
         self.waited = {name: port.waiting // self.step for name, port in self.ports.items()}
         while at < len(self.steps) and at - retired < self.core.reorder and fetched[at] <= self.now:
             operation = self._operation(at)
-            if used + operation.slots > self.width + 1e-9:
+            if used + operation.demand.slots > self.width + 1e-9:
                 break
             if any(self.queued[queue] > places for queue, places in self.core.queues.items()):
                 break
-            used += operation.slots
+            used += operation.demand.slots
             self._enter(at, operation)
             at += 1
         return at
 
     def _enter(self, at: int, operation: _MicroOperation) -> None:
-        self.assigned[at] = tuple((self._choose(ports, int(count)), int(count)) for ports, count in operation.own)
-        self.storing[at] = tuple(self._fewest(ports) for ports, count in operation.store for _ in range(int(count)))
+        demand = operation.demand
+        self.assigned[at] = tuple((self._choose(ports, int(count)), int(count)) for ports, count in demand.own)
+        self.storing[at] = tuple(self._fewest(ports) for ports, count in demand.store for _ in range(int(count)))
         for name, _ in self.assigned[at]:
             self.ports[name].waiting += 1
             if name[0] in self.queued:
                 self.queued[name[0]] += 1
         self.left[at] = len(self.assigned[at])
         soon: float = self.now + 1
-        for ports, times in operation.load:
+        for ports, times in demand.load:
             for _ in range(int(times)):
                 name = self._fewest(ports)
                 heapq.heappush(self.ports[name].coming, (soon, at, 1, False))
-        if operation.load:
+        if demand.load:
             soon += operation.loading
         self.operands[at] = max(self.operands[at], soon)
         for wait in self.steps[at].inputs:

@@ -9,7 +9,7 @@ from itertools import groupby
 from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import Decoded, decode, features
 from setwise.analysis.code.kernel import binary_of
-from setwise.codegen.export.facts import Facts
+from setwise.codegen.export.order import Facts
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import Convention
 

@@ -14,8 +14,8 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.exports.request import Request
 from setwise.analysis.proof.certificate import Certificate
 from setwise.codegen.assemble import assemble
-from setwise.codegen.export.facts import Facts
 from setwise.codegen.export.names import symbol
+from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS

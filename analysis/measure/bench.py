@@ -21,6 +21,7 @@ _BLOCK = 32  # trials in one go, about a millisecond
 _WARMING = 4  # trials in front of a block that are thrown away
 _CYCLES = 40_000  # of calls in a trial: it ends before a scheduler's tick mostly comes
 _PROBES = 9
+_USUAL = 0.02  # seconds that a job takes where nothing disturbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +53,11 @@ def bench(
     for number in range(processes):
         if report:
             report(f"process {number + 1} of {processes}: {len(jobs)} timings")
-        kept.append(_in_process(jobs, patience))
+        with Workers(1) as worker:  # a process of its own: other pages of memory, another core perhaps, another time
+            kept.append(worker.submit(run_by_turns, jobs, patience).result())
     return [
         summary(subject.measurand(mode), [process[at] for process in kept]) for at, (subject, mode) in enumerate(chosen)
     ]
-
-
-def _in_process(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBlock]]:
-    """A process of its own: other pages of memory, another core perhaps, another time."""
-    with Workers(1) as worker:
-        return worker.submit(run_by_turns, jobs, patience).result()
 
 
 def run_by_turns(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBlock]]:
@@ -70,7 +66,7 @@ def run_by_turns(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBl
     try:
         start = time.monotonic()
         waiting = list(clocks)
-        while waiting and time.monotonic() - start < patience + _usual(jobs):
+        while waiting and time.monotonic() - start < patience + _USUAL * len(jobs):
             for clock in waiting:
                 clock.block()
             waiting = [
@@ -80,11 +76,6 @@ def run_by_turns(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBl
     finally:
         for clock in clocks:
             clock.close()
-
-
-def _usual(jobs: Sequence[BenchJob]) -> float:
-    """Seconds that the jobs take where nothing disturbs."""
-    return 0.02 * len(jobs)
 
 
 class _Clock:

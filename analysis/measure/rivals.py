@@ -7,12 +7,11 @@ C export is one of the texts.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
 
 from setwise.analysis.measure.compilers import Compiled, Compiler, c_name, compile_all
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.run.check import check
+from setwise.analysis.run.check import Outcome, check
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.export.sources.c import unit
 from setwise.codegen.kernel import Kernel
@@ -22,21 +21,6 @@ from setwise.codegen.run.executable import NotRunnable
 
 _UNROLLED = "occluded-rolled"
 """The form whose loop the compilers take away when they find it in the export: then it is another routine's code."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """How the bytes of a compiler's function were judged against the routine's contract.
-
-    proved    for all inputs
-    passed    run on `cases` inputs, where no proof was found for `reason`
-    failed    `reason` says what is wrong
-    not run   neither proved nor run, for `reason`
-    """
-
-    status: Literal["proved", "passed", "failed", "not run"]
-    cases: int = 0
-    reason: str = ""
 
 
 def rivals_of(kernels: Sequence[Kernel], using: Iterable[Compiler] = ()) -> list[tuple[Compiled, ...]]:
@@ -74,19 +58,22 @@ def plain_c(kernels: Iterable[Kernel]) -> str:
     return exported([lower(kernel.routine, "x86-64") for kernel in alike]) if alike else ""
 
 
-def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = TIME_LIMIT) -> Judgement:
-    """Prove a compiler's function against the contract of the kernel that it stands beside, or else run it."""
+def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = TIME_LIMIT) -> Outcome:
+    """Prove a compiler's function against the contract of the kernel that it stands beside, or else run it.
+
+    Where it passed, or was not run, the reason says why no proof was found.
+    """
     if compiled.binary is None:
-        return Judgement("not run", reason=compiled.reason)
+        return Outcome("not run", reason=compiled.reason)
     proof = prover.prove(compiled.binary, task_of(kernel), time_limit)
     if proof.status == "proved":
-        return Judgement("proved")
+        return Outcome("proved")
     if proof.status == "refuted":
-        return Judgement("failed", reason=proof.counterexample.complaint if proof.counterexample else proof.reason)
+        return Outcome("failed", reason=proof.counterexample.complaint if proof.counterexample else proof.reason)
     return _run(compiled, kernel, proof.reason)
 
 
-def _run(compiled: Compiled, kernel: Kernel, why: str) -> Judgement:
+def _run(compiled: Compiled, kernel: Kernel, why: str) -> Outcome:
     """On this processor, against the ray-walk."""
     from setwise.analysis.run.cases import make_cases
 
@@ -95,8 +82,8 @@ def _run(compiled: Compiled, kernel: Kernel, why: str) -> Judgement:
     try:
         running = runner(kernel, compiled.binary.image, len(compiled.binary.data))
     except NotRunnable as error:
-        return Judgement("not run", reason=f"{why}; {error}")
+        return Outcome("not run", reason=f"{why}; {error}")
     contract = kernel.routine.contract
     with running:
         outcome = check(running.run, make_cases(contract, quick=True), arrays=bool(contract.elements))
-    return Judgement(outcome.status, outcome.cases, outcome.reason or why)
+    return replace(outcome, reason=outcome.reason or why)

@@ -13,12 +13,13 @@ from setwise.analysis.cost.processors import Processor, processor
 from setwise.analysis.cost.simulate import CORES, simulate
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import Compiled
-from setwise.analysis.measure.rivals import Judgement, judge, rivals_of
+from setwise.analysis.measure.rivals import judge, rivals_of
 from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
+from setwise.analysis.run.check import Outcome
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -125,7 +126,7 @@ def _kernels() -> Iterator[Kernel]:
                     yield lower(routine, isa, "sysv", lanes)
 
 
-def _judged(kernels: Sequence[Kernel], progress: Callable[[str], None]) -> Iterator[tuple[Kernel, Compiled, Judgement]]:
+def _judged(kernels: Sequence[Kernel], progress: Callable[[str], None]) -> Iterator[tuple[Kernel, Compiled, Outcome]]:
     """What compilers make for these kernels, and whether it is right."""
     prover = Prover()
     for kernel, functions in zip(kernels, rivals_of(kernels), strict=True):
@@ -157,7 +158,7 @@ def forecasts_of(subjects: Sequence[Subject], here: Processor, progress: Callabl
 def _timed(
     timing: Timing | Refusal,
     modelled: Forecasts,
-    judgements: Mapping[tuple[FigureKey, str], Judgement],
+    judgements: Mapping[tuple[FigureKey, str], Outcome],
     fingerprints: Mapping[FigureKey, str],
 ) -> Timed:
     measurand = timing.measurand

@@ -13,7 +13,8 @@ from setwise.codegen.run.call import Violation
 
 _LENGTHS, _GUARD, _UNTOUCHED = 40, 8, 0xA5A5_5A5A_C3C3_3C3C
 
-CheckStatus = Literal["passed", "failed", "not run"]
+CheckStatus = Literal["passed", "failed", "not run", "proved"]
+"""The last for code that a proof spares the run."""
 
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, Literal
 
 from setwise.analysis.spec import adders
@@ -23,34 +22,28 @@ BoardKind = Literal["empty", "occupied"]
 
 
 # (file step, rank step), in the order of dir8.
-DIRECTIONS: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        "noEa": (1, 1),
-        "east": (1, 0),
-        "soEa": (1, -1),
-        "sout": (0, -1),
-        "soWe": (-1, -1),
-        "west": (-1, 0),
-        "noWe": (-1, 1),
-        "nort": (0, 1),
-    }
-)
+DIRECTIONS: Mapping[str, tuple[int, int]] = {
+    "noEa": (1, 1),
+    "east": (1, 0),
+    "soEa": (1, -1),
+    "sout": (0, -1),
+    "soWe": (-1, -1),
+    "west": (-1, 0),
+    "noWe": (-1, 1),
+    "nort": (0, 1),
+}
 DIR8 = tuple(DIRECTIONS)
-SETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "vertical": ("sout", "nort"),
-        "eastward": ("noEa", "east", "soEa"),
-        "westward": ("noWe", "west", "soWe"),
-        "rook": ("nort", "east", "sout", "west"),
-        "bishop": ("noEa", "soEa", "soWe", "noWe"),
-        "queen": DIR8,
-    }
-)
+SETS: Mapping[str, tuple[str, ...]] = {
+    "vertical": ("sout", "nort"),
+    "eastward": ("noEa", "east", "soEa"),
+    "westward": ("noWe", "west", "soWe"),
+    "rook": ("nort", "east", "sout", "west"),
+    "bishop": ("noEa", "soEa", "soWe", "noWe"),
+    "queen": DIR8,
+}
 
 # The numbers of directions around a square that stands for 0, seen from White's side: 4 3 2 / 5 0 1 / 6 7 8.
-NUMBERED: Mapping[int, str] = MappingProxyType(
-    {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
-)
+NUMBERED: Mapping[int, str] = {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
 
 
 def directions(name: str) -> tuple[str, ...]:
@@ -266,34 +259,32 @@ def specification(name: str, direction: str = "", board: BoardKind = "empty") ->
 
 
 # Name to function, and whether its last parameter is a board of empty squares.
-_DIRECTED: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
-    {
-        "attacks": (attacks, True),
-        "occluded": (occluded, True),
-        "empty-fill": (empty_fill, False),
-        "empty-attacks": (empty_attacks, False),
-        "step": (step, False),
-    }
-)
-_WHOLE: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"union": union, "pair": pair, "rays": rays, "pieces": pieces, "sides": sides}
-)
+_DIRECTED: Mapping[str, tuple[Callable[..., Any], bool]] = {
+    "attacks": (attacks, True),
+    "occluded": (occluded, True),
+    "empty-fill": (empty_fill, False),
+    "empty-attacks": (empty_attacks, False),
+    "step": (step, False),
+}
+_WHOLE: Mapping[str, Callable[..., Any]] = {
+    "union": union,
+    "pair": pair,
+    "rays": rays,
+    "pieces": pieces,
+    "sides": sides,
+}
 # Name to function of a direction, the words and how `files` are numbered; and whether the last word are free squares.
-_FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = MappingProxyType(
-    {
-        "from-square": (from_square, True),
-        "from-square-of-pieces": (of_pieces, False),
-        "direction-from-square": (lambda _, *words, **files: in_direction(*words, **files), False),
-    }
-)
-_ARITHMETIC: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {
-        "add": adders.add,
-        "add-32": adders.add_32,
-        "bytewise-add": adders.bytewise_add,
-        "bytewise-sub": adders.bytewise_sub,
-    }
-)
+_FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = {
+    "from-square": (from_square, True),
+    "from-square-of-pieces": (of_pieces, False),
+    "direction-from-square": (lambda _, *words, **files: in_direction(*words, **files), False),
+}
+_ARITHMETIC: Mapping[str, Callable[..., Any]] = {
+    "add": adders.add,
+    "add-32": adders.add_32,
+    "bytewise-add": adders.bytewise_add,
+    "bytewise-sub": adders.bytewise_sub,
+}
 
 
 def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[..., tuple[Any, ...]]:

@@ -55,7 +55,7 @@ def _place_code(
                 continue
             if target.name in labels:
                 texts[at] = encode(item, labels[target.name] + _addend(item) - starts[at + 1])
-            elif _is_branch(item):
+            elif any(isinstance(operand, Label) for operand in item.operands):
                 raise NotEncodable(f"{code.name}: {item.mnemonic} goes to a place that is not in the code")
             elif target.name not in symbols:
                 raise NotEncodable(f"{code.name}: nothing is called {target.name!r}")
@@ -70,10 +70,6 @@ def _labels(code: Code, starts: Iterable[int], symbols: Mapping[str, int]) -> di
                 raise NotEncodable(f"{code.name}: two places are called {item.name!r}")
             labels[item.name] = start
     return labels
-
-
-def _is_branch(instruction: Instruction) -> bool:
-    return any(isinstance(operand, Label) for operand in instruction.operands)
 
 
 def _target(instruction: Instruction) -> Label | None:

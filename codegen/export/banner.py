@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.export.facts import Facts
+from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
 from setwise.codegen.kernel import Kernel
@@ -68,7 +68,7 @@ def command(kernel: Kernel, syntax: str) -> str:
     'setwise listing dumb7.attacks.sout --isa avx2 --lanes 4 --abi sysv --syntax gas'
     """
     lanes = f" --lanes {kernel.layout.lanes}" if kernel.layout.lanes > 1 else ""
-    landing = " --endbr64" if kernel.code.instructions[0].mnemonic == "endbr64" else ""
+    landing = " --endbr64" if kernel.code.begins_with_endbr64 else ""
     shape = f"--isa {kernel.target.name}{lanes} --abi {kernel.convention.name}{landing}"
     return f"setwise listing {kernel.name} {shape} --syntax {syntax}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 
 from setwise.codegen.export.listings import go
 from setwise.codegen.export.listings.dialects import DIALECTS
@@ -63,22 +62,20 @@ def _library(order: Order) -> dict[str, bytes]:
     return {"setwise.lib" if windows else "libsetwise.a": library, NAME: header(order).encode("ascii")}
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        "nasm": Format(partial(_listings, "nasm", ".asm")),
-        "gas": Format(partial(_listings, "gas", ".s")),
-        "att": Format(partial(_listings, "att", ".s")),
-        "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
-        "go": Format(go.files, endbr64=False),
-        "c": Format(c_header.files, fallback=True, dispatch=True, endbr64=False),
-        "rust": Format(rust_module.files, fallback=True, dispatch=True, endbr64=False),
-        "zig": Format(zig_module.files, fallback=True, endbr64=False),
-        "elf": Format(partial(_objects, elf, ".o")),
-        "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
-        "macho": Format(partial(_objects, macho, ".o")),
-        "lib": Format(_library),
-    }
-)
+FORMATS: Mapping[str, Format] = {
+    "nasm": Format(partial(_listings, "nasm", ".asm")),
+    "gas": Format(partial(_listings, "gas", ".s")),
+    "att": Format(partial(_listings, "att", ".s")),
+    "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
+    "go": Format(go.files, endbr64=False),
+    "c": Format(c_header.files, fallback=True, dispatch=True, endbr64=False),
+    "rust": Format(rust_module.files, fallback=True, dispatch=True, endbr64=False),
+    "zig": Format(zig_module.files, fallback=True, endbr64=False),
+    "elf": Format(partial(_objects, elf, ".o")),
+    "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
+    "macho": Format(partial(_objects, macho, ".o")),
+    "lib": Format(_library),
+}
 """By name; listings are those of `setwise listing --syntax`."""
 
 assert {*DIALECTS, "go"} <= FORMATS.keys()

@@ -130,6 +130,11 @@ class Code:
         """The instructions alone."""
         return tuple(item for item in self.items if isinstance(item, Instruction))
 
+    @property
+    def begins_with_endbr64(self) -> bool:
+        """Whether an indirect call may land at its start on processors that check."""
+        return self.instructions[0].mnemonic == "endbr64"
+
 
 @dataclass(frozen=True, slots=True)
 class Fixup:

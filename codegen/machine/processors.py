@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from types import MappingProxyType
 
 BASELINE = frozenset({"x86-64", "sse", "sse2"})
 """What every x86-64 processor has."""
@@ -14,18 +13,16 @@ _HASWELL = _NEHALEM | {"avx", "bmi1", "avx2", "bmi2"}
 _SKYLAKE = _HASWELL | {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
 _ICE_LAKE = _SKYLAKE | {"avx512vbmi", "gfni"}
 
-FEATURES: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "nehalem": _NEHALEM,
-        "haswell": _HASWELL,
-        "zen": _HASWELL,
-        "skylake-server": _SKYLAKE,
-        "ice-lake": _ICE_LAKE,
-        "tiger-lake": _ICE_LAKE,
-        "zen3": _HASWELL,
-        "zen4": _ICE_LAKE,
-    }
-)
+FEATURES: Mapping[str, frozenset[str]] = {
+    "nehalem": _NEHALEM,
+    "haswell": _HASWELL,
+    "zen": _HASWELL,
+    "skylake-server": _SKYLAKE,
+    "ice-lake": _ICE_LAKE,
+    "tiger-lake": _ICE_LAKE,
+    "zen3": _HASWELL,
+    "zen4": _ICE_LAKE,
+}
 """By processor, as far as setwise asks for features: besides the baseline, and by the names of codegen.run.cpu."""
 
 _ASKED = frozenset[str]().union(*FEATURES.values())

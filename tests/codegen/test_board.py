@@ -205,7 +205,7 @@ def test_fen_as_python_chess_reads_it(expected: chess.Board) -> None:
             rooks, bishops, queens = (
                 expected.pieces_mask(kind, colour) for kind in (chess.ROOK, chess.BISHOP, chess.QUEEN)
             )
-            assert (position.rooks(side), position.bishops(side), position.queens(side)) == (rooks, bishops, queens)
+            assert tuple(position.pieces(side, letter) for letter in "RBQ") == (rooks, bishops, queens)
             assert position.sliders(side, orthogonal=True, diagonal=False) == rooks | queens
             assert position.sliders(side, orthogonal=False, diagonal=True) == bishops | queens
             assert position.sliders(side, orthogonal=True, diagonal=True) == rooks | bishops | queens

@@ -7,6 +7,8 @@ back can be timed, 6 cycles; it is parted so that a load into a vector register 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor
 from setwise.analysis.cost.processors.zen import FUSED, integer
 
@@ -15,6 +17,17 @@ _GUIDE = "AMD, Software Optimization Guide for Zen 4 (57647)"
 _RENAME = f"{_TIMED}; {_GUIDE}, moves and zeroes at renaming"
 _TERNARY = f"{_TIMED}: at times 2 from the second or third operand, as in nanoBench's issue 29; when, is not known"
 _FOG = "Fog, Instruction tables (2022), Zen 4"
+
+
+def _of_all_widths(
+    mnemonics: str, narrow: str, wide: str, ports: str, latency: float | Mapping[str, float], source: str = _TIMED
+) -> tuple[CostRow, CostRow]:
+    """A row of up to 256 bits, and one of 512, which take their units twice."""
+    return (
+        CostRow(mnemonics, narrow, ports, latency, source),
+        CostRow(mnemonics, wide, f"2*{ports}", latency, source),
+    )
+
 
 _GENERAL = (
     CostRow("mov", "r", "", 0, _RENAME),
@@ -44,45 +57,31 @@ _VECTOR = (
     CostRow(_MOVES, "v", "", 0, _RENAME),
     CostRow("v?pxor[dq]?|v?xorp[sd]|v?psub[bwdq]|v?pcmpgt[bwdq]", "v=", "", 0, _RENAME, breaks=True),
     CostRow("v?pcmpeq[bwdq]", "x= y=", "F0123", 1, _GUIDE, breaks=True),
-    CostRow(_LOGIC, "x y", "F0123", 1, _TIMED),
-    CostRow(_LOGIC, "z", "2*F0123", 1, _TIMED),
-    CostRow("vpternlog[dq]", "xi yi", "F0123", 1, _TERNARY),
-    CostRow("vpternlog[dq]", "zi", "2*F0123", 1, _TERNARY),
-    CostRow("v?p(add|sub)[bwdq]", "x y", "F0123", 1, _TIMED),
-    CostRow("v?p(add|sub)[bwdq]", "z", "2*F0123", 1, _TIMED),
-    CostRow(_SHIFT, "xi yi", "F23", 1, _TIMED),
-    CostRow(_SHIFT, "zi", "2*F23", 1, _TIMED),
-    CostRow("vps[lr][la]v[dq]", "x y", "F23", 1, _TIMED),
-    CostRow("vps[lr][la]v[dq]", "z", "2*F23", 1, _TIMED),
-    CostRow("vpro[lr][dq]", "xi yi", "F01", 2, _TIMED),
-    CostRow("vpro[lr][dq]", "zi", "2*F01", 2, _TIMED),
-    CostRow("vpro[lr]v[dq]", "x y", "F01", 2, _TIMED),
-    CostRow("vpro[lr]v[dq]", "z", "2*F01", 2, _TIMED),
-    CostRow(_SHIFT, "x yx", "F01", 2, _TIMED),
-    CostRow(_SHIFT, "zx", "2*F01", 2, _TIMED),
+    *_of_all_widths(_LOGIC, "x y", "z", "F0123", 1),
+    *_of_all_widths("vpternlog[dq]", "xi yi", "zi", "F0123", 1, _TERNARY),
+    *_of_all_widths("v?p(add|sub)[bwdq]", "x y", "z", "F0123", 1),
+    *_of_all_widths(_SHIFT, "xi yi", "zi", "F23", 1),
+    *_of_all_widths("vps[lr][la]v[dq]", "x y", "z", "F23", 1),
+    *_of_all_widths("vpro[lr][dq]", "xi yi", "zi", "F01", 2),
+    *_of_all_widths("vpro[lr]v[dq]", "x y", "z", "F01", 2),
+    *_of_all_widths(_SHIFT, "x yx", "zx", "F01", 2),
     CostRow("v?pcmp(eq|gt)q", "x y", "F01", 2, _TIMED),
     CostRow("v?pcmp(eq|gt)[bwd]|v?p(min|max)[su][bwd]|v?pabs[bwd]", "x y", "F0123", 1, _TIMED),
     CostRow("vpblendd|v?pblendw", "xi yi", "F0123", 1, _TIMED),
     CostRow("vpblendvb", "x y", "F03", 1, _TIMED),
-    CostRow(f"{_MOVES}|vpblendm[bwdq]", "x{k} y{k}", "F0123", {"x": 1, "k": 2}, _TIMED),
-    CostRow(f"{_MOVES}|vpblendm[bwdq]", "z{k}", "2*F0123", {"x": 1, "k": 2}, _TIMED),
+    *_of_all_widths(f"{_MOVES}|vpblendm[bwdq]", "x{k} y{k}", "z{k}", "F0123", {"x": 1, "k": 2}),
     CostRow("v?pmuludq|v?pmullw|vpmullq", "x y", "F03", 3, _TIMED),
     CostRow("vpmullq", "z", "2*F03", 3, _TIMED),
 )
 
 _LANES = (
-    CostRow("v?pshuf(d|lw|hw)|v?shufp[sd]|vpermilp[sd]", "xi yi", "F123", 1, _TIMED),
-    CostRow("v?pshuf(d|lw|hw)|v?shufp[sd]|vpermilp[sd]", "zi", "2*F123", 1, _TIMED),
-    CostRow(_WITHIN, "x y", "F123", 1, _TIMED),
-    CostRow(_WITHIN, "z", "2*F123", 1, _TIMED),
-    CostRow("v?palignr|v?ps[lr]ldq", "xi yi", "F12", 2, _TIMED),
-    CostRow("v?palignr|v?ps[lr]ldq", "zi", "2*F12", 2, _TIMED),
-    CostRow("v?pshufb", "x y", "F12", 2, _TIMED),
-    CostRow("v?pshufb", "z", "2*F12", 2, _TIMED),
+    *_of_all_widths("v?pshuf(d|lw|hw)|v?shufp[sd]|vpermilp[sd]", "xi yi", "zi", "F123", 1),
+    *_of_all_widths(_WITHIN, "x y", "z", "F123", 1),
+    *_of_all_widths("v?palignr|v?ps[lr]ldq", "xi yi", "zi", "F12", 2),
+    *_of_all_widths("v?pshufb", "x y", "z", "F12", 2),
     CostRow("v?mov[hl]p[sd]|v?pinsr[bwdq]", "xm xmi", "F123", 1, _TIMED),
     CostRow("v?movq", "x", "F0123", 1, _TIMED),
-    CostRow("vpermq|vpermpd", "yi", "F12", 4, _TIMED),
-    CostRow("vpermq|vpermpd", "zi", "2*F12", 4, _TIMED),
+    *_of_all_widths("vpermq|vpermpd", "yi", "zi", "F12", 4),
     CostRow("vperm2i128|vperm2f128|vshuf[if](32x4|64x2)", "yi", "F12", 3, _TIMED),
     CostRow("vshuf[if](32x4|64x2)|valign[dq]", "zi", "2*F12", 4, _TIMED),
     CostRow("vperm[dq]|vperm[it]2[dq]|vpermps|vpermpd", "x y", "F12", 4, _TIMED),
@@ -91,8 +90,7 @@ _LANES = (
     CostRow("vextract[if](32x4|64x2|32x8|64x4)", "xzi yzi", "2*F12", 4, _TIMED),
     CostRow("vinsert[if](128|32x4|64x2)", "yxi", "F12", 1, _TIMED),
     CostRow("vinsert[if](32x4|64x2|32x8|64x4)", "zxi zyi", "2*F12", 1, _TIMED),
-    CostRow("vp?broadcast\\w+", "x yx", "F12", 1, _TIMED),
-    CostRow("vp?broadcast\\w+", "zx", "2*F12", 1, _TIMED),
+    *_of_all_widths("vp?broadcast\\w+", "x yx", "zx", "F12", 1),
     CostRow("vp?broadcast\\w+", "xr yr", "I0123 + F3 + F12", 5, _TIMED),
     CostRow("vp?broadcast\\w+", "zr", "I0123 + F3 + 2*F12", 5, _TIMED),
     CostRow("vp?broadcast\\w+", "xm ym zm", "", 0, f"{_TIMED}: the load alone"),
@@ -121,9 +119,7 @@ ZEN4 = Processor(
     width=6,
     loads={
         "r": Access("A012", 4, f"{_TIMED}; {_GUIDE}, three loads a cycle"),
-        "s": Access("A012 + V01", 7, f"{_TIMED}; {_GUIDE}, two vector loads a cycle"),
-        "x": Access("A012 + V01", 7, f"{_TIMED}; {_GUIDE}, two vector loads a cycle"),
-        "y": Access("A012 + V01", 7, f"{_TIMED}; {_GUIDE}, two vector loads a cycle"),
+        **{size: Access("A012 + V01", 7, f"{_TIMED}; {_GUIDE}, two vector loads a cycle") for size in "sxy"},
         "z": Access("A012 + 2*V01", 8, f"{_TIMED}; {_GUIDE}, one load of 512 bits a cycle"),
     },
     stores={

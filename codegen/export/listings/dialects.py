@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Literal
 
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
@@ -131,13 +130,11 @@ class _Intel:
         return self.number(operand) if isinstance(operand, int) else operand.name
 
 
-_DEFINE = MappingProxyType({1: "db", 2: "dw", 4: "dd", 8: "dq"})
+_DEFINE = {1: "db", 2: "dw", 4: "dd", 8: "dq"}
 
 # ---- NASM
 
-_NASM_SIZES = MappingProxyType(
-    {8: "byte", 16: "word", 32: "dword", 64: "qword", 128: "oword", 256: "yword", 512: "zword"}
-)
+_NASM_SIZES = {8: "byte", 16: "word", 32: "dword", 64: "qword", 128: "oword", 256: "yword", 512: "zword"}
 _NASM_HEAD = ("default rel", "global {symbol}", "section .text", "align 16", "{symbol}:")
 _NASM_UNWIND = (
     ".end:",
@@ -151,21 +148,19 @@ _NASM_UNWIND = (
 
 NASM = Dialect(
     comment=";",
-    scaffolds=MappingProxyType(
-        {
-            "elf": Scaffold(
-                head=_NASM_HEAD,
-                data=("section .rodata align={alignment}", "align {alignment}, db 0"),
-                end=("section .note.GNU-stack noalloc noexec nowrite progbits",),
-            ),
-            "coff": Scaffold(
-                head=_NASM_HEAD,
-                data=("section .rdata align={alignment}", "align {alignment}, db 0"),
-                unwound_head=_NASM_HEAD,
-                unwound_foot=_NASM_UNWIND,
-            ),
-        }
-    ),
+    scaffolds={
+        "elf": Scaffold(
+            head=_NASM_HEAD,
+            data=("section .rodata align={alignment}", "align {alignment}, db 0"),
+            end=("section .note.GNU-stack noalloc noexec nowrite progbits",),
+        ),
+        "coff": Scaffold(
+            head=_NASM_HEAD,
+            data=("section .rdata align={alignment}", "align {alignment}, db 0"),
+            unwound_head=_NASM_HEAD,
+            unwound_foot=_NASM_UNWIND,
+        ),
+    },
     place=".{label}:",
     named="{symbol}.{label}",
     align="align {alignment}, db 0",
@@ -182,7 +177,7 @@ NASM = Dialect(
 # ---- GNU as, in Intel's syntax and in AT&T's
 
 _WORDS = {**_NASM_SIZES, 128: "xmmword", 256: "ymmword", 512: "zmmword"}
-_INTEL_SIZES = MappingProxyType({bits: f"{word} ptr" for bits, word in _WORDS.items()})
+_INTEL_SIZES = {bits: f"{word} ptr" for bits, word in _WORDS.items()}
 
 
 def _att_operand(instruction: Instruction, operand: Operand, full: Names) -> str:
@@ -204,8 +199,8 @@ def _att_address(memory: Memory, full: Names) -> str:
     return f"{displacement}({base}{index})"
 
 
-_SUFFIXES = MappingProxyType({8: "b", 16: "w", 32: "l", 64: "q"})
-_EXTENDING = MappingProxyType({"movzx": "movz", "movsx": "movs", "movsxd": "movs"})
+_SUFFIXES = {8: "b", 16: "w", 32: "l", 64: "q"}
+_EXTENDING = {"movzx": "movz", "movsx": "movs", "movsxd": "movs"}
 _WITHOUT_SUFFIX = frozenset({"jmp", "call"})
 
 
@@ -229,35 +224,31 @@ def _gas(att: bool) -> Dialect:
     register = "%{register}" if att else "{register}"
     return Dialect(
         comment="#",
-        scaffolds=MappingProxyType(
-            {
-                "elf": Scaffold(
-                    head=(syntax, ".text", ".globl {symbol}", ".type {symbol}, @function", ".p2align 4", *begin),
-                    foot=(".size {symbol}, .-{symbol}",),
-                    data=('.section .rodata,"a",@progbits', ".balign {alignment}"),
-                    end=('.section .note.GNU-stack,"",@progbits',),
-                ),
-                "coff": Scaffold(
-                    head=(*coff, *begin),
-                    data=('.section .rdata,"dr"', ".balign {alignment}"),
-                    unwound_head=(*coff, ".seh_proc {symbol}", *begin),
-                    unwind=MappingProxyType(
-                        {
-                            "push": f".seh_pushreg {register}",
-                            "allocate": ".seh_stackalloc {amount}",
-                            "save": f".seh_savexmm {register}, {{amount}}",
-                        }
-                    ),
-                    unwind_end=".seh_endprologue",
-                    unwound_foot=(".seh_endproc",),
-                ),
-            }
-        ),
+        scaffolds={
+            "elf": Scaffold(
+                head=(syntax, ".text", ".globl {symbol}", ".type {symbol}, @function", ".p2align 4", *begin),
+                foot=(".size {symbol}, .-{symbol}",),
+                data=('.section .rodata,"a",@progbits', ".balign {alignment}"),
+                end=('.section .note.GNU-stack,"",@progbits',),
+            ),
+            "coff": Scaffold(
+                head=(*coff, *begin),
+                data=('.section .rdata,"dr"', ".balign {alignment}"),
+                unwound_head=(*coff, ".seh_proc {symbol}", *begin),
+                unwind={
+                    "push": f".seh_pushreg {register}",
+                    "allocate": ".seh_stackalloc {amount}",
+                    "save": f".seh_savexmm {register}, {{amount}}",
+                },
+                unwind_end=".seh_endprologue",
+                unwound_foot=(".seh_endproc",),
+            ),
+        },
         place=".L{symbol}_{label}:",
         named=".L{symbol}_{label}",
         align=".balign {alignment}",
         datum="{name}:\n    ",
-        data=MappingProxyType({1: ".byte", 2: ".short", 4: ".long", 8: ".quad"}),
+        data={1: ".byte", 2: ".short", 4: ".long", 8: ".quad"},
         number=_hexadecimal,
         mnemonic=_att_mnemonic if att else _identity,
         operand=_att_operand if att else _Intel(_INTEL_SIZES, datum="rip+{name}"),
@@ -294,24 +285,20 @@ _MASM_SCAFFOLD = Scaffold(_MASM_HEAD, _MASM_FOOT, _MASM_DATA, ("CONST ends",), (
 
 MASM = Dialect(
     comment=";",
-    scaffolds=MappingProxyType(
-        {
-            "elf": _MASM_SCAFFOLD,
-            "coff": replace(
-                _MASM_SCAFFOLD,
-                unwound_head=(*_MASM_HEAD[:-1], "{symbol} proc frame"),
-                unwind=MappingProxyType(
-                    {
-                        "push": ".pushreg {register}",
-                        "allocate": ".allocstack {amount}",
-                        "save": ".savexmm128 {register}, {amount}",
-                    }
-                ),
-                unwind_end=".endprolog",
-                unwound_foot=_MASM_FOOT,
-            ),
-        }
-    ),
+    scaffolds={
+        "elf": _MASM_SCAFFOLD,
+        "coff": replace(
+            _MASM_SCAFFOLD,
+            unwound_head=(*_MASM_HEAD[:-1], "{symbol} proc frame"),
+            unwind={
+                "push": ".pushreg {register}",
+                "allocate": ".allocstack {amount}",
+                "save": ".savexmm128 {register}, {amount}",
+            },
+            unwind_end=".endprolog",
+            unwound_foot=_MASM_FOOT,
+        ),
+    },
     place="{symbol}_{label}:",
     named="{symbol}_{label}",
     align="align {alignment}",
@@ -324,4 +311,4 @@ MASM = Dialect(
 )
 """Microsoft's macro assembler, `ml64 /c`, and LLVM's, `llvm-ml -m64`; either makes COFF files."""
 
-DIALECTS: Mapping[str, Dialect] = MappingProxyType({"nasm": NASM, "gas": GAS, "att": ATT, "masm": MASM})
+DIALECTS: Mapping[str, Dialect] = {"nasm": NASM, "gas": GAS, "att": ATT, "masm": MASM}

@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from setwise.codegen.assemble import assemble
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.banner import about, command
-from setwise.codegen.export.facts import Facts
 from setwise.codegen.export.listings.dialects import number_text
 from setwise.codegen.export.names import go_name, symbol
-from setwise.codegen.export.order import Order
+from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.unwind import prologue
 from setwise.codegen.kernel import Kernel

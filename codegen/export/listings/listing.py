@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.banner import banner, command
-from setwise.codegen.export.facts import Facts
 from setwise.codegen.export.listings import go
 from setwise.codegen.export.listings.dialects import DIALECTS, Dialect, Flavour
 from setwise.codegen.export.names import symbol
+from setwise.codegen.export.order import Facts
 from setwise.codegen.export.unwind import prologue, unwind_info
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Datum, Label

@@ -17,7 +17,7 @@ from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import VECTORS, boards_a_call
 from setwise.codegen.export.unwind import prologue, unwind_info
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.code import Code, Instruction, Item, Label
+from setwise.codegen.machine.code import Instruction, Item, Label
 
 Role = Literal["text", "data", "unwind", "frames"]
 
@@ -82,7 +82,7 @@ def object_file(kernel: Kernel) -> ObjectFile:
         entry = (Relocation(0, "text", 0, False), Relocation(4, "text", len(assembled.text), False))
         sections.append(Section("unwind", unwinding, 4))
         sections.append(Section("frames", bytes(12), 4, (*entry, Relocation(8, "unwind", 0, False))))
-    return ObjectFile(symbol(kernel), tuple(sections), _begins_with_endbr64(code), _decorated(kernel))
+    return ObjectFile(symbol(kernel), tuple(sections), code.begins_with_endbr64, _decorated(kernel))
 
 
 def _decorated(kernel: Kernel) -> str:
@@ -111,7 +111,3 @@ def with_endbr64(kernel: Kernel) -> Kernel:
         if isinstance(item, Label) and item.name in reached:
             items.append(landing)
     return replace(kernel, code=replace(code, items=tuple(items)))
-
-
-def _begins_with_endbr64(code: Code) -> bool:
-    return code.instructions[0].mnemonic == "endbr64"

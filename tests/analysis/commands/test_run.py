@@ -46,8 +46,8 @@ def test_run_takes_the_sliders_that_go_the_routines_way(capsys: Capture) -> None
         for side in ("w", "b"):
             out = printed(capsys, "run", f"dumb7.attacks.{direction}", "--fen", board.KIWIPETE, "--side", side)
             straight = direction in board.ROOK
-            piece = position.rooks(side) if straight else position.bishops(side)
-            assert numbers(out)[:2] == [piece | position.queens(side), position.empty]
+            piece = position.pieces(side, "R" if straight else "B")
+            assert numbers(out)[:2] == [piece | position.pieces(side, "Q"), position.empty]
 
 
 @runs

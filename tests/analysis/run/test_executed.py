@@ -69,7 +69,7 @@ def test_calls_in_every_convention(name: str, isa: str, abi: str) -> None:
     rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
     values = {
         "rooks": rooks, "bishops": bishops, "sliders": rooks, "occupied": position.occupied, "empty": position.empty,
-        "queens": position.queens("w"),
+        "queens": position.pieces("w", "Q"),
         "dir8": 3, "square": 28, "direction": 4, "white": position.occupied & 0xFFFF, "black": position.occupied,
     }  # fmt: skip
     words = [values[parameter.name] for parameter in routine.contract.parameters if parameter.kind != "results"]
