@@ -7,18 +7,60 @@ predicted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from setwise.analysis.code.decode import Decoded, Reg
 from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, Readiness
-from setwise.analysis.cost.pressure import Pressure, busiest
 from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
 
 _RESULTS = ("rax", "zmm0")
 _SHORT = 500  # of such rounds many are run, so that a rhythm of several rounds shows
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """Cycles that a set of ports is busy at least, its ports in order."""
+
+    cycles: float = 0.0
+    ports: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> str:
+        """The ports in short.
+
+        >>> Pressure(1.0, ("I1", "I2", "B0")).named
+        'I12 B0'
+        """
+        letters = dict.fromkeys(port[0] for port in self.ports)
+        return " ".join(letter + "".join(port[1:] for port in self.ports if port[0] == letter) for letter in letters)
+
+
+def busiest(uops: Iterable[Uops]) -> Pressure:
+    """The set of ports with the most to do a port.
+
+    For any set, the operations that can go nowhere else share it. Only unions of the operations' own sets need be
+    looked at: any other has the same operations on more ports. Among equals the set with fewer ports is given.
+
+    >>> from setwise.analysis.cost.processors.table import parse_ports
+    >>> busiest([parse_ports("p06"), parse_ports("p06"), parse_ports("p0156"), parse_ports("p6")])
+    Pressure(cycles=1.5, ports=('p0', 'p6'))
+    """
+    counts: defaultdict[frozenset[str], float] = defaultdict(float)
+    for ports, number in chain.from_iterable(uops):
+        counts[ports] += number
+    unions: set[frozenset[str]] = set()
+    for ports in counts:
+        unions |= {ports} | {ports | union for union in unions}
+    best = Pressure()
+    for union in sorted(unions, key=lambda union: (len(union), sorted(union))):
+        cycles = sum(number for ports, number in counts.items() if ports <= union) / len(union)
+        if cycles > best.cycles:
+            best = Pressure(cycles, tuple(sorted(union)))
+    return best
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,10 +82,6 @@ class _CFile:
     routines: str = ".*"
     flags: tuple[str, ...] = ()
 
-    def has_some(self, wanted: Iterable[str]) -> bool:
-        """Whether it has a function for one of these routines."""
-        return any(re.fullmatch(self.routines, name) for name in wanted)
-
 
 def installed() -> tuple[Compiler, ...]:
     """The gcc and clang of this machine, and where no clang goes by that name alone its latest version."""
@@ -166,23 +162,18 @@ def compile_all(
     functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
         for compiler in tuple(using) or installed():
-            build = _Build(compiler, isa, Path(folder), texts)
-            texts_of = tuple(source for source in c_files(isa, lanes) if source.has_some(routines))
+            build = _Build(compiler, isa, lanes, Path(folder), texts)
+            sources = [s for s in c_files(isa, lanes) if any(re.fullmatch(s.routines, name) for name in routines)]
             for kind, text in (("exported", exported), ("exported plain", plain)):
                 if text:
                     (Path(folder) / f"{kind}.c").write_text(text)
-                    texts_of = (*texts_of, _CFile(kind, f"{kind}.c"))
+                    sources.append(_CFile(kind, f"{kind}.c"))
             if plain and max(TARGETS[isa].widths) == 8:
-                texts_of = (*texts_of, replace(texts_of[-1], flags=_WIDE))
-            seen: set[tuple[str, str, Binary]] = set()
-            for source in texts_of:
-                for name, binary, reason in build.functions(source, wanted):
-                    key = (name, source.kind, binary) if binary else None
-                    if key is None or key not in seen:
-                        flags = (*TARGETS[isa].flags, *(flag for flag in source.flags if flag[:2] != "-D"))
-                        functions.append(Compiled(name, isa, lanes, source.kind, compiler, flags, binary, reason))
-                    if key is not None:
-                        seen.add(key)
+                sources.append(replace(sources[-1], flags=_WIDE))
+            different: dict[tuple[str, str, Binary | Compiled], Compiled] = {}
+            for made in (function for source in sources for function in build.functions(source, wanted)):
+                different.setdefault((made.routine, made.kind, made.binary or made), made)
+            functions += different.values()
     return functions
 
 
@@ -192,28 +183,25 @@ class _Build:
 
     compiler: Compiler
     isa: str
+    lanes: int
     folder: Path
     texts: Path
 
-    def functions(self, source: _CFile, wanted: dict[str, str]) -> Iterator[tuple[str, Binary | None, str]]:
-        """The wanted functions of a file: the routine, and its bytes or why there are none."""
+    def functions(self, source: _CFile, wanted: dict[str, str]) -> Iterator[Compiled]:
+        """The functions of a file that are wanted: for their names in C the routines'."""
         if not (self.folder / "tables.h").exists():
-            self._make_tables()
+            program = str(self.folder / "tables")
+            self._run(self.compiler.name, "-O1", "-w", str(self.texts / "tables.c"), "-o", program)
+            self._run(program, str(self.folder))
         text = (self.folder if source.kind.startswith("exported") else self.texts) / source.file
         compiled = self.folder / "made.o"
         special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
         flags = (*_COMMON, *special, *TARGETS[self.isa].flags, *source.flags, f"-I{self.folder}")
         self._run(self.compiler.name, *flags, str(text), "-o", str(compiled))
-        for name, binary in load_all(compiled, wanted).items():
-            if isinstance(binary, Binary):
-                yield wanted[name], binary, ""
-            else:
-                yield wanted[name], None, str(binary)
-
-    def _make_tables(self) -> None:
-        program = str(self.folder / "tables")
-        self._run(self.compiler.name, "-O1", "-w", str(self.texts / "tables.c"), "-o", program)
-        self._run(program, str(self.folder))
+        told = (*TARGETS[self.isa].flags, *(flag for flag in source.flags if flag[:2] != "-D"))
+        for name, code in load_all(compiled, wanted).items():
+            binary, reason = (code, "") if isinstance(code, Binary) else (None, str(code))
+            yield Compiled(wanted[name], self.isa, self.lanes, source.kind, self.compiler, told, binary, reason)
 
     def _run(self, *command: str) -> None:
         """In the folder, where the assembler looks for what a text includes."""

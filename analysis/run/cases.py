@@ -60,7 +60,8 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
     parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
     maker = _Maker(contract, parameters)
     share = 16 if quick else 1
-    blocks = [maker.edges(), maker.random(random_boards // 10 if quick else random_boards)]
+    number = random_boards // 10 if quick else random_boards
+    blocks = [maker.edges(), [maker.draw(parameter, number) for parameter in parameters]]
     exhaustive = list(maker.rays() if maker.of_kind("square") else maker.lines())
     if exhaustive:
         blocks[1:1] = [maker.thinned(_joined(exhaustive), share)]
@@ -108,16 +109,10 @@ class _Maker:
 
     def edges(self) -> list[Column]:
         """Extreme words in every combination; numbers that select something are drawn."""
-        selecting = {p.name: i for i, p in enumerate(self.parameters) if p.kind not in ("word", *_SLIDERS, *_BLOCKERS)}
-        whole = len(self.parameters) - len(selecting)
-        rows = np.array(list(itertools.product(_EDGES, repeat=whole)), np.uint64).reshape(-1, whole)
+        whole = self.of_kind("word", *_SLIDERS, *_BLOCKERS)
+        rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64).reshape(-1, len(whole))
         words = iter(rows.T)
-        return [
-            self.draw(p, len(rows)) if p.name in selecting else self.bounded(p, next(words)) for p in self.parameters
-        ]
-
-    def random(self, number: int) -> list[Column]:
-        return [self.draw(parameter, number) for parameter in self.parameters]
+        return [self.bounded(p, next(words)) if p in whole else self.draw(p, len(rows)) for p in self.parameters]
 
     def lines(self) -> Iterator[list[Column]]:
         """Each line of the routine's directions with every pair of sets on it."""

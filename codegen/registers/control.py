@@ -19,13 +19,10 @@ def at_region(choices: Choices, before: Assignment, point: Point) -> list[Assign
         return _leave(choices.machine, before, point)
     registers = tuple([before.headers[-1][at] for at in point.kept])
     if point.event.kind == "body":
-        return [before.then(registers, items=_given(_body_label(point)))]
+        label = () if point.region.kind == "when" else (Label(f"{point.region.name}_{point.event.number}"),)
+        return [before.then(registers, items=_given(label))]
     label = () if point.region.kind == "loop" else (Label(f"{point.region.name}_end"),)
     return [before.then(registers, items=_given(label), headers=before.headers[:-1])]
-
-
-def _body_label(point: Point) -> Items:
-    return () if point.region.kind == "when" else (Label(f"{point.region.name}_{point.event.number}"),)
 
 
 def _enter(choices: Choices, before: Assignment, point: Point) -> list[Assignment]:

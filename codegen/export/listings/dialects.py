@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Literal
 
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
@@ -74,19 +75,10 @@ def _hexadecimal(value: int, digits: int) -> str:
     return f"0x{value:0{digits}x}"
 
 
-def _identity(instruction: Instruction) -> str:
-    return instruction.mnemonic
-
-
 def _says_size(instruction: Instruction, memory: Memory) -> bool:
     """Whether the operands leave open how much of the memory is meant: no register of that size stands beside it."""
     widths = {operand.bits for operand in instruction.operands if isinstance(operand, Register)}
     return instruction.mnemonic != "lea" and (memory.broadcast or memory.bits not in widths)
-
-
-def _lanes(instruction: Instruction, memory: Memory) -> int:
-    """How many lanes a broadcast element fills."""
-    return max(operand.bits for operand in instruction.operands if isinstance(operand, Register)) // memory.bits
 
 
 def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
@@ -104,7 +96,10 @@ def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
 
 def _broadcast(instruction: Instruction, memory: Memory) -> str:
     """What stands behind an element that fills all lanes."""
-    return f"{{1to{_lanes(instruction, memory)}}}" if memory.broadcast else ""
+    if not memory.broadcast:
+        return ""
+    whole = max(operand.bits for operand in instruction.operands if isinstance(operand, Register))
+    return f"{{1to{whole // memory.bits}}}"
 
 
 @dataclass(frozen=True)
@@ -167,7 +162,7 @@ NASM = Dialect(
     datum="{name}:\n    ",
     data=_DEFINE,
     number=_hexadecimal,
-    mnemonic=_identity,
+    mnemonic=attrgetter("mnemonic"),
     operand=_Intel(_NASM_SIZES, label=lambda label, _: f".{label}"),
     near="short {place}",
     turned=frozenset({"xchg"}),
@@ -250,7 +245,7 @@ def _gas(att: bool) -> Dialect:
         datum="{name}:\n    ",
         data={1: ".byte", 2: ".short", 4: ".long", 8: ".quad"},
         number=_hexadecimal,
-        mnemonic=_att_mnemonic if att else _identity,
+        mnemonic=_att_mnemonic if att else attrgetter("mnemonic"),
         operand=_att_operand if att else _Intel(_INTEL_SIZES, datum="rip+{name}"),
         results_last=att,
     )
@@ -305,7 +300,7 @@ MASM = Dialect(
     datum="{name} ",
     data=_DEFINE,
     number=_masm_hexadecimal,
-    mnemonic=_identity,
+    mnemonic=attrgetter("mnemonic"),
     operand=_Intel(_INTEL_SIZES, number=_masm_number_text, says_size=_masm_says_size),
     turned=frozenset({"xchg"}),
 )

@@ -34,6 +34,7 @@ def coff(file: ObjectFile) -> bytes:
         body += bytes(-len(body) % 4)
         at = place + len(contents)
         relocations_at = at + len(section.content) if section.relocations else 0
+        kind = _CODE | _EXECUTE if section.role == "text" else _INITIALIZED
         heads += struct.pack(
             "<8sIIIIIIHHI",
             _NAMES[section.role].ljust(8, b"\0"),
@@ -45,17 +46,12 @@ def coff(file: ObjectFile) -> bytes:
             0,
             len(section.relocations),
             0,
-            _characteristics(section),
+            kind | _READ | section.alignment.bit_length() << 20,
         )
         contents += body
     table = place + len(contents)
     head = struct.pack("<HHIIIHH", _MACHINE, len(file.sections), 0, table, len(symbols) // 18, 0, 0)
     return head + heads + contents + symbols + strings.table()
-
-
-def _characteristics(section: Section) -> int:
-    kind = _CODE | _EXECUTE if section.role == "text" else _INITIALIZED
-    return kind | _READ | section.alignment.bit_length() << 20
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from setwise.codegen.export.names import symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
@@ -14,7 +13,7 @@ from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
 
-BITS: Mapping[str, int] = MappingProxyType({name: 1 << at for at, name in enumerate(TARGETS)})
+BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(TARGETS)}
 """A bit for each instruction set; plain x86-64 has bit 0, which is always set."""
 
 LEAVES = (1, 7)

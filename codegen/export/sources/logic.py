@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 
 _INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
 """The truth tables of the three inputs: bit 4a + 2b + c."""
@@ -35,4 +34,4 @@ def _expressions() -> Mapping[int, str]:
                         level.setdefault(truth, f"({first} {sign} {second})")
         levels.append({truth: text for truth, text in level.items() if truth not in expressions})
         expressions.update(levels[-1])
-    return MappingProxyType(expressions)
+    return expressions

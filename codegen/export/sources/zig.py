@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.describe.values import Value
@@ -19,15 +18,13 @@ HEAD = """\
 const std = @import("std");
 const builtin = @import("builtin");"""
 
-_LANES: Mapping[str, Callable[[Value], Sequence[int]]] = MappingProxyType(
-    {
-        "high-half": lambda value: (1, 1) if value.args[0].lanes == 2 else range(value.lanes, 2 * value.lanes),
-        "low-half": lambda value: range(value.lanes),
-        "as-wide": lambda value: [lane % 2 for lane in range(value.lanes)],
-        "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
-        "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
-    }
-)
+_LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
+    "high-half": lambda value: (1, 1) if value.args[0].lanes == 2 else range(value.lanes, 2 * value.lanes),
+    "low-half": lambda value: range(value.lanes),
+    "as-wide": lambda value: [lane % 2 for lane in range(value.lanes)],
+    "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
+    "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
+}
 """The lanes of the argument that an operation takes; those of a second one are numbered -1, -2 and so on."""
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from setwise.analysis.code.decode import decode
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.cost.bounds import cost, loops, round_cost
-from setwise.analysis.cost.pressure import busiest
+from setwise.analysis.cost.bounds import busiest, cost, loops, round_cost
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.cost.processors.table import parse_ports
 from setwise.codegen.catalogue import find
