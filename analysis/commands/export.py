@@ -42,13 +42,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="F",
         help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory, made where it is missing")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory: a new or an empty one")
     parser.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets (default: x86-64)")
     add_lanes(parser)
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
     parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
     parser.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
     add_time_limit(parser)
 
@@ -71,9 +71,9 @@ def run(arguments: Namespace) -> int:
         raise CannotRunHere(f"{why}{more}; nothing was written (--unproved exports it all the same)")
     facts = cache(facts_of)
     files = files_of(request, kernels)
-    content = record.metadata(request, kernels, facts, files, certificates)
+    content = record.metadata(request, kernels, facts, files, certificates).encoded()
     try:
-        write(arguments.output, {**files, record.NAME: content}, arguments.force)
+        write(arguments.output, {**files, record.NAME: content}, arguments.force, record.accounted)
     except NotWritten as error:
         if isinstance(error.__context__, OSError):
             raise CannotRunHere(str(error)) from None

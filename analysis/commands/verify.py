@@ -6,9 +6,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from setwise.analysis.commands.arguments import add_json, add_time_limit
+from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.analysis.exports.metadata import read
+from setwise.analysis.exports.metadata import OtherVersion, read
 from setwise.analysis.exports.verify import findings
 from setwise.analysis.text import counted
 
@@ -25,7 +26,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Look at everything that the metadata speaks of; 1 where something is not as it says."""
     directory = Path(arguments.directory)
-    metadata = read(directory)
+    try:
+        metadata = read(directory)
+    except OtherVersion as error:
+        raise CannotRunHere(str(error)) from None
     keys = ("subject", "what", "status", "reason")
     with Progress(len(metadata.kernels)) as progress:
         results = findings(directory, metadata, arguments.time_limit, progress.show)

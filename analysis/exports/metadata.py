@@ -1,19 +1,27 @@
-"""metadata.json of an export: what each kernel is, what was asked for, and digests of all files."""
+"""metadata.json of an export: what each kernel is, what was asked for, and digests of all files.
+
+Its schema is the classes below: what they do not say is refused when it is read, so nobody reads what nobody checked.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-import re
+import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.exports.request import Request
-from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.exports.request import Request, Text
+from setwise.analysis.proof.certificate import Certificate, ProofStatus
 from setwise.codegen.assemble import assemble
+from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
@@ -23,10 +31,127 @@ from setwise.codegen.version import version
 
 NAME = "metadata.json"
 _EDITION = 1
+_MOST_BYTES = 1 << 26
+
+T = TypeVar("T")
+Number = Annotated[int, Meta(ge=0, lt=1 << 31)]
+Name = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_][A-Za-z0-9_.-]*\Z", max_length=255)]
+Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+Image = Annotated[str, Meta(pattern=r"\A(?:[0-9a-f]{2})+\Z", max_length=1 << 16)]
 
 
 class MetadataError(ValueError):
     """A directory without metadata of an export, or with some that cannot be read; the message is one line."""
+
+
+class OtherVersion(MetadataError):
+    """Metadata that another version of setwise wrote, so that this one cannot make its files again."""
+
+
+class FileRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file as it was written."""
+
+    bytes: Number
+    sha256: Digest
+
+
+class ParameterRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """A parameter of a contract."""
+
+    name: Text
+    kind: Text
+    below: Number
+
+
+class ContractRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a kernel takes, requires and gives."""
+
+    parameters: tuple[ParameterRecord, ...]
+    each: tuple[ParameterRecord, ...]
+    results: tuple[Text, ...]
+    requires: tuple[Text, ...]
+    specification: Text
+    direction: Text
+
+
+class ProofRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """What of a proof does not change from one run to the next; it is about the image."""
+
+    status: ProofStatus
+    reason: Text
+    solver: Text
+    cases: Number
+    paths: Number
+    rounds: Number
+    induction: Text
+    image_sha256: Digest
+
+
+class KernelRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """One kernel: the image is code, padding and data as one block, `sha256` that of the code as in files of objects.
+
+    There its distances to data are left open, zeros; in the image they are set. `proof` is None without one.
+    """
+
+    name: Text
+    symbol: Name
+    summary: Text
+    source: Text
+    isa: Text
+    lanes: Number
+    abi: Text
+    prototype: Text | None
+    registers: dict[Text, dict[Text, Text]]
+    features: tuple[Text, ...]
+    counts: dict[Text, Number]
+    changed: tuple[Text, ...]
+    sha256: Digest
+    image: Image
+    code_bytes: Number
+    data_offset: Number | None
+    alignment: Number
+    distances: tuple[Number, ...]
+    contract: ContractRecord
+    proof: ProofRecord | None
+
+    def __post_init__(self) -> None:
+        ends = self.code_bytes, self.data_offset, len(self.image) // 2
+        if sorted(bounds := [end for end in ends if end is not None]) != bounds or not self.code_bytes:
+            raise ValueError("code and data do not lie in the image, one behind the other")
+
+    @property
+    def binary(self) -> Binary:
+        """The recorded bytes."""
+        image, start = bytes.fromhex(self.image), self.data_offset
+        return Binary(image[: self.code_bytes], *(() if start is None else (image[start:], start)))
+
+
+class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands in metadata.json: who made it, the request, each file, the kernels."""
+
+    edition: Number
+    setwise: Text
+    made_by: Text
+    request: Request
+    files: dict[Name, FileRecord]
+    kernels: tuple[KernelRecord, ...]
+
+    def without_proofs(self) -> Metadata:
+        """The same, apart from how it was proved."""
+        kernels = tuple(msgspec.structs.replace(kernel, proof=None) for kernel in self.kernels)
+        return msgspec.structs.replace(self, kernels=kernels)
+
+    def encoded(self) -> bytes:
+        """The file's content."""
+        return (json.dumps(msgspec.to_builtins(self), indent=1, ensure_ascii=True) + "\n").encode()
+
+
+class _Head(Struct, frozen=True):
+    """What every version's metadata begins with."""
+
+    edition: int
+    setwise: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9.+-]+\Z", max_length=40)] = ""
+    files: dict[Name, FileRecord] = {}
 
 
 def metadata(
@@ -35,146 +160,114 @@ def metadata(
     facts: Callable[[Kernel], Facts],
     files: Mapping[str, bytes],
     proofs: Sequence[Certificate | None],
-) -> bytes:
-    """The file's content."""
-    record = {
-        "edition": _EDITION,
-        "setwise": version(),
-        "made_by": request.made_by,
-        "request": asdict(request),
-        "files": {name: {"bytes": len(content), "sha256": _digest(content)} for name, content in files.items()},
-        "kernels": [_kernel(kernel, facts(kernel), proof) for kernel, proof in zip(kernels, proofs, strict=True)],
-    }
-    return (json.dumps(record, indent=1, ensure_ascii=True) + "\n").encode()
+) -> Metadata:
+    """The metadata of an export of these files."""
+    records = {name: FileRecord(len(content), _digest(content)) for name, content in files.items()}
+    of_kernels = tuple(_kernel(kernel, facts(kernel), proof) for kernel, proof in zip(kernels, proofs, strict=True))
+    return Metadata(_EDITION, version(), request.made_by, request, records, of_kernels)
 
 
-def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> dict[str, Any]:
+def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> KernelRecord:
     code, contract = assemble(kernel.code), kernel.routine.contract
     conventions = dict.fromkeys((kernel.convention, *(CONVENTIONS[name] for name in ("sysv", "win64"))))
-    return {
-        "name": kernel.name,
-        "symbol": symbol(kernel),
-        "summary": kernel.routine.summary,
-        "source": kernel.routine.source,
-        "isa": kernel.target.name,
-        "lanes": kernel.layout.lanes,
-        "abi": kernel.convention.name,
-        "prototype": prototype(kernel) if kernel.convention.name != "wiki" else None,
-        "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions},
-        "features": list(facts.features),
-        "counts": dict(facts.counts),
-        "changed": list(facts.changed),
-        # Of the code as in files of objects, its distances to data left open, zeros. They are set in the image: code,
-        # padding and data as one block.
-        "sha256": facts.sha256,
-        "image": code.image.hex(),
-        "code_bytes": len(code.text),
-        "data_offset": code.data_offset if code.data else None,
-        "alignment": max(code.data_alignment, 16),
-        "distances": [fixup.offset for fixup in code.text_fixups],
-        "contract": {
-            "parameters": [asdict(parameter) for parameter in contract.parameters],
-            "each": [asdict(parameter) for parameter in contract.elements],
-            "results": list(contract.results),
-            "requires": list(contract.requires),
-            "specification": contract.specification,
-            "direction": contract.direction,
-        },
-        "proof": _proof(proof),
-    }
+    return KernelRecord(
+        name=kernel.name,
+        symbol=symbol(kernel),
+        summary=kernel.routine.summary,
+        source=kernel.routine.source,
+        isa=kernel.target.name,
+        lanes=kernel.layout.lanes,
+        abi=kernel.convention.name,
+        prototype=prototype(kernel) if kernel.convention.name != "wiki" else None,
+        registers={convention.name: dict(registers(kernel, convention)) for convention in conventions},
+        features=facts.features,
+        counts=dict(facts.counts),
+        changed=facts.changed,
+        sha256=facts.sha256,
+        image=code.image.hex(),
+        code_bytes=len(code.text),
+        data_offset=code.data_offset if code.data else None,
+        alignment=max(code.data_alignment, 16),
+        distances=tuple(fixup.offset for fixup in code.text_fixups),
+        contract=ContractRecord(
+            parameters=tuple(map(_parameter, contract.parameters)),
+            each=tuple(map(_parameter, contract.elements)),
+            results=contract.results,
+            requires=contract.requires,
+            specification=contract.specification,
+            direction=contract.direction,
+        ),
+        proof=_proof(proof),
+    )
 
 
-def _proof(proof: Certificate | None) -> dict[str, Any] | None:
-    """What does not change from one run to the next; the bytes that it is about are the image."""
+def _parameter(parameter: Parameter) -> ParameterRecord:
+    return ParameterRecord(parameter.name, parameter.kind, parameter.below)
+
+
+def _proof(proof: Certificate | None) -> ProofRecord | None:
     if proof is None:
         return None
-    kept = ("status", "reason", "solver", "cases", "paths", "rounds", "induction")
-    return {**{name: getattr(proof, name) for name in kept}, "image_sha256": proof.binary.image_sha256}
+    kept: dict[str, Any] = {name: getattr(proof, name) for name in ProofRecord.__struct_fields__[:-1]}
+    return ProofRecord(**kept, image_sha256=proof.binary.image_sha256)
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """One kernel as the metadata has it."""
-
-    name: str
-    symbol: str
-    isa: str
-    lanes: int
-    abi: str
-    sha256: str
-    counts: Mapping[str, int]
-    features: tuple[str, ...]
-    binary: Binary
-    distances: tuple[int, ...]
-    image_sha256: str | None
-    """Of code and data, which the recorded proof is about; None without one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What stands in metadata.json: who made it, the request, each file's digest, the kernels; `record` is it all."""
-
-    setwise: str
-    request: Request
-    files: Mapping[str, str]
-    kernels: tuple[Recorded, ...]
-    record: Mapping[str, Any]
-
-    def same_but_for_proofs(self, content: bytes) -> bool:
-        """Whether the content of another metadata.json says the same, apart from how it was proved."""
-        return _without_proofs(self.record) == _without_proofs(json.loads(content))
-
-
-def _without_proofs(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {**record, "kernels": [{**kernel, "proof": None} for kernel in record["kernels"]]}
-
-
 def read(directory: str | Path) -> Metadata:
-    """The metadata of an export; MetadataError where it is missing or is none."""
+    """The metadata of an export.
+
+    MetadataError where it is missing or is none, OtherVersion where another version of setwise wrote it.
+    """
     path = Path(directory) / NAME
+    content = _content(path)
+    head = _decoded(path, content, _Head)
+    if head.edition != _EDITION:
+        raise MetadataError(f"{path}: of edition {head.edition}, which this setwise does not know")
+    if head.setwise != version():
+        raise OtherVersion(
+            f"{path}: setwise {head.setwise} wrote it, this is {version()}: it cannot be made again: "
+            f"use setwise {head.setwise}"
+        )
+    found = _decoded(path, content, Metadata)
+    if found.encoded() != content:
+        raise MetadataError(f"{path}: not as `setwise export` writes it (other words for the same): export again")
+    return found
+
+
+def accounted(directory: Path) -> set[str]:
+    """The names of an export's files, whichever version wrote it; MetadataError where there is none."""
+    path = directory / NAME
+    return {*_decoded(path, _content(path), _Head).files, NAME}
+
+
+def regular_content(path: Path, most: int) -> bytes:
+    """What a regular file holds, up to one byte more than `most`; OSError for anything else, at once."""
+    flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
+    with os.fdopen(os.open(path, os.O_RDONLY | sum(flags)), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "no regular file")
+        return file.read(most + 1)
+
+
+def _content(path: Path) -> bytes:
+    remedy = "give a directory that `setwise export` wrote"
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        what = (error.strerror or str(error)).lower() if isinstance(error, OSError) else f"is no JSON ({error})"
-        raise MetadataError(f"{path}: {what}: give a directory that `setwise export` wrote") from None
+        content = regular_content(path, _MOST_BYTES)
+    except (OSError, ValueError) as error:  # ValueError: no name of a directory
+        what = (getattr(error, "strerror", None) or str(error)).lower()
+        raise MetadataError(f"{str(path)!r}: {what}: {remedy}") from None
+    if len(content) > _MOST_BYTES:
+        raise MetadataError(f"{path}: larger than any export's: {remedy}")
+    return content
+
+
+def _decoded(path: Path, content: bytes, kind: type[T]) -> T:
     try:
-        if record["edition"] != _EDITION:
-            raise MetadataError(f"{path}: of edition {record['edition']}, which this setwise does not know")
-        request = dict(record["request"])
-        request |= {"names": tuple(request["names"]), "isas": tuple(request["isas"])}
-        files = {_file_name(name): str(file["sha256"]) for name, file in record["files"].items()}
-        kernels = tuple(_recorded(kernel) for kernel in record["kernels"])
-        return Metadata(str(record["setwise"]), Request(**request), files, kernels, record)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, MetadataError):
-            raise
-        raise MetadataError(f"{path}: not as `setwise export` writes it ({error!r}): export again") from None
-
-
-def _file_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
-        raise ValueError(f"{name!r} is no file of an export")
-    return name
-
-
-def _recorded(kernel: Mapping[str, Any]) -> Recorded:
-    image, size = bytes.fromhex(kernel["image"]), int(kernel["code_bytes"])
-    start = kernel["data_offset"]
-    binary = Binary(image[:size]) if start is None else Binary(image[:size], image[start:], start)
-    return Recorded(
-        name=str(kernel["name"]),
-        symbol=_file_name(kernel["symbol"]),
-        isa=str(kernel["isa"]),
-        lanes=int(kernel["lanes"]),
-        abi=str(kernel["abi"]),
-        sha256=str(kernel["sha256"]),
-        counts={str(key): int(value) for key, value in kernel["counts"].items()},
-        features=tuple(map(str, kernel["features"])),
-        binary=binary,
-        distances=tuple(map(int, kernel["distances"])),
-        image_sha256=None if kernel["proof"] is None else str(kernel["proof"]["image_sha256"]),
-    )
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise MetadataError(f"{path}: not as `setwise export` writes it ({error}): export again") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MetadataError(f"{path}: is no JSON ({error}): give a directory that `setwise export` wrote") from None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
@@ -17,19 +19,20 @@ from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
 
+Text = Annotated[str, Meta(max_length=1 << 20)]
 
-@dataclass(frozen=True, slots=True)
-class Request:
+
+class Request(Struct, frozen=True, forbid_unknown_fields=True):
     """What was asked for, so that it can be made again: the names in full, no patterns."""
 
-    format: str
-    names: tuple[str, ...]
-    isas: tuple[str, ...]
-    abi: str
-    lanes: int | None = None
+    format: Text
+    names: tuple[Text, ...]
+    isas: tuple[Text, ...]
+    abi: Text
+    lanes: Annotated[int, Meta(ge=1, le=64)] | None = None
     endbr64: bool = False
     dispatch: bool = False
-    made_by: str = ""
+    made_by: Text = ""
 
 
 def format_called(name: str) -> Format:

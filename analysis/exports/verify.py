@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -13,16 +13,16 @@ from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import DecodeError, decode, distances, features
 from setwise.analysis.code.objects import ObjectError, load
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.metadata import NAME, Metadata, Recorded, metadata
+from setwise.analysis.exports.metadata import NAME, FileRecord, KernelRecord, Metadata, metadata, regular_content
 from setwise.analysis.exports.request import files_of, format_called, kernels_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.version import version
 
-VerifyStatus = Literal["fine", "failed", "not checked"]
+VerifyStatus = Literal["fine", "failed"]
+_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,10 @@ class Finding:
 def findings(
     directory: Path, recorded: Metadata, time_limit: float = TIME_LIMIT, show: Callable[[str], None] = lambda _: None
 ) -> Iterator[Finding]:
-    """Everything that the metadata speaks of; `show` is told the kernel that is at work."""
-    yield from check_files(directory, recorded)
+    """Everything that the metadata speaks of, and what lies beside it; `show` is told the kernel that is at work."""
+    files = [(name, _differs(directory / name, file)) for name, file in recorded.files.items()]
+    yield from (_finding(name, "as written", complaint) for name, complaint in files)
+    yield from _others(directory, recorded)
     kernels = _kernels_again(recorded)
     yield _made_again(recorded, kernels)
     prover = Prover()
@@ -54,50 +56,49 @@ def findings(
             yield from check_proof(prover, kernel, task, elf, time_limit)
 
 
-def check_files(directory: Path, recorded: Metadata) -> Iterator[Finding]:
-    """Whether each file has the bytes that were written."""
-    for name, digest in recorded.files.items():
-        try:
-            same = hashlib.sha256((directory / name).read_bytes()).hexdigest() == digest
-            complaint = "" if same else "its SHA-256 is another"
-        except OSError as error:
-            complaint = (error.strerror or str(error)).lower()
-        yield _finding(name, "as written", complaint)
+def _differs(path: Path, file: FileRecord) -> str:
+    """In which way a file is not what was written; nothing where it is."""
+    try:
+        content = regular_content(path, file.bytes)
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return "" if hashlib.sha256(content).hexdigest() == file.sha256 else "its SHA-256 is another"
 
 
-def check_reproduction(recorded: Metadata, files: Mapping[str, bytes], metadata: bytes) -> Finding:
-    """Whether this setwise makes the same files and the same metadata of the same request; another version need not."""
-    if recorded.setwise != version():
-        reason = f"setwise {recorded.setwise} wrote it, this is {version()}"
-        return Finding("all files", "made again", "not checked", reason)
-    now = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    others = sorted(name for name in now.keys() | recorded.files.keys() if now.get(name) != recorded.files.get(name))
-    if not recorded.same_but_for_proofs(metadata):
-        others.append(NAME)
-    return _finding("all files", "made again", f"it makes others: {', '.join(others)}" if others else "")
+def _others(directory: Path, recorded: Metadata) -> Iterator[Finding]:
+    """What lies in the directory and was not written by the export."""
+    known = {*recorded.files, NAME}
+    others = sorted(path.name for path in directory.iterdir() if path.name not in known)
+    for name in others[:_SHOWN]:
+        yield _finding(name if name.isprintable() else ascii(name), "accounted for", "the export did not write it")
+    if len(others) > _SHOWN:
+        yield _finding(f"{len(others) - _SHOWN} more", "accounted for", "the export did not write them")
 
 
 def _kernels_again(recorded: Metadata) -> tuple[Kernel, ...]:
     """What this setwise makes of the recorded request; nothing where it cannot."""
     try:
         return kernels_of(recorded.request)
-    except (ValueError, KeyError):
+    except (ValueError, LookupError):
         return ()
 
 
 def _made_again(recorded: Metadata, kernels: Sequence[Kernel]) -> Finding:
-    """Whether the files of these kernels are those that are recorded."""
+    """Whether these kernels, which the request names, their files and their metadata are those that are recorded."""
     request = recorded.request
     try:
         format_called(request.format)
-        files = files_of(request, kernels)
-        again = metadata(request, kernels, cache(facts_of), files, [None] * len(kernels))
+        again = metadata(request, kernels, cache(facts_of), files_of(request, kernels), [None] * len(kernels))
     except (ValueError, LookupError) as error:
         return _finding("all files", "made again", str(error))
-    return check_reproduction(recorded, files, again)
+    now, then = again.files, recorded.files
+    others = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
+    if again != recorded.without_proofs():
+        others.append(NAME)
+    return _finding("all files", "made again", f"it makes others: {', '.join(others[:_SHOWN])}" if others else "")
 
 
-def _task(recorded: Recorded, kernels: Sequence[Kernel]) -> Task | str:
+def _task(recorded: KernelRecord, kernels: Sequence[Kernel]) -> Task | str:
     """What a recorded kernel has to do, by the catalogue, not by what the metadata says; or why there is no telling."""
     wanted = recorded.name, recorded.isa, recorded.lanes, recorded.abi
     for kernel in kernels:
@@ -106,19 +107,20 @@ def _task(recorded: Recorded, kernels: Sequence[Kernel]) -> Task | str:
     return f"the request has no {recorded.name} for {recorded.isa}, {recorded.lanes} lanes, {recorded.abi}"
 
 
-def check_figures(recorded: Recorded) -> Finding:
+def check_figures(recorded: KernelRecord) -> Finding:
     """Whether digests, distances, counts and features are those of the recorded bytes."""
+    binary, proof = recorded.binary, recorded.proof
     try:
-        decoded = decode(recorded.binary.text)
-        counts = count(recorded.binary).as_dict()
+        decoded = decode(binary.text)
+        counts = count(binary).as_dict()
     except (DecodeError, UnclassifiedError) as error:
         return _finding(recorded.symbol, "figures", str(error))
     wrong = [
         what
         for what, same in (
-            ("SHA-256", recorded.binary.sha256 == recorded.sha256),
-            ("proof's SHA-256", recorded.image_sha256 in (None, recorded.binary.image_sha256)),
-            ("distances", distances(recorded.binary.text) == recorded.distances),
+            ("SHA-256", binary.sha256 == recorded.sha256),
+            ("proof's SHA-256", proof is None or proof.image_sha256 == binary.image_sha256),
+            ("distances", distances(binary.text) == recorded.distances),
             ("counts", counts == recorded.counts),
             ("features", tuple(sorted(features(decoded) - {"x86-64"})) == recorded.features),
         )
@@ -128,15 +130,23 @@ def check_figures(recorded: Recorded) -> Finding:
 
 
 def check_proof(
-    prover: Prover, recorded: Recorded, task: Task, elf: Path | None, time_limit: float = TIME_LIMIT
+    prover: Prover, recorded: KernelRecord, task: Task, elf: Path | None, time_limit: float = TIME_LIMIT
 ) -> Iterator[Finding]:
-    """Whether the recorded bytes do what the routine promises, and those in its ELF file, if there is one."""
-    yield _proved(recorded.symbol, prover.prove(recorded.binary, task, time_limit))
+    """Whether the recorded bytes do what the routine promises, and those in its ELF file, if there is one.
+
+    What is recorded as not proved is told as such, even where it is proved now.
+    """
+    status = recorded.proof.status if recorded.proof else "not proved"
+    finding = _proved(recorded.symbol, prover.prove(recorded.binary, task, time_limit))
+    if finding.status == "fine" and status != "proved":
+        finding = replace(finding, status="failed" if recorded.proof else "fine", reason=f"recorded as {status}")
+    yield finding
     if elf is None:
         return
     try:
+        regular_content(elf, 0)
         yield _proved(elf.name, prover.prove(load(elf, recorded.symbol), task, time_limit))
-    except ObjectError as error:
+    except (ObjectError, OSError) as error:
         yield _finding(elf.name, "proof", str(error))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from setwise.analysis.report.markdown import COMMAND
-from setwise.codegen.export.write import NotWritten, write_paths
+from setwise.codegen.export.write import NotWritten, write_among
 
 T = TypeVar("T")
 Files = Mapping[str, str]
@@ -56,7 +56,7 @@ def differences(folder: Path, wanted: Files, ours: Iterable[str] = ("pictures", 
 def write(folder: Path, files: Files) -> None:
     """Write all files or none; those that are not named stay. ValueError where that fails."""
     try:
-        write_paths(folder, {path: content.encode() for path, content in files.items()}, force=True)
+        write_among(folder, {path: content.encode() for path, content in files.items()})
     except NotWritten as error:
         raise ValueError(f"cannot write {folder}: {error}") from None
 

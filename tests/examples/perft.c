@@ -1,7 +1,7 @@
 /* perft: counts the legal moves of a position to a depth, with setwise's attack maps.
  *
- *   setwise export sliders.union sliders.rays --isa x86-64,bmi2,avx2,avx512 --format c --dispatch -o .
- *   cc -std=c11 -O2 -I. perft.c -o perft
+ *   setwise export sliders.union sliders.rays --isa x86-64,bmi2,avx2,avx512 --format c --dispatch -o attacks
+ *   cc -std=c11 -O2 -Iattacks perft.c -o perft
  *   ./perft "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1" 4
  *
  * Two maps do the work. setwise_sliders_union gives all squares that the enemy's sliders attack, the own king taken

@@ -1,8 +1,8 @@
 /* side_attacks: all squares that a side attacks; knights, king and pawns join the sliders before the eight rays are
  * folded into one board.
  *
- *   setwise export sliders.rays --isa avx512 --format c -o .
- *   cc -std=c11 -O2 -I. -c side_attacks.c
+ *   setwise export sliders.rays --isa avx512 --format c -o attacks
+ *   cc -std=c11 -O2 -Iattacks -c side_attacks.c
  *
  * setwise_sliders_rays_avx512 writes its eight rays side by side. Inlined, the array is only a name: GCC and Clang
  * keep the rays in the register that they were made in, and nothing is written to memory.

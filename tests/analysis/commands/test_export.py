@@ -179,12 +179,12 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: Capture)
 def test_every_format_is_there_whole_or_not_at_all(
     form: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An existing file, a place where nobody may write, and a disk that fills behind the first file."""
+    """A file of the user's, a place where nobody may write, and a disk that fills behind the first file."""
     command = ("export", SOUTH, "--format", form, "--unproved", "-o")
     (tmp_path / "metadata.json").write_text("mine")
-    assert "is there already: give --force" in complaint(capsys, *command, str(tmp_path))
+    assert "holds 'metadata.json', not written by an export" in complaint(capsys, *command, str(tmp_path), "--force")
     assert [path.name for path in tmp_path.iterdir()] == ["metadata.json"]
-    assert "nothing was written" in complaint(capsys, *command, "/proc/self/fdinfo", status=1)
+    assert "nothing was written" in complaint(capsys, *command, "/proc/self/fdinfo/new", status=1)
 
     synced: list[int] = []
 
@@ -201,7 +201,7 @@ def test_every_format_is_there_whole_or_not_at_all(
 
 def test_a_directory_that_nobody_may_write(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for directory in (tmp_path / "file" / "deeper", Path("/proc/self/fdinfo")):
+    for directory in (tmp_path / "file" / "deeper", Path("/proc/self/fdinfo/new")):
         line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(directory), status=1)
         assert "nothing was written" in line
 
@@ -275,7 +275,7 @@ def tampered(directory: Path, change: Callable[[dict[str, Any]], None]) -> None:
     path = directory / metadata.NAME
     record = json.loads(path.read_text())
     change(record)
-    path.write_text(json.dumps(record))
+    path.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def findings(capsys: Capture, directory: Path, status: int = 1) -> list[tuple[str, str]]:
@@ -344,11 +344,77 @@ def test_a_changed_contract_is_found(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_files_of_another_version_are_not_made_again(tmp_path: Path, capsys: Capture) -> None:
+    """Even where nothing else can be read; but they may be replaced."""
     export(tmp_path, SOUTH, "--format", "nasm")
-    tampered(tmp_path, lambda record: record.update(setwise="0.0.1"))
+    for change in ({"setwise": "0.0.1"}, {"setwise": "0.0.1", "kernels": "of old"}):
+        tampered(tmp_path, lambda record, change=change: record.update(change))  # type: ignore[misc]
+        line = complaint(capsys, "verify", str(tmp_path), status=1)
+        assert "setwise 0.0.1 wrote it" in line
+        assert line.endswith("it cannot be made again: use setwise 0.0.1\n")
+    export(tmp_path, SOUTH, "--format", "nasm", "--force")
     assert findings(capsys, tmp_path, status=0) == []
-    main(["verify", str(tmp_path)])
-    assert "setwise 0.0.1 wrote it" in capsys.readouterr().out
+
+
+def test_what_the_request_names_must_be_there(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, UNION, "--isa", "avx2", "--format", "nasm")
+    before = (tmp_path / metadata.NAME).read_bytes()
+    for change in (
+        lambda record: record["kernels"].clear(),
+        lambda record: record["kernels"].pop(),
+        lambda record: record["files"].popitem(),
+        lambda record: record["kernels"].reverse(),
+        lambda record: record["kernels"].append(record["kernels"][0]),
+    ):
+        tampered(tmp_path, change)
+        assert ("all files", "made again") in findings(capsys, tmp_path)
+        (tmp_path / metadata.NAME).write_bytes(before)
+    assert findings(capsys, tmp_path, status=0) == []
+
+
+def test_what_else_lies_in_the_directory_is_found(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+    for at in range(30):
+        (tmp_path / f"other{at:02}").mkdir()
+    (tmp_path / ".a\nb").write_text("")
+    found = findings(capsys, tmp_path)
+    assert found[:2] == [("'.a\\nb'", "accounted for"), ("other00", "accounted for")]
+    assert found[-1] == ("11 more", "accounted for")
+
+
+def test_a_recorded_status_is_held_to(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+    symbol = "setwise_kogge_stone_attacks_sout_x86_64"
+    tampered(tmp_path, lambda record: record["kernels"][0]["proof"].update(status="refuted"))
+    assert findings(capsys, tmp_path) == [(symbol, "proof")]
+    tampered(tmp_path, lambda record: record["kernels"][0].update(proof=None))
+    assert main(["verify", str(tmp_path)]) == 0
+    assert re.search(f"{symbol} +proof +fine +recorded as not proved\n", capsys.readouterr().out)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+@pytest.mark.parametrize("name", ["metadata.json", "setwise_kogge_stone_attacks_sout_x86_64.o"])
+@pytest.mark.parametrize("kind", ["fifo", "endless", "directory"])
+def test_what_is_no_file_is_not_waited_for(name: str, kind: str, tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "elf")
+    path = tmp_path / name
+    path.unlink()
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "endless":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    if name == metadata.NAME:
+        assert "give a directory that `setwise export` wrote" in complaint(capsys, "verify", str(tmp_path))
+    else:
+        assert findings(capsys, tmp_path) == [(name, "as written"), (name, "proof")]
+
+
+def test_metadata_without_end_is_not_read(tmp_path: Path, capsys: Capture) -> None:
+    with (tmp_path / metadata.NAME).open("wb") as file:
+        file.write(b"{")
+        file.truncate(1 << 40)
+    assert "larger than any export's" in complaint(capsys, "verify", str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -370,4 +436,4 @@ def test_no_metadata_is_one_line(content: str | None, said: str, tmp_path: Path,
 def test_metadata_leads_to_no_file_outside(tmp_path: Path, capsys: Capture) -> None:
     export(tmp_path, SOUTH, "--format", "nasm")
     tampered(tmp_path, lambda record: record["files"].update({"../x": {"bytes": 0, "sha256": ""}}))
-    assert "is no file of an export" in complaint(capsys, "verify", str(tmp_path))
+    assert "not as `setwise export` writes it" in complaint(capsys, "verify", str(tmp_path))

@@ -186,7 +186,7 @@ def test_nothing_of_an_export_runs(tmp_path: Path, capsys: Capture) -> None:
     record = json.loads(path.read_text())
     wrong = assemble("mov rax,rdi; ret")
     record["kernels"][0] |= {"image": wrong.hex(), "code_bytes": len(wrong), "data_offset": None}
-    path.write_text(json.dumps(record))
+    path.write_text(json.dumps(record, indent=1) + "\n")
     capsys.readouterr()
     assert main(("verify", str(tmp_path / "out"))) == 1
     assert "refuted: attacks is wrong" in capsys.readouterr().out
