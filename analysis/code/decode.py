@@ -6,10 +6,11 @@ Everything else in `analysis` sees only the small frozen types of this file.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast
 
 import iced_x86 as iced
 
@@ -111,6 +112,8 @@ class Decoded:
     writing an xmm register by a legacy SSE instruction does not. Flags are named of sf zf af cf pf df; a flag
     that the instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` speak of any
     memory, the stack included. `target` is the offset that a direct branch goes to; it is not among `operands`.
+    `encoding` is one of `encodings`; empty for bytes that no assembler writes: with a prefix that changes nothing, or
+    only on some processors, or with addresses of 32 bits.
     """
 
     offset: int
@@ -129,6 +132,7 @@ class Decoded:
     features: frozenset[str]
     flow: Flow
     target: int | None
+    encoding: str
 
     @property
     def length(self) -> int:
@@ -174,7 +178,7 @@ def decode(text: bytes) -> tuple[Decoded, ...]:
     >>> [instruction.mnemonic for instruction in decode(bytes.fromhex("4889d0c3"))]
     ['mov', 'ret']
     """
-    decoder = iced.Decoder(64, text, ip=0)
+    decoder, encoder = iced.Decoder(64, text, ip=0), iced.Encoder(64)
     factory = iced.InstructionInfoFactory()
     found = []
     for instruction in decoder:
@@ -182,8 +186,25 @@ def decode(text: bytes) -> tuple[Decoded, ...]:
         if instruction.is_invalid:
             few = text[offset : offset + 8].hex(" ")
             raise DecodeError(f"no instruction at offset {offset:#x}: {few}")
-        found.append(_decoded(instruction, factory, text))
+        found.append(_decoded(instruction, factory, encoder, text))
     return tuple(found)
+
+
+def encodings() -> Mapping[str, str]:
+    """The mnemonic of every encoding whose operands are of general, vector and mask registers, memory and numbers.
+
+    >>> encodings()["add_rm64_r64"]
+    'add'
+    """
+    infos = ((name, iced.OpCodeInfo(cast(iced.Code_, code))) for code, name in _CODES.items())
+    return {
+        name: _MNEMONICS[info.mnemonic]
+        for name, info in infos
+        if info.mode64
+        and "_knc_" not in name
+        and info.encoding in (iced.EncodingKind.LEGACY, iced.EncodingKind.VEX, iced.EncodingKind.EVEX)
+        and all(_KINDS.fullmatch(_OPERAND_KINDS[info.op_kind(place)]) for place in range(info.op_count))
+    }
 
 
 def distances(text: bytes) -> tuple[int, ...]:
@@ -218,7 +239,18 @@ def _names(module: object) -> Mapping[int, str]:
 
 _MNEMONICS = _names(iced.Mnemonic)
 _REGISTERS = _names(iced.Register)
+_CODES = _names(iced.Code)
+_OPERAND_KINDS = _names(iced.OpCodeOperandKind)
+_KINDS = re.compile(
+    r"([xyz]mm|k|r\d+)_(reg|rm|vvvv|or_mem|opcode|is4)|mem(_offs)?|imm\d+(sex\d+|_const_1)?|br64_[14]|al|cl|ax|eax|rax"
+)
 _FEATURES = _names(iced.CpuidFeature)
+# Prefixes that assemblers write though they change nothing: of segments that 64 bits know none of, which move what lies
+# behind them; longer nops; rep ret; bnd, which no processor minds.
+_NO_SEGMENTS = b"\x26\x2e\x36\x3e"
+_REPEATS = b"\xf2\xf3"
+_IDLE: Mapping[str, bytes] = MappingProxyType({"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"})
+_STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, addresses of 32 bits, lock
 _SYNTAXES: Mapping[str, iced.FormatterSyntax_] = MappingProxyType(
     {
         "nasm": iced.FormatterSyntax.NASM,
@@ -346,7 +378,24 @@ def _mnemonic(instruction: iced.Instruction) -> str:
     return name
 
 
-def _decoded(instruction: iced.Instruction, factory: iced.InstructionInfoFactory, text: bytes) -> Decoded:
+def _encoding(instruction: iced.Instruction, encoder: iced.Encoder, raw: bytes) -> str:
+    """The encoding's name where these are the bytes that an assembler writes; else empty."""
+    try:
+        encoder.encode(instruction, instruction.ip)
+    except ValueError:  # a branch to nowhere, as from beyond the end of the address space
+        return ""
+    idle = _NO_SEGMENTS + _IDLE.get("jmp" if instruction.is_jcc_short_or_near else _mnemonic(instruction), b"")
+    own = raw.lstrip(idle)
+    prefixes = set(own[: len(own) - len(own.lstrip(b"\x66" + _REPEATS + _STRAY))])
+    stray = prefixes.intersection(_STRAY)
+    repeats = prefixes.intersection(_REPEATS) and (instruction.has_rep_prefix or instruction.has_repne_prefix)
+    regular = not stray and not repeats and own == encoder.take_buffer().lstrip(idle)
+    return _CODES[instruction.code] if regular else ""
+
+
+def _decoded(
+    instruction: iced.Instruction, factory: iced.InstructionInfoFactory, encoder: iced.Encoder, text: bytes
+) -> Decoded:
     info = factory.info(instruction)
     reads, writes = set(), set()
     for used in info.used_registers():
@@ -377,4 +426,5 @@ def _decoded(instruction: iced.Instruction, factory: iced.InstructionInfoFactory
         features=frozenset(_feature(feature) for feature in instruction.cpuid_features()),
         flow=_FLOWS[instruction.flow_control],
         target=signed(instruction.near_branch_target) if direct else None,
+        encoding=_encoding(instruction, encoder, text[instruction.ip : instruction.next_ip]),
     )

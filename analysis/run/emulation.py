@@ -21,14 +21,14 @@ from setwise.codegen.run.emulate import Task, TaskResult, emulate
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What instructions of these mnemonics do wrong in Bochs 2.7: all of them, or those that are `masked`.
+    """What instructions of these mnemonics do wrong in Bochs 2.7: all of them, or those that `concerns` says.
 
     `correct` gives an instruction's bytes so changed that it comes out right; without it nothing can be done.
     """
 
     description: str
     mnemonics: frozenset[str]
-    masked: bool = False
+    concerns: Callable[[Decoded], bool] = lambda _: True
     correct: Callable[[bytes], bytes] | None = None
 
 
@@ -43,7 +43,16 @@ FAULTS = (
     Fault(
         "takes its mask, which is one of bytes, for one of lanes of 64 bits",
         frozenset(("vgf2p8affineqb", "vgf2p8affineinvqb")),
-        masked=True,
+        lambda instruction: instruction.mask is not None,
+    ),
+    Fault(
+        "takes its mask, which has 64 bits, for an empty one",
+        frozenset(("vpbroadcastb",)),
+        lambda instruction: (
+            instruction.encoding == "evex_vpbroadcastb_zmm_k1z_xmmm8"
+            and instruction.mask is not None
+            and instruction.memory is not None
+        ),
     ),
     Fault("gives the complement of each byte", _AFFINE, correct=_complemented),
 )
@@ -52,8 +61,8 @@ FAULTS = (
 
 def fault_of(instruction: Decoded) -> Fault | None:
     """What Bochs does wrong about an instruction."""
-    fitting = (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics)
-    return next((fault for fault in fitting if instruction.mask or not fault.masked), None)
+    fitting = (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics and fault.concerns(instruction))
+    return next(fitting, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
-from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Imm, Mem, Reg, decode
-from setwise.analysis.semantics.table import TABLE
+from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Imm, Mem, decode
+from setwise.analysis.semantics.table import FOLLOWED
 
 KINDS = ("opcode", "number", "register", "address", "target", "dropped", "swapped", "mask bit", "mask missing")
 """What may be mutated: an instruction's name, an immediate such as a shift count, a register, the address of a memory
@@ -90,9 +90,7 @@ def _single(raw: bytes) -> Decoded | None:
     except DecodeError:
         return None
     first = instructions[0]
-    known = len(instructions) == 1 and first.mnemonic in TABLE
-    others = any(isinstance(operand, Reg) and operand.file == "other" for operand in first.operands)
-    return first if known and not others else None
+    return first if len(instructions) == 1 and first.encoding in FOLLOWED else None
 
 
 def _difference(one: Decoded | None, other: Decoded) -> str:
@@ -115,7 +113,7 @@ def _meaning(instruction: Decoded) -> Decoded:
     if name in _SHIFTS and isinstance(operands[-1], Imm) and not isinstance(operands[0], Imm):
         count = Imm(operands[-1].value % max(32, operands[0].bits))
         operands = (*operands[:-1], count)
-    return replace(instruction, raw=b"", mnemonic=name, operands=operands)
+    return replace(instruction, raw=b"", encoding="", mnemonic=name, operands=operands)
 
 
 def _swapped(binary: Binary, instructions: Sequence[Decoded]) -> Iterator[Mutant]:

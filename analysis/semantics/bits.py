@@ -138,7 +138,8 @@ def _double_shift(left: bool, x: Operation) -> None:
     if x.file(2) != "immediate" or width < 32:
         raise x.unknown("only by an immediate")
     count = x.immediate() & (width - 1)
-    if count == 0:
+    if count == 0:  # no flag changes, but a register of 32 bits is extended
+        x.put(0, a)
         return
     whole = d.concat(a, b, width, width) if left else d.concat(b, a, width, width)
     result = d.extract(whole, width - count if left else count, width, 2 * width)

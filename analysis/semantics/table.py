@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from setwise.analysis.code.decode import Decoded
+from setwise.analysis.code.decode import Decoded, encodings
 from setwise.analysis.semantics import bits, general, lanes, permute, vector
 from setwise.analysis.semantics.parts import Meaning
 from setwise.analysis.semantics.state import Goto, Operation, SemanticsError, State, UnknownInstructionError
 
-__all__ = ["TABLE", "Goto", "SemanticsError", "State", "UnknownInstructionError", "execute"]
+__all__ = ["FOLLOWED", "TABLE", "Goto", "SemanticsError", "State", "UnknownInstructionError", "execute"]
 
 TABLE: Mapping[str, Meaning] = MappingProxyType(
     {
@@ -21,6 +22,11 @@ TABLE: Mapping[str, Meaning] = MappingProxyType(
         **permute.TABLE,
     }
 )
+
+# Where a stack is moved or a place gone to, 16 bits and far places mean other things, on some processors only.
+_ODD = re.compile(r"(push|pop|call|jmp).*16.*|(push|retn|leave)w.*")
+FOLLOWED = frozenset(name for name, mnemonic in encodings().items() if mnemonic in TABLE and not _ODD.fullmatch(name))
+"""The encodings that have semantics: what co-simulation runs, each with every kind of operand, is just these."""
 
 
 def execute(instruction: Decoded, state: State) -> Goto | None:
@@ -33,4 +39,6 @@ def execute(instruction: Decoded, state: State) -> Goto | None:
     meaning = TABLE.get(instruction.mnemonic)
     if meaning is None:
         raise operation.unknown()
+    if instruction.encoding not in FOLLOWED:
+        raise operation.unknown("an encoding that is not followed")
     return meaning(operation)

@@ -36,7 +36,7 @@ imul {{rax,rcx|eax,ecx|cx,ax|rax,[rsi]|rax,rcx,77|eax,[rsi],-5|rcx|ecx}}; mul {{
 {" ; ".join(f"set{c} al; set{c} [rsi]; cmov{c} rax,rcx; cmov{c} eax,ecx; cmov{c} rax,[rsi]" for c in CONDITIONS)}
 {{shl|shr|sar|rol|ror}} {{rax|ecx|dx|al|qword ptr [rsi]}},{{1|3|7|cl}}
 {{shl|shr|sar|rol|ror}} {{rax,63|rax,32|ecx,31|ecx,0}}
-{{shld|shrd}} {{rax,rcx|eax,ecx}},{{1|7|31}}
+{{shld|shrd}} {{rax,rcx|eax,ecx|r9d,ecx}},{{1|7|31}}; {{shld|shrd}} {{eax,ecx,0|eax,ecx,32|r9d,ecx,96|rax,rcx,64}}
 {{bt|bts|btr|btc}} {{rax,rcx|eax,ecx|rax,63|ecx,5|qword ptr [rsi],9}}
 {{bsf|bsr|tzcnt|lzcnt|popcnt}} {{rax,rcx|eax,ecx|rax,[rsi]}}
 andn {{rax,rcx,rdx|eax,ecx,edx|rax,rcx,[rsi]}}; {{blsr|blsi|blsmsk}} {{rax,rcx|eax,ecx|rax,[rsi]}}
@@ -100,7 +100,8 @@ v{movlps|movhps|movlpd|movhpd} {xmm1,xmm2,[rsi]|[rsi],xmm1}
 {movlhps|movhlps} xmm1,xmm2; v{movlhps|movhlps} xmm1,xmm2,xmm3
 {movddup|vmovddup} xmm1,{xmm2|[rsi]}; vmovddup {ymm1,ymm2|ymm1,[rsi]|zmm1(k1),zmm2}
 vpbroadcast{b|w|d|q} {ymm1,xmm2|zmm1(k1),xmm2}; vpbroadcast{b|w|d} zmm1,ecx; vpbroadcastq ymm1(k1)(z),rcx
-vpbroadcastb ymm1,[rsi]; vpbroadcastw ymm1,[rsi]; vpbroadcastd ymm1,[rsi]; vpbroadcastq zmm1,[rsi]
+vpbroadcastb ymm1,[rsi]; vpbroadcastb zmm1(k1),[rsi]
+vpbroadcastw ymm1,[rsi]; vpbroadcastd ymm1,[rsi]; vpbroadcastq zmm1,[rsi]
 {vbroadcastss|vbroadcastsd} ymm1,xmm2; vbroadcastss zmm1,dword ptr [rsi]; vbroadcastsd zmm1,[rsi]
 {vbroadcasti128|vbroadcastf128} ymm1,[rsi]
 {vbroadcast{i|f}32x4|vbroadcast{i|f}64x2|vbroadcast{i|f}32x8|vbroadcast{i|f}64x4} zmm1(k1),[rsi]
@@ -165,3 +166,34 @@ def forms() -> list[str]:
     sources = re.split(r"[;\n]", together)
     found = [form for source in sources for form in expanded(source)]
     return [form.replace("(", "{").replace(")", "}") for form in dict.fromkeys(found)]
+
+
+def programs() -> list[str]:
+    """A few instructions each, for all that goes elsewhere and for prefixes that change nothing.
+
+    Each goes past an instruction, where it goes, and leaves no address of the code behind.
+    """
+    bnd, rep, *segments = (f".byte {prefix};" for prefix in ("0xf2", "0xf3", "0x26", "0x2e", "0x36", "0x3e"))
+    found = []
+    for prefix in ("", bnd, *segments):
+        for condition in CONDITIONS:
+            found += [f"{prefix} {size} j{condition} 1f; mov eax,5; 1:" for size in ("", "{disp32}")]
+    for prefix in ("", bnd, *segments):
+        found += [f"{prefix} {size} jmp 1f; mov eax,5; 1:" for size in ("", "{disp32}")]
+        found += [
+            f"lea rcx,[rip+1f]; {prefix} jmp rcx; mov eax,5; 1: mov ecx,6",
+            f"lea rcx,[rip+1f]; mov [rsp-8],rcx; {prefix} jmp [rsp-8]; mov eax,5; 1: mov ecx,6; mov [rsp-8],rax",
+            f"{prefix} call 1f; mov eax,5; 1: pop rcx; mov ecx,6; mov [rsp-8],rax",
+            f"lea rcx,[rip+1f]; {prefix} call rcx; mov eax,5; 1: pop rcx; mov ecx,6; mov [rsp-8],rax",
+            f"lea rcx,[rip+1f]; mov [rsp-8],rcx; {prefix} call [rsp-8]; mov eax,5; 1: pop rcx; mov ecx,6; "
+            "mov [rsp-8],rax",
+        ]
+    for prefix in ("", bnd, rep, *segments):
+        found += [
+            f"jmp 2f; 1: mov eax,7; {prefix} ret; 2: call 1b; mov [rsp-8],rdx",
+            f"jmp 2f; 1: mov eax,7; {prefix} ret 0; 2: call 1b; mov [rsp-8],rdx",
+            f"push rax; lea rcx,[rip+1f]; push rcx; {prefix} ret 8; mov eax,5; 1: mov ecx,6; mov [rsp-16],rax",
+        ]
+    nops = ("90", "6690", "666690", "0f1f00", "660f1f440000", "66662e0f1f840000000000", "2e0f1f00", "480f1f00", "4890")
+    found += [f".byte {','.join(f'0x{byte}' for byte in re.findall('..', nop))}; inc eax" for nop in nops]
+    return found

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setwise.analysis.code.decode import Binary, decode, signed
+from setwise.analysis.code.decode import Binary, DecodeError, decode, signed
 from setwise.analysis.run.steps import Machine, MemoryRanges, Start
 from setwise.analysis.semantics import bits, general, permute, vector
 from setwise.analysis.semantics import lanes as semantics_lanes
@@ -140,6 +140,21 @@ def test_what_has_no_semantics_is_named() -> None:
     for source in ("fldpi", "mov rax,fs:0x28", "push ax", "bt [rsi],rax", "movsd", "rep stosq", "div rcx"):
         with pytest.raises(UnknownInstructionError, match=r"no semantics for '.*' at offset 0x0"):
             one(source)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "6657", "66c9", "66c3", "66eb00", "667400", "66ffe0", "666a01", "f266c3",  # the stack, or a place, in 16 bits
+        "6748030500000000", "6748034500", "6790",  # addresses of 32 bits
+        "664801c8", "48666601c8", "f2480fb8c1c3", "66f30f6fc0", "6666660fefc0",  # prefixes that say nothing
+        "4857", "4088 08".replace(" ", ""), "c4e1f9efc0", "f34190",
+        "ff2e", "48ff2e", "ff1e", "0f6fc1", "8ed8", "64480301", "f0480101",  # far, MMX, segments, lock
+    ],
+)  # fmt: skip
+def test_an_encoding_that_is_not_followed_is_named(raw: str) -> None:
+    with pytest.raises((UnknownInstructionError, DecodeError), match=r"no semantics for '.+' at|no instruction at"):
+        execute(decode(bytes.fromhex(raw))[0], Machine(Binary(b"\xc3")).state)
 
 
 def test_undefined_flags_are_not_read() -> None:
