@@ -144,3 +144,111 @@ def test_what_is_no_such_file(tmp_path: Path) -> None:
     (tmp_path / "cut.o").write_bytes(compiled(tmp_path).read_bytes()[:70])
     with pytest.raises(ObjectError, match=r"cut\.o: "):
         load(tmp_path / "cut.o", "plain")
+
+
+def built(folder: Path, text: str, *link: str) -> Path:
+    """What GNU as makes of assembly, linked where that is asked for."""
+    source, made = folder / "some.s", folder / "some.o"
+    source.write_text(".intel_syntax noprefix\n" + text)
+    subprocess.run([require_tool("as"), "--64", str(source), "-o", str(made)], check=True)
+    if not link:
+        return made
+    subprocess.run([require_tool("ld"), *link, str(made), "-o", str(folder / "some.elf")], check=True)
+    return folder / "some.elf"
+
+
+CONSTANTS = """
+    .section .rodata.one,"a"
+    .balign 8
+10: .quad 1
+    .section .rodata.two,"a"
+    .balign 32
+11: .quad 2
+    .section .rodata.cst8,"aM",@progbits,8
+    .balign 8
+12: .quad 3, 4
+    .text
+    .balign 16
+    .quad 0
+    .globl f
+    .type f,@function
+f:  mov rax, [rip+10b]
+    add rax, [rip+11b]
+    add rax, [rip+12b]
+    ret
+    .size f,.-f
+"""
+
+
+def test_sections_of_an_object_lie_apart_each_with_its_own_alignment(tmp_path: Path) -> None:
+    layout = load(built(tmp_path, CONSTANTS), "f").layout
+    assert layout is not None
+    assert [(piece.alignment, piece.origin, piece.end - piece.start) for piece in layout.pieces] == [
+        (16, 8, 22),
+        (8, 0, 8),
+        (32, 0, 8),
+        (8, 0, 8),  # of those that are merged only the one that is meant
+    ]
+    assert len({piece.base for piece in layout.pieces}) == 4
+
+
+def test_sections_of_a_linked_file_lie_as_they_are_loaded(tmp_path: Path) -> None:
+    layout = load(built(tmp_path, CONSTANTS, "-shared"), "f").layout
+    assert layout is not None
+    assert {(piece.base, piece.alignment) for piece in layout.pieces} == {("code", 4096)}
+
+
+def test_the_default_version_is_meant(tmp_path: Path) -> None:
+    text = """
+        .text
+        .globl old, new
+        .type old,@function
+        .type new,@function
+    old: mov eax, 1
+        ret
+        .size old,.-old
+    new: mov eax, 2
+        ret
+        .size new,.-new
+        .symver old,f@ONE
+        .symver new,f@@TWO
+    """
+    (tmp_path / "versions").write_text("ONE { };\nTWO { } ONE;\n")
+    path = built(tmp_path, text, "-shared", "--version-script", str(tmp_path / "versions"))
+    assert result(path, "f") == 2
+
+
+def test_two_functions_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = built(tmp_path, "f1: ret\nf2: nop\n ret\n.type f1,@function\n.type f2,@function\n")
+    path.write_bytes(path.read_bytes().replace(b"\0f2\0", b"\0f1\0"))
+    with pytest.raises(ObjectError, match="f1 names 2 functions, and nothing says which is meant"):
+        load(path, "f1")
+
+
+def test_what_the_file_does_not_say_of_the_end_is_told(tmp_path: Path) -> None:
+    path = built(tmp_path, "f: test edi,edi\n je 1f\n ret\n1: ret\n nop\ng: jmp rax\n ret\n h: ret\n.globl f,g,h")
+    ends = {name: load(path, name).layout for name in ("f", "g")}
+    assert [layout.end if layout else "" for layout in ends.values()] == [
+        "taken to be at offset 0x6, where nothing leads past: the file gives no size",
+        "taken to be at offset 0x3, before the next function: the file gives no size",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("f: jmp fword ptr [rdi]", "leaves its own code by 'jmp"),
+        (
+            "f: .reloc .+1, R_X86_64_PC32, f\n mov eax, 0\n ret",
+            "has no displacement in 'mov eax,0'",
+        ),
+        (".weak w\nf: mov rax, [rip+w]\n ret\n.section .rodata\nw: .quad 1", "needs 'w', which is weak"),
+        ('f: mov rax, [rip+w]\n ret\n.section .eh_frame,"a"\nw: .quad 1', "linkers need not keep what it holds"),
+    ],
+)
+def test_what_is_not_promised_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = built(tmp_path, f".globl f\n.type f,@function\n{text}\n")
+    with pytest.raises(ObjectError) as refused:
+        load(path, "f")
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,107 @@
+"""Damaged ELF files: cut off anywhere, any field of any header changed; and a process of its own that judges them.
+
+`python -m tests.analysis.fuzzing FOLDER NUMBER` judges so many of the damaged forms of the files in the folder, with a
+gibibyte of memory, and prints those that end as nothing may.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.analysis.corpus import verdict
+from tests.conftest import require_tool
+
+MEMORY = 1 << 30
+SYMBOL, SPEC = "switched", "shift.one.any"
+_HERE = Path(__file__).parent
+_FLAGS = {
+    "object.elf": ("-c",),
+    "library.elf": ("-shared", "-fPIC", "-nostdlib"),
+    "program.elf": ("-static", "-nostdlib", "-Wl,-e,0"),
+}
+_HEADER = (16, 18, 20, 24, 32, 40, 48, 52, 54, 56, 58, 60, 62)
+# Of each table of entries: where the type says so, its entries' size, and where its fields begin.
+_TABLES = {2: (24, (0, 4, 6, 8, 16)), 11: (24, (0, 4, 6, 8, 16)), 4: (24, (0, 8, 12, 16)), 6: (16, (0, 8))}
+_SECTION = (0, 4, 8, 16, 24, 32, 40, 44, 48, 56)
+_SEGMENT = (0, 4, 8, 16, 32, 40, 48)
+_ENDS = (value for bits in (8, 16, 32, 64) for value in (1 << bits - 1, (1 << bits) - 1))
+_VALUES = (0, 1, 2, 3, 7, 0xFFF, 0x1000, *_ENDS)
+Change = tuple[int, bytes]
+
+
+def build(folder: Path) -> None:
+    """An object, a library and a program with a function that has a table."""
+    for name, flags in _FLAGS.items():
+        words = ["-O2", "-fno-reorder-blocks-and-partition", *flags, str(_HERE / "right" / "right.c")]
+        subprocess.run([require_tool("gcc"), *words, "-o", str(folder / name)], check=True)
+
+
+def fields(file: bytes) -> list[int]:
+    """Where the fields of all headers and tables of an ELF file begin."""
+    segments, sections = (int.from_bytes(file[at : at + 8], "little") for at in (32, 40))
+    number, count = (int.from_bytes(file[at : at + 2], "little") for at in (56, 60))
+    found = [*range(4, 16), *_HEADER]
+    found += [segments + 56 * each + at for each in range(number) for at in _SEGMENT]
+    for start in range(sections, sections + 64 * count, 64):
+        found += [start + at for at in _SECTION]
+        kind, place, size = (int.from_bytes(file[start + at : start + at + 4], "little") for at in (4, 24, 32))
+        width, places = _TABLES.get(kind, (1 << 40, ()))
+        found += [place + entry + at for entry in range(0, size, width) for at in places if places]
+    return found
+
+
+def changes(file: bytes) -> Iterator[Change]:
+    """One field each, to numbers at which something ends, and by one more and less."""
+    for at in fields(file):
+        for width in (1, 2, 4, 8):
+            old = int.from_bytes(file[at : at + width], "little")
+            for value in (*_VALUES, old + 1, old - 1, old ^ 1 << 8 * width - 1, len(file)):
+                if value >> 8 * width == 0 and value != old:
+                    yield at, value.to_bytes(width, "little")
+
+
+def changed(file: bytes, *each: Change) -> bytes:
+    """The file with these changes."""
+    content = bytearray(file)
+    for at, new in each:
+        content[at : at + len(new)] = new
+    return bytes(content)
+
+
+def damaged(file: bytes, number: int) -> Iterator[bytes]:
+    """So many damaged forms: cut off, one field changed, and several; the same every time."""
+    chance = random.Random(number)
+    alone = [*changes(file)]
+    for turn in range(number):
+        kind = turn % 4
+        if kind == 0:
+            yield file[: chance.randrange(len(file))]
+        elif kind == 3:
+            yield changed(file, *(chance.choice(alone) for _ in range(chance.randrange(2, 5))))
+        else:
+            yield changed(file, chance.choice(alone))
+
+
+def judge(folder: Path, number: int) -> Iterator[str]:
+    """Those of so many damaged files that end as nothing may."""
+    files = sorted(folder.glob("*.elf"))
+    for file in files:
+        for turn, content in enumerate(damaged(file.read_bytes(), number // len(files))):
+            made = folder / f"{file.stem}-{turn}.damaged"
+            made.write_bytes(content)
+            end = verdict(["prove", "--object", str(made), "--symbol", SYMBOL, "--spec", SPEC, "--time-limit", "2"])
+            if end in ("proved", "refuted", "not proved", "refused"):
+                made.unlink()
+            else:
+                yield f"{made.name} {end}"
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    for line in judge(Path(sys.argv[1]), int(sys.argv[2])):
+        print(line)
