@@ -21,15 +21,10 @@ def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task
     """What a routine of that contract and convention has to do; with several lanes each holds boards of its own."""
     given = contract.parameters
     each = tuple(1 if parameter.scalar else lanes for parameter in given)
-    stack = 0
-    arguments = []
-    for parameter, count, register in zip(given, each, convention.places(each), strict=True):
-        if register is None:
-            place = Place("stack", offset=convention.stack_arguments + 8 * stack)
-            stack += 1
-        else:
-            place = _place(register, count)
-        arguments.append(Argument(parameter.name, parameter.kind, place, parameter.below))
+    arguments = (
+        Argument(parameter.name, parameter.kind, _place(place, count), parameter.below)
+        for parameter, count, place in zip(given, each, convention.places(each), strict=True)
+    )
     return Task(
         contract.specification,
         contract.direction,
@@ -57,7 +52,9 @@ def _results(
     return tuple(Result(name, place) for name, place in zip(contract.results, places, strict=False))
 
 
-def _place(register: Register, lanes: int) -> Place:
+def _place(register: Register | int, lanes: int) -> Place:
+    if isinstance(register, int):
+        return Place("stack", offset=register)
     if register.file == "vector":
         return Place("vector", f"zmm{register.number}", lanes=lanes)
     return Place("general", register.at(64).name)

@@ -51,9 +51,7 @@ class _Form:
     zeroes: bool
 
 
-@cache
-def _kind_names() -> dict[int, str]:
-    return {value: name for name, value in vars(OpCodeOperandKind).items() if name.isupper() and isinstance(value, int)}
+_KIND_NAMES = {value: name for name, value in vars(OpCodeOperandKind).items() if isinstance(value, int)}
 
 
 @cache
@@ -77,7 +75,7 @@ def _forms(mnemonic: str) -> tuple[_Form, ...]:
     return tuple(
         _Form(
             info.code,
-            tuple(_kind_names()[kind] for kind in info.op_kinds()),
+            tuple(_KIND_NAMES[kind] for kind in info.op_kinds()),
             info.encoding == EncodingKind.EVEX,
             info.operand_size == 64 or info.w == 1,
             8 * MemorySizeInfo(info.memory_size).size,

@@ -57,11 +57,10 @@ def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], 
     """
     contract, lanes = kernel.routine.contract, boards_a_call(kernel)
     counts = [1 if parameter.scalar else lanes for parameter in contract.parameters]
-    places = []
-    offset = convention.stack_arguments
-    for parameter, place, number in zip(contract.parameters, convention.places(counts), counts, strict=True):
-        places.append((parameter.name, sized(place, number).name if place else f"[rsp+{offset}]"))
-        offset += 0 if place else 8
+    places = [
+        (parameter.name, f"[rsp+{place}]" if isinstance(place, int) else sized(place, number).name)
+        for parameter, place, number in zip(contract.parameters, convention.places(counts), counts, strict=True)
+    ]
     if returns(kernel):
         places.append((contract.results[0], sized(convention.result_for(lanes), lanes).name))
     return tuple(places)

@@ -144,17 +144,12 @@ def direction(square: Value, number: Value, white: Value, black: Value, files: F
 
         return body
 
-    def of(piece: Callable[[Value, Value], Value], cases: Mapping[int, tuple[Value, ...]], offset: int) -> Value:
+    def of(piece: Callable[[Value, Value], Value], cases: Mapping[int, tuple[Value, ...]]) -> tuple[Value, ...]:
         bodies = [narrowed(*cases[n]) for n in sorted(cases)]
-        return switch((number - offset) >> 1, bodies, piece(square, free))[0]
-
-    def odd(_: Value) -> tuple[Value, ...]:
-        return (of(rook, sides, 1),)
-
-    def even(_: Value) -> tuple[Value, ...]:
-        return (of(bishop, corners, 2),)
+        return switch((number - min(cases)) >> 1, bodies, piece(square, free))
 
     def named(attacks: Value) -> tuple[Value, ...]:
+        even, odd = lambda _: of(bishop, corners), lambda _: of(rook, sides)
         return switch(number & 1, (even, odd), attacks)
 
     return when(below(number - 1, 8), named, constant(0))[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from setwise.codegen.machine.code import Register, general, vector
 
@@ -42,10 +43,14 @@ class Convention:
         free = tuple(vector(n, WHOLE) for n in order if n not in self.saved_vectors)
         return free, tuple(vector(n, WHOLE) for n in order if n in self.saved_vectors)
 
-    def places(self, lanes: Sequence[int]) -> tuple[Register | None, ...]:
-        """Where parameters with so many lanes come; None for one that comes on the stack."""
+    def places(self, lanes: Sequence[int]) -> tuple[Register | int, ...]:
+        """Where parameters with so many lanes come: registers, or so many bytes above rsp at entry."""
         general_left, vectors_left = iter(self.arguments), iter(self.vector_arguments)
-        return tuple(next(general_left, None) if number == 1 else vector(next(vectors_left), WHOLE) for number in lanes)
+        stack = count(self.stack_arguments, 8)
+        return tuple(
+            vector(next(vectors_left), WHOLE) if number > 1 else next(general_left, None) or next(stack)
+            for number in lanes
+        )
 
     def result_for(self, lanes: int) -> Register:
         """Where a result goes."""

@@ -13,7 +13,7 @@ def arguments(unit: Unit) -> Unit:
     """The pass: the graph, where parameters that find no register are read from the stack."""
     parameters = unit.graph.parameters
     places = unit.convention.places([p.lanes for p in parameters])
-    stack = [value for value, place in zip(parameters, places, strict=True) if place is None]
-    read = {value: Value("argument", (), 8 * at) for at, value in enumerate(stack)}
+    stack = ((value, place) for value, place in zip(parameters, places, strict=True) if isinstance(place, int))
+    read = {value: Value("argument", (), offset) for value, offset in stack}
     body = rewrite(Graph((), unit.graph.results), lambda value, old: read.get(old, value))
     return replace(unit, graph=Graph(parameters, body.results))

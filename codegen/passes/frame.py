@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.machine.code import Code, Instruction, Item, Memory, Operand, Register, vector
-from setwise.codegen.machine.convention import Convention
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.operands import ARGUMENT, RSP
 
@@ -45,9 +44,7 @@ class Frame:
         return taken + (8 + 8 * len(self.pushed) + taken) % 16
 
 
-def with_frame(
-    items: tuple[Item, ...], frame: Frame, convention: Convention, avx: bool, wide_result: bool
-) -> tuple[Item, ...]:
+def with_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bool) -> tuple[Item, ...]:
     """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp.
 
     SSE code that follows runs slowly while upper halves of registers 0 to 15 are dirty: vzeroupper cleans them, unless
@@ -58,8 +55,7 @@ def with_frame(
 
     def placed(operand: Operand) -> Operand:
         if isinstance(operand, Memory) and operand.symbol == ARGUMENT:
-            offset = depth + convention.stack_arguments + operand.displacement
-            return replace(operand, base=RSP, symbol=None, displacement=offset)
+            return replace(operand, base=RSP, symbol=None, displacement=depth + operand.displacement)
         return operand
 
     body = tuple(
@@ -90,7 +86,7 @@ def framing(unit: Unit) -> Unit:
     """The pass: the code, with the data that it reads."""
     wide_result = any(result.lanes > 2 for result in unit.graph.results if result.op not in WRITES)
     frame = Frame(unit.allocated.saved, unit.spilled.slots)
-    items = with_frame(unit.allocated.items, frame, unit.convention, "avx" in unit.target.features, wide_result)
+    items = with_frame(unit.allocated.items, frame, "avx" in unit.target.features, wide_result)
     read = {o.symbol for item in items if isinstance(item, Instruction) for o in item.operands if isinstance(o, Memory)}
     # A constant whose instructions all took it as an immediate lies nowhere.
     data = tuple(datum for datum in (*unit.data, *unit.constants) if datum.label in read)

@@ -182,7 +182,7 @@ def allocation(unit: Unit) -> Unit:
 
     parameters = unit.graph.parameters
     placed = zip(parameters, unit.convention.places([p.lanes for p in parameters]), strict=True)
-    places = {value: place for value, place in placed if place is not None}
+    places = {value: place for value, place in placed if isinstance(place, Register)}
     ends = unit.spilled.results
     results = tuple((r, unit.convention.result_for(r.lanes)) for r in ends if r.op not in WRITES)
     events = live_events(unit.spilled.block, ends)

@@ -161,7 +161,7 @@ def _enter(host: Convention, context_address: int) -> Iterator[Item]:
 
 def _reserve(convention: Convention, arguments: Sequence[ArgumentSlot]) -> Iterator[Item]:
     """Room for shadow space and stack arguments and some ways back above, at a multiple of 16; the loop's start."""
-    on_stack = _places(convention, arguments).count(None)
+    on_stack = sum(isinstance(place, int) for place in _places(convention, arguments))
     words = (convention.stack_arguments - 8) // 8 + on_stack + _WAYS_BACK
     yield Instruction("sub", (_RSP, 8 * words))
     yield Instruction("and", (_RSP, -16))
@@ -177,7 +177,6 @@ def _reserve(convention: Convention, arguments: Sequence[ArgumentSlot]) -> Itera
 
 def _load_arguments(convention: Convention, arguments: Sequence[ArgumentSlot], avx: bool) -> Iterator[Item]:
     columns = 0
-    stack_word = convention.stack_arguments // 8 - 1  # before the call rsp is 8 above what the kernel sees
     for slot, place in zip(arguments, _places(convention, arguments), strict=True):
         if slot.file == "results":
             yield move(_RAX, word(_R11, _RESULTS))
@@ -186,17 +185,17 @@ def _load_arguments(convention: Convention, arguments: Sequence[ArgumentSlot], a
             yield move(_RAX, word(_RAX, columns))
             columns += 1
         yield from _add_case(slot)
-        if slot.file == "vector" and place:
+        if slot.file == "vector" and isinstance(place, Register):
             register = place.at(64 * slot.words)
             yield move(register, word(_RAX, 0, register.bits), avx)
             continue
         if slot.file == "general":
             yield move(_RAX, word(_RAX, 0))
-        yield move(place or word(_RSP, stack_word), _RAX)
-        stack_word += place is None
+        # Before the call rsp is 8 above what the kernel sees.
+        yield move(word(_RSP, place // 8 - 1) if isinstance(place, int) else place, _RAX)
 
 
-def _places(convention: Convention, arguments: Sequence[ArgumentSlot]) -> tuple[Register | None, ...]:
+def _places(convention: Convention, arguments: Sequence[ArgumentSlot]) -> tuple[Register | int, ...]:
     return convention.places([slot.lanes for slot in arguments])
 
 

@@ -76,8 +76,8 @@ class Signature:
         return self._ends[-1]
 
     @property
-    def places(self) -> tuple[Register | None, ...]:
-        """The registers that the arguments come in; None for one on the stack."""
+    def places(self) -> tuple[Register | int, ...]:
+        """The registers that the arguments come in; of one on the stack the bytes above rsp at entry."""
         return self.convention.places([slot.lanes for slot in self.arguments])
 
     @property
@@ -150,7 +150,7 @@ def _check_chain(signature: Signature, chained: int) -> None:
     argument, result = signature.arguments[chained], signature.result
     if argument.file == "results" or (result is not None and result != argument):
         raise ValueError("the result of a call is no argument of the next: time independent calls")
-    if signature.places[chained] is None:
+    if isinstance(signature.places[chained], int):
         raise ValueError("the chained argument comes on the stack: time independent calls")
 
 
@@ -222,7 +222,7 @@ def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
     yield Label("round")
     for call in range(calls.in_round):
         for number, place in enumerate(signature.places):
-            if place is not None and not (chained and number == calls.chained):
+            if isinstance(place, Register) and not (chained and number == calls.chained):
                 yield _loaded(signature, number, place, call if calls.mode == "mixed" else 0)
         yield Instruction("call", (Label("routine"),))
         if chained:
@@ -247,16 +247,13 @@ def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
     What a core does with a loop may settle into one of several rhythms, a few per cent apart, and stay in it for long.
     So trials begin differently, and together meet them all.
     """
-    on_stack = 0
     for number, place in enumerate(signature.places):
-        if place is None:
-            # Before the call rsp is 8 above what the routine sees.
-            there = signature.convention.stack_arguments - 8 + 8 * on_stack
+        if isinstance(place, int):
             yield _loaded(signature, number, _RAX)
-            yield move(Memory(64, _RSP, displacement=there), _RAX)
-            on_stack += 1
+            # Before the call rsp is 8 above what the routine sees.
+            yield move(word(_RSP, place // 8 - 1), _RAX)
     first = signature.places[calls.chained]
-    if calls.mode == "chained" and first is not None:
+    if calls.mode == "chained" and isinstance(first, Register):
         yield _loaded(signature, calls.chained, first)
     yield move(_ROUND, _TRIAL)
     yield Instruction("and", (_ROUND, _BEGINNINGS - 1))
@@ -284,7 +281,7 @@ def _result(signature: Signature, slot: ArgumentSlot) -> Register:
 def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
     """The result of a call becomes an argument of the next, or that waits for it."""
     slot, place = signature.arguments[calls.chained], signature.places[calls.chained]
-    assert place is not None
+    assert isinstance(place, Register)
     result = _result(signature, slot)
     place, bits = place.at(result.bits), result.bits
     if signature.result is None:

@@ -106,7 +106,7 @@ def _check(kernel: Kernel) -> None:
         )
     if any(isinstance(value, Label) for datum in kernel.code.data for value in datum.values):
         raise ValueError(f"{kernel.name} has a table of jumps, which Go's assembler cannot hold: use another format")
-    if None in kernel.convention.places([1] * len(kernel.routine.contract.parameters)):
+    if any(isinstance(place, int) for place in kernel.convention.places([1] * len(kernel.routine.contract.parameters))):
         raise ValueError(f"{kernel.name} has more parameters than registers, which the Go export does not do")
 
 
@@ -137,7 +137,7 @@ def _places(kernel: Kernel) -> Iterator[tuple[str, Register, bool]]:
     offset = 0
     places = convention.places([1] * len(contract.parameters))
     for parameter, register in zip(contract.parameters, places, strict=True):
-        assert register is not None
+        assert isinstance(register, Register)
         yield f"{parameter.name}+{offset}(FP)", register, True
         offset += 8
     if returns(kernel):
