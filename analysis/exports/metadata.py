@@ -267,7 +267,8 @@ def _content(path: Path) -> bytes:
 def _decoded(path: Path, content: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise MetadataError(f"{path}: not as `setwise export` writes it ({error}): export again") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise MetadataError(f"{path}: is no JSON ({error}): give a directory that `setwise export` wrote") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = "".join(filter(str.isprintable, str(error)))[:300]  # it may repeat what stands there
+        if isinstance(error, msgspec.ValidationError | RecursionError):
+            raise MetadataError(f"{path}: not as `setwise export` writes it ({why}): export again") from None
+        raise MetadataError(f"{path}: is no JSON ({why}): give a directory that `setwise export` wrote") from None

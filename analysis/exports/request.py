@@ -19,7 +19,8 @@ from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
 
-Text = Annotated[str, Meta(max_length=1 << 20)]
+Text = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\Z", max_length=1 << 20)]
+"""One line without control characters."""
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True):

@@ -22,7 +22,7 @@ from setwise.analysis.run.task import Task
 from setwise.codegen.kernel import Kernel
 
 VerifyStatus = Literal["fine", "failed"]
-_SHOWN = 20
+_SHOWN, _LONGEST = 20, 300  # findings of one kind, and characters of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,11 @@ def _differs(path: Path, file: FileRecord) -> str:
 def _others(directory: Path, recorded: Metadata) -> Iterator[Finding]:
     """What lies in the directory and was not written by the export."""
     known = {*recorded.files, NAME}
-    others = sorted(path.name for path in directory.iterdir() if path.name not in known)
+    try:
+        others = sorted(path.name for path in directory.iterdir() if path.name not in known)
+    except OSError as error:
+        yield _finding("other files", "accounted for", (error.strerror or str(error)).lower())
+        return
     for name in others[:_SHOWN]:
         yield _finding(name if name.isprintable() else ascii(name), "accounted for", "the export did not write it")
     if len(others) > _SHOWN:
@@ -156,4 +160,4 @@ def _proved(subject: str, proof: Certificate) -> Finding:
 
 def _finding(subject: str, what: str, complaint: str) -> Finding:
     """One that is fine without a complaint."""
-    return Finding(subject, what, "failed" if complaint else "fine", complaint)
+    return Finding(subject, what, "failed" if complaint else "fine", complaint[:_LONGEST])
