@@ -25,6 +25,7 @@ class Operation:
     neutral    as the second argument (where it commutes, as either) it changes nothing
     absorbing  as either argument it is the result
     writes     it writes memory and makes no value
+    mask       the result lies in a mask register
     free       no instruction makes it
     said       by language its expression: of {a} and {b}, by {n}, a count, and {m}, what it lacks to 64; as
                call the intrinsic of C and Rust behind _mm_, _mm256_ or _mm512_ ({s}: si128 and so on) and its operands,
@@ -40,6 +41,7 @@ class Operation:
     neutral: int | None = None
     absorbing: int | None = None
     writes: bool = False
+    mask: bool = False
     free: bool = False
     said: Mapping[str, str] = field(default_factory=dict)
 

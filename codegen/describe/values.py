@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 from setwise.codegen.describe.operations import ALL as ALL
 from setwise.codegen.describe.operations import COMMUTATIVE, WRITES, Operation, operation_named
+from setwise.codegen.machine.code import RegisterFile
 
 Lanes = tuple[int, ...]
 
@@ -52,6 +53,11 @@ class Value:
     def operation(self) -> Operation:
         """What is known of the operation."""
         return operation_named(self.op)
+
+    @property
+    def file(self) -> RegisterFile:
+        """The registers that may hold it."""
+        return "mask" if self.operation.mask else "vector" if self.lanes > 1 else "general"
 
     @property
     def count(self) -> int:

@@ -57,6 +57,9 @@ class Convention:
         return self.result if lanes == 1 else vector(0, WHOLE)
 
 
+MASKS = tuple(Register("mask", number, 64) for number in range(1, 8))
+"""The mask registers, all of which a routine may change; k0 is left out, which as a write mask means none."""
+
 WHOLE = 512
 """A vector register's width where no value is seen in it yet."""
 

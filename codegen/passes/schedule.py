@@ -16,6 +16,8 @@ from operator import itemgetter
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, in_register, overwritable
+from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.machine.convention import MASKS
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.targets.table import Target
@@ -117,10 +119,10 @@ class _Stretch:
             for arg in args:
                 self.users[arg].append(i)
         self.stays = {number[value] for value in needed_after if value in number}
-        self.vector = [value.lanes > 1 for value in number]
-        self.spare = [room, target.vectors]
-        for is_vector in self.vector[len(values) :]:
-            self.spare[is_vector] -= 1
+        self.file = [value.file for value in number]
+        self.spare: dict[RegisterFile, int] = {"general": room, "vector": target.vectors, "mask": len(MASKS)}
+        for file in self.file[len(values) :]:
+            self.spare[file] -= 1
         self.forced = self._forced()
 
     def best(self) -> list[Value]:
@@ -177,7 +179,9 @@ class _Stretch:
         return self._listed(self.before, lambda i, left, _: (-sum(left[arg] == 1 for arg in self.args[i]), i))
 
     def _listed(
-        self, before: Sequence[tuple[int, ...]], turn: Callable[[int, list[int], list[int]], tuple[int, ...]]
+        self,
+        before: Sequence[tuple[int, ...]],
+        turn: Callable[[int, list[int], dict[RegisterFile, int]], tuple[int, ...]],
     ) -> list[int]:
         """The order in which each value waits for those `before` it, and of those that may come the least `turn` does.
 
@@ -188,7 +192,7 @@ class _Stretch:
             for first in firsts:
                 after[first].append(i)
         left = self._uses()
-        spare = list(self.spare)
+        spare = dict(self.spare)
         waiting = [len(firsts) for firsts in before]
         ready = [i for i, count in enumerate(waiting) if not count]
         order: list[int] = []
@@ -196,10 +200,10 @@ class _Stretch:
             chosen = min(ready, key=lambda i: turn(i, left, spare))
             ready.remove(chosen)
             order.append(chosen)
-            spare[self.vector[chosen]] -= self.values[chosen].op not in WRITES
+            spare[self.file[chosen]] -= self.values[chosen].op not in WRITES
             for arg in self.args[chosen]:
                 left[arg] -= 1
-                spare[self.vector[arg]] += not left[arg]
+                spare[self.file[arg]] += not left[arg]
             for user in after[chosen]:
                 waiting[user] -= 1
                 if not waiting[user]:
@@ -220,7 +224,7 @@ class _Stretch:
 
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
         """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
-        ends = [0.0] * len(self.vector)
+        ends = [0.0] * len(self.file)
         for at, i in enumerate(order):
             ends[i] = 1 + max((ends[arg] for arg in self.args[i]), default=0.0)
             ends[i] = max(ends[i], 1 + at / WIDTH)
@@ -236,11 +240,11 @@ class _Stretch:
             height[i] = 1 + max((height[user] for user in self.users[i]), default=0)
         rank = {i: at for at, i in enumerate(order)}
 
-        def turn(i: int, left: list[int], spare: list[int]) -> tuple[int, ...]:
+        def turn(i: int, left: list[int], spare: dict[RegisterFile, int]) -> tuple[int, ...]:
             if rank[i] < begin:
                 return 0, rank[i]
-            file = self.vector[i]
-            freed = sum(left[arg] == 1 and self.vector[arg] == file for arg in self.args[i])
+            file = self.file[i]
+            freed = sum(left[arg] == 1 and self.file[arg] == file for arg in self.args[i])
             missing = max(0, (self.values[i].op not in WRITES) - freed - spare[file])
             return 1, missing, -height[i], rank[i]
 
@@ -305,21 +309,21 @@ class _Stretch:
     def _cost(self, order: list[int]) -> tuple[int, list[int]]:
         """Moves that the order needs, with registers beyond those there are counted as well, and who needs a move."""
         left = self._uses()
-        spare = list(self.spare)
-        least = list(self.spare)
+        spare = dict(self.spare)
+        least = dict(self.spare)
         unmatched = []
         for i in order:
             for arg in self.args[i]:
                 left[arg] -= 1
                 if not left[arg]:
-                    spare[self.vector[arg]] += 1
+                    spare[self.file[arg]] += 1
             if self.overwritable[i] and all(left[arg] for arg in self.overwritable[i]):
                 unmatched.append(i)
             if self.values[i].op not in WRITES:
-                file = self.vector[i]
+                file = self.file[i]
                 spare[file] -= 1
                 least[file] = min(least[file], spare[file])
-        return len(unmatched) + 2 * sum(max(0, -room) for room in least), unmatched
+        return len(unmatched) + 2 * sum(max(0, -room) for room in least.values()), unmatched
 
     def _sorted(self, base: list[int], wishes: set[tuple[int, int]]) -> list[int] | None:
         """The order nearest to `base` in which every wish is met; None if they go round in a circle."""

@@ -70,7 +70,7 @@ def _pressure(event: Event) -> int:
     here = set(event.after)
     if event.value is not None:
         here |= {event.value, *event.value.args}
-    return sum(value.lanes == 1 and in_register(value) and value.op not in WRITES for value in here)
+    return sum(value.file == "general" and in_register(value) and value.op not in WRITES for value in here)
 
 
 def _reads(region: Region) -> tuple[tuple[Value, ...], ...]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value
-from setwise.codegen.machine.code import Item, Register
+from setwise.codegen.machine.code import Item, Register, RegisterFile
 from setwise.codegen.registers.machine import Machine
-from setwise.codegen.registers.points import RCX, REGISTERS, VECTORS, Alternative, Point, together
+from setwise.codegen.registers.points import RCX, REGISTERS, Alternative, Point, together
 from setwise.codegen.targets.table import build
 
 EXTRA = 1 << 40
@@ -71,15 +71,15 @@ class Choices:
         self, value: Value, taken: int, saved: int, also: tuple[int, ...] = ()
     ) -> tuple[tuple[int, int], ...]:
         """Registers where a new value may go and their costs, the free ones that are alike represented by the first."""
-        key = (value.lanes > 1, self.wants.get(value), taken, saved, also)
+        key = (value.file, self.wants.get(value), taken, saved, also)
         if key not in self._known:
             self._known[key] = tuple(self._candidates(*key))
         return self._known[key]
 
     def _candidates(
-        self, vector: bool, want: int | None, taken: int, saved: int, also: tuple[int, ...]
+        self, file: RegisterFile, want: int | None, taken: int, saved: int, also: tuple[int, ...]
     ) -> list[tuple[int, int]]:
-        order = self.machine.free[vector]
+        order = self.machine.free[file]
         offered: dict[int, int] = {}
         fresh = True
         for register in (*also, *((want,) if want is not None else ()), *order):
@@ -93,7 +93,7 @@ class Choices:
                 fresh = False
             offered[register] = LATE * order.index(register) if register in order else 0
         if fresh:
-            for register in self.machine.saved[vector]:
+            for register in self.machine.saved[file]:
                 if not taken >> register & 1:
                     extra = 0 if saved >> register & 1 else 2 * EXTRA
                     return [*offered.items(), (register, extra + LATE * len(order))]
@@ -148,7 +148,7 @@ class Choices:
                         move = (register, first, alternative.value.args[0].lanes)
                         chosen.append((register, cost + EXTRA, (move,)))
         else:
-            dying = {r for r in reading if not busy >> r & 1 and (r >= VECTORS) == (value.lanes > 1)}
+            dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == value.file}
             candidates = self.candidates(value, busy, before.saved, also=tuple(sorted(dying)))
             chosen += [(register, cost, ()) for register, cost in candidates]
         assignments = []

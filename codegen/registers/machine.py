@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.codegen.describe.values import Value
-from setwise.codegen.machine.code import Instruction, Memory, Operand
-from setwise.codegen.machine.convention import Convention
-from setwise.codegen.registers.points import REGISTERS, VECTORS, numbered, together
+from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, RegisterFile
+from setwise.codegen.machine.convention import MASKS, Convention
+from setwise.codegen.registers.points import FIRST, REGISTERS, numbered, together
 from setwise.codegen.targets.operands import sized
 from setwise.codegen.targets.table import Target
 
 Moves = dict[int, tuple[int, int]]
 """To each register from which, and how many lanes; all at once."""
+
+
+def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
+    return {file: tuple(map(numbered, registers)) for file, registers in zip(FIRST, files, strict=True)}
 
 
 class OutOfRegisters(Exception):
@@ -31,21 +35,23 @@ class Machine:
     """Where a constant lies in read-only memory."""
 
     @cached_property
-    def free(self) -> dict[bool, tuple[int, ...]]:
-        """The registers that need not be saved, the first to use first: general ones, and (True) vector ones."""
+    def free(self) -> dict[RegisterFile, tuple[int, ...]]:
+        """The registers of each file that need not be saved, the first to use first."""
         vectors, _ = self.convention.vectors(self.target.vectors)
-        return {False: tuple(map(numbered, self.convention.scratch)), True: tuple(map(numbered, vectors))}
+        return _by_file(self.convention.scratch, vectors, MASKS)
 
     @cached_property
-    def saved(self) -> dict[bool, tuple[int, ...]]:
+    def saved(self) -> dict[RegisterFile, tuple[int, ...]]:
         """Those that the routine must save."""
         _, vectors = self.convention.vectors(self.target.vectors)
-        return {False: tuple(map(numbered, self.convention.saved)), True: tuple(map(numbered, vectors))}
+        return _by_file(self.convention.saved, vectors, ())
 
     @cached_property
     def preserved(self) -> int:
         """The set of registers that the convention preserves, whether the target has them or not."""
-        return together(self.saved[False]) | together(VECTORS + number for number in self.convention.saved_vectors)
+        return together(self.saved["general"]) | together(
+            FIRST["vector"] + number for number in self.convention.saved_vectors
+        )
 
     def to_save(self, register: int) -> int:
         """The set of this register where the routine must save it, else that of none."""
@@ -64,7 +70,7 @@ class Machine:
     def load_constant(self, to: int, value: Value) -> Instruction:
         """A constant into a register."""
         register = REGISTERS[to]
-        if to >= VECTORS:
+        if register.file == "vector":
             if any(value.constant or ()):
                 raise OutOfRegisters  # no description carries such a constant into a region
             low = register.at(128)
@@ -78,8 +84,9 @@ class Machine:
 
     def move(self, to: int, source: int, lanes: int = 1) -> Instruction:
         """A register to a register."""
-        mnemonic = "mov" if to < VECTORS else self.target.move
-        return Instruction(mnemonic, (sized(REGISTERS[to], lanes), sized(REGISTERS[source], lanes)))
+        register = REGISTERS[to]
+        mnemonic = {"general": "mov", "vector": self.target.move, "mask": "kmovq"}[register.file]
+        return Instruction(mnemonic, (sized(register, lanes), sized(REGISTERS[source], lanes)))
 
     def in_order(self, moves: Moves) -> list[Instruction] | None:
         """Moves that all happen at once, one by one; None if they go round in a circle."""
@@ -92,7 +99,7 @@ class Machine:
                 ordered.append(self.move(unread, *left.pop(unread)))
                 continue
             to, (source, _) = left.popitem()
-            if to >= VECTORS:
+            if REGISTERS[to].file != "general":
                 return None
             # In a circle two registers change places: `to` is right then, and what it held is found in `source`.
             ordered.append(Instruction("xchg", (REGISTERS[to], REGISTERS[source])))

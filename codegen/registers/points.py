@@ -1,17 +1,18 @@
 """The events laid out for the search: which values stand where before each event, and what can make a value.
 
 The search holds the registers of the values that live at one point as a tuple, in the order of `Point.live`. A register
-is a number there, general ones from 0, vector ones from 16, so that a set of registers is an integer, a bit for each.
+is a number there, its place in REGISTERS, so that a set of registers is an integer, a bit for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Region, Value, in_register, reordered
-from setwise.codegen.machine.code import Memory, Operand, Register, vector
+from setwise.codegen.machine.code import Memory, Operand, Register, RegisterFile, vector
 from setwise.codegen.machine.convention import WHOLE
 from setwise.codegen.passes.live import Event
 from setwise.codegen.targets.table import Row, Target
@@ -19,18 +20,19 @@ from setwise.codegen.targets.table import Row, Target
 REGISTERS = (
     *(Register("general", number, 64) for number in range(16)),
     *(vector(number, WHOLE) for number in range(32)),
+    *(Register("mask", number, 64) for number in range(8)),
 )
 """Every register, at the place of its number in the search."""
 
-VECTORS = 16
-"""The number of the first vector register."""
+FIRST: Mapping[RegisterFile, int] = MappingProxyType({"general": 0, "vector": 16, "mask": 48})
+"""The number of each file's first register."""
 
 RCX = 1
 
 
 def numbered(register: Register) -> int:
     """A register's number in the search."""
-    return register.number + (VECTORS if register.file == "vector" else 0)
+    return FIRST[register.file] + register.number
 
 
 def together(registers: Iterable[int]) -> int:
