@@ -73,22 +73,10 @@ class Layout:
             by_width[board.lanes] = by_width[board.lanes] | board if board.lanes in by_width else board
         if self.boards:
             return reduce(or_, by_width.values())
-        return reduce(or_, (fold(joined) for joined in by_width.values()))
+        return reduce(or_, (board if board.lanes == 1 else Value("unite", (board,)) for board in by_width.values()))
 
 
 def halves(value: Value) -> tuple[Value, Value]:
     """The lower and the upper lanes of a value."""
     lanes = value.lanes // 2
     return Value("low-half", (value,), lanes=lanes), Value("high-half", (value,), lanes=lanes)
-
-
-def fold(value: Value) -> Value:
-    """All lanes of a value united in a general register."""
-    while value.lanes > 2:
-        low, high = halves(value)
-        value = low | high
-    if value.lanes == 1:
-        return value
-    # The upper lane comes down beside itself, and the lower one of the union is the result.
-    both = value | Value("high-half", (value,), lanes=2)
-    return Value("to-general", (both,))

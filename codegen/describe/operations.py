@@ -99,6 +99,14 @@ def _bytes(sign: int) -> Callable[[int, int], int]:
     return compute
 
 
+def _affine(squares: int, matrix: int, constant: int) -> int:
+    """Each byte times a matrix of bits, a row a byte and the first row for the highest bit, plus a constant."""
+    rows = matrix.to_bytes(8, "big")
+    columns = squares.to_bytes(8, "little")
+    bits = (sum((row & byte).bit_count() % 2 << at for at, row in enumerate(rows)) for byte in columns)
+    return int.from_bytes((byte ^ constant for byte in bits), "little")
+
+
 def _same(text: str, **others: str) -> dict[str, str]:
     """The text of C, and of the other languages where they do not say otherwise."""
     return {"C": text, "Rust": text, "Zig": text, **others}
@@ -210,6 +218,11 @@ _TABLE = (
     Operation("ternary", said={"call": "ternarylogic_epi64 a b c n"}),
     Operation("blend", said={"call": "blend_epi32 b a n"}),
     Operation("permute", said={"call": "permute4x64_epi64 a n"}),
+    Operation("permute-bytes", said={"call": "permutexvar_epi8 b a"}),
+    Operation("affine", _affine, said={"call": "gf2p8affine_epi64_epi8 a b n"}),
+    Operation("test-bytes", mask=True, said={"call": "test_epi8_mask a b"}),
+    Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
+    Operation("unite"),  # of lanes: gone when code is made
     *(Operation(name, writes=True) for name in ("store", "put", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),

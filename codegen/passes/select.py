@@ -10,6 +10,7 @@ from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.operations import COMMUTATIVE
 from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, permuted
 from setwise.codegen.machine.code import Datum, Label
+from setwise.codegen.passes.fold import fold
 from setwise.codegen.passes.ternary import to_ternary
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets import TARGETS, in_words
@@ -19,7 +20,7 @@ from setwise.codegen.targets.table import Refused, Target
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph))
-    for step in (_scaled_sum, _lanes, _complement, _ternary, _loosen, _from_memory, _loaded):
+    for step in (_scaled_sum, fold, _lanes, _complement, _ternary, _loosen, _from_memory, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
 

@@ -174,8 +174,8 @@ def allocation(unit: Unit) -> Unit:
     """
     pool: dict[tuple[int, ...], str] = {}
 
-    def constant_in_memory(value: Value) -> Memory:
-        alike = unit.target.repeats and value.lanes > 1 and len(set(value.attr)) == 1
+    def constant_in_memory(value: Value, whole: bool) -> Memory:
+        alike = unit.target.repeats and not whole and value.lanes > 1 and len(set(value.attr)) == 1
         numbers = value.attr[:1] if alike else value.attr
         symbol = pool.setdefault(numbers, f"c{len(pool)}")
         return Memory(64 * len(numbers), symbol=symbol, broadcast=alike)

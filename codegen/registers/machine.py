@@ -11,7 +11,7 @@ from setwise.codegen.machine.code import Instruction, Memory, Operand, Register,
 from setwise.codegen.machine.convention import MASKS, Convention
 from setwise.codegen.registers.points import FIRST, REGISTERS, numbered, together
 from setwise.codegen.targets.operands import sized
-from setwise.codegen.targets.table import Target
+from setwise.codegen.targets.table import Row, Target
 
 Moves = dict[int, tuple[int, int]]
 """To each register from which, and how many lanes; all at once."""
@@ -31,8 +31,8 @@ class Machine:
 
     target: Target
     convention: Convention
-    memory: Callable[[Value], Memory]
-    """Where a constant lies in read-only memory."""
+    memory: Callable[[Value, bool], Memory]
+    """Where a constant lies in read-only memory, all lanes of it or perhaps one number for all."""
 
     @cached_property
     def free(self) -> dict[RegisterFile, tuple[int, ...]]:
@@ -57,15 +57,15 @@ class Machine:
         """The set of this register where the routine must save it, else that of none."""
         return 1 << register & self.preserved
 
-    def constant(self, value: Value, immediate: bool) -> Operand:
+    def constant(self, value: Value, row: Row) -> Operand:
         """A constant as an operand: a sign-extended 32-bit immediate where there is one, else read-only memory."""
-        if value.lanes == 1 and immediate:
+        if value.lanes == 1 and row.tied:
             number = value.number
             if number < 1 << 31:
                 return number
             if number >= (1 << 64) - (1 << 31):
                 return number - (1 << 64)
-        return self.memory(value)
+        return self.memory(value, row.whole)
 
     def load_constant(self, to: int, value: Value) -> Instruction:
         """A constant into a register."""

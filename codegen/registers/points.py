@@ -105,11 +105,11 @@ def lay_out(
     events: Sequence[Event],
     live: tuple[Value, ...],
     target: Target,
-    constant: Callable[[Value, bool], Operand],
+    constant: Callable[[Value, Row], Operand],
 ) -> list[Point]:
     """The points of a routine at whose entry `live` have registers.
 
-    `constant` tells how a constant is written as an operand, as an immediate if that is allowed.
+    `constant` tells how a constant is written as an operand of a row.
     """
     points: list[Point] = []
     headers: list[tuple[Value, ...]] = []
@@ -153,7 +153,7 @@ def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) 
     return Point(event, live, header, following, tuple(where[value] for value in following))
 
 
-def _with_alternatives(point: Point, target: Target, constant: Callable[[Value, bool], Operand]) -> Point:
+def _with_alternatives(point: Point, target: Target, constant: Callable[[Value, Row], Operand]) -> Point:
     value = point.value
     where = {live: at for at, live in enumerate(point.live)}
     by_row = []
@@ -164,7 +164,7 @@ def _with_alternatives(point: Point, target: Target, constant: Callable[[Value, 
             letters = tuple(zip("abc", ordered.args, strict=False))
             if any(not in_register(arg) and not row.folds(letter) for letter, arg in letters):
                 continue
-            operands = tuple(None if arg.constant is None else constant(arg, row.tied) for arg in ordered.args)
+            operands = tuple(None if arg.constant is None else constant(arg, row) for arg in ordered.args)
             reads = tuple(where[arg] for arg in ordered.args if in_register(arg))
             alternatives.append(Alternative(row, ordered, number > 0, reads, operands))
         by_row.append(tuple(alternatives))

@@ -3,6 +3,7 @@
 d d32       the result; its lower 32 bits
 a b c       an argument, in a register
 A B C       an argument that may also be a constant: a memory operand, on general registers also an immediate
+B8          the same of bytes: memory holds all lanes of it, where else it may hold one number for all
 A1 #b       a constant argument, as one number for all lanes in memory, or as an immediate
 n -n #      the operation's number (a count, a truth table), or 64 minus it; that of a constant that is loaded
 7           this number
@@ -34,12 +35,13 @@ class Word:
     """An operand of a row: what makes it.
 
     The result comes of a `source`: argument a, a constant, a place in memory. `folds` is the argument that may be a
-    constant here.
+    constant here, of which memory holds all lanes where it is `whole`.
     """
 
     make: Maker
     source: bool = False
     folds: str = ""
+    whole: bool = False
 
 
 def word_of(text: str) -> Word:
@@ -89,6 +91,7 @@ _WORDS: Mapping[str, Word] = MappingProxyType(
         "d32": Word(lambda _, result, __: result.at(32)),
         **{letter: Word(_argument(at), letter == "a") for at, letter in enumerate("abc")},
         **{letter.upper(): Word(_argument(at), letter == "a", letter) for at, letter in enumerate("abc")},
+        "B8": Word(_argument(1), folds="b", whole=True),
         "A1": Word(_number_of_all, True, "a"),
         "#b": Word(_immediate, folds="b"),
         "n": Word(lambda value, *_: value.count),

@@ -52,6 +52,11 @@ class Row:
         """Whether the instruction writes its result over argument a."""
         return "d" in self.spelt and not any(word.source for word in self.words)
 
+    @cached_property
+    def whole(self) -> bool:
+        """Whether memory must hold all lanes of a constant."""
+        return any(word.whole for word in self.words)
+
     def folds(self, letter: str) -> bool:
         """Whether that argument may be a constant that needs no register."""
         return any(word.folds == letter for word in self.words)

@@ -54,8 +54,8 @@ SSE2 = Target(
 _VEX = _rows(
     Row("add", "vpaddq", "d a B"),
     Row("sub", "vpsubq", "d a B"),
-    Row("add-bytes", "vpaddb", "d a B"),
-    Row("sub-bytes", "vpsubb", "d a B"),
+    Row("add-bytes", "vpaddb", "d a B8"),
+    Row("sub-bytes", "vpsubb", "d a B8"),
     Row("shl", "vpaddq", "d a a", when=_doubled),
     Row("shl", "vpsllvq", "d a B", when=per_lane_counts),
     Row("shr", "vpsrlvq", "d a B", when=per_lane_counts),
@@ -128,4 +128,20 @@ AVX512 = Target(
     widths=(8, 4, 2),
     vectors=32,
     repeats=True,
+)
+
+_GFNI = _rows(
+    Row("permute-bytes", "vpermb", "d b A"),
+    Row("affine", "vgf2p8affineqb", "d a B n"),
+    Row("test-bytes", "vptestmb", "d a B8"),
+)
+
+GFNI = replace(
+    AVX512,
+    name="gfni",
+    title="AVX-512 with GFNI and VBMI",
+    features=AVX512.features | {"gfni", "avx512vbmi"},
+    rows=(*AVX512.rows, *_GFNI, Row("from-mask", "kmovq", "d a")),
+    march="icelake-client",
+    told=f"{AVX512.told} && defined(__GFNI__) && defined(__AVX512VBMI__)",
 )

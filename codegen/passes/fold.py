@@ -1,0 +1,59 @@
+"""All lanes of a value united in a general register: square by square where the target can, else half by half.
+
+Where bytes of all lanes can change places, bytes be mapped by matrices of bits and masks hold a bit a byte, eight
+boards become 64 bytes, one for each square, with a bit for each board; a test of all bytes at once, which sees the last
+mask for nothing, is the union. Source: setwise.
+"""
+
+from __future__ import annotations
+
+from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.layout import halves
+from setwise.codegen.describe.values import ALL, Lanes, Value, constant
+from setwise.codegen.passes.simplify import masked_of
+from setwise.codegen.targets.table import Target
+
+_BY_RANKS = tuple(sum(8 * lane + rank << 8 * lane for lane in range(8)) for rank in range(8))
+"""Lane by lane which bytes come there: those of one rank, from each board."""
+_FILES = sum(1 << 9 * file for file in range(8))
+"""For each byte one bit, that of its file: times a matrix it is that column."""
+_SQUARE_BY_SQUARE = ("permute-bytes", "affine", "test-bytes")
+
+
+def fold(graph: Graph, target: Target) -> Graph:
+    """The graph with every `unite` in operations of the target."""
+    uses = graph.users
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op != "unite":
+            return value
+        (boards,) = value.args
+        if boards.lanes < 8 or not all(target.has(op, boards.lanes) for op in _SQUARE_BY_SQUARE):
+            return _by_halves(boards)
+        masked = masked_of(boards)
+        bare, mask = masked if masked and len(uses[old.args[0]]) == 1 else (boards, (ALL,) * 8)
+        return _by_squares(bare, mask)
+
+    return rewrite(graph, rule)
+
+
+def _by_halves(value: Value) -> Value:
+    while value.lanes > 2:
+        low, high = halves(value)
+        value = low | high
+    # The upper lane comes down beside itself, and the lower one of the union is the result.
+    both = value | Value("high-half", (value,), lanes=2)
+    return Value("to-general", (both,))
+
+
+def _by_squares(boards: Value, mask: Lanes) -> Value:
+    """Eight boards, each within its mask."""
+    ranks = Value("permute-bytes", (boards, constant(_BY_RANKS)), lanes=8)
+    squares = Value("affine", (constant(_FILES, 8), ranks), (0,) * 8, 8)
+    return Value("from-mask", (Value("test-bytes", (squares, constant(_turned(mask)))),))
+
+
+def _turned(boards: Lanes) -> Lanes:
+    """Of eight boards 64 bytes, one for each square: the first board is the highest bit, as in a matrix's rows."""
+    squares = [sum((board >> square & 1) << 7 - at for at, board in enumerate(boards)) for square in range(64)]
+    return tuple(sum(byte << 8 * file for file, byte in enumerate(squares[at : at + 8])) for at in range(0, 64, 8))
