@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, product
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -21,10 +21,13 @@ from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
 from setwise.codegen.passes.unit import Masks, Pass, Unit, through
 from setwise.codegen.registers.machine import OutOfRegisters
-from setwise.codegen.targets.table import Target
+from setwise.codegen.targets.table import Refused, Target
 
 MOST_FORMS = 6
 """How many forms go on at most."""
+
+LATELY = 64
+"""How many results are kept for a set that extends the one they are for; kernels of a routine are made together."""
 
 Objective = Callable[[Kernel], Any]
 """What of a kernel is compared: the least is best."""
@@ -57,8 +60,28 @@ def size(kernel: Kernel) -> tuple[int, int, int]:
 
 
 def best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
-    """The kernel of the best form in the best of its orders; OutOfRegisters where a form's own order finds none."""
+    """The kernel of the best form in the best of its orders; OutOfRegisters where a form's own order finds none.
 
+    Where an instruction set adds nothing for the routine to the one that it extends, the kernel is that one's.
+    """
+    target = plan.target
+    while target.extends and _adds_nothing(pipeline, plan, target, target.extends):
+        target = target.extends
+    return replace(_best(pipeline, replace(plan, target=target), objective), target=plan.target)
+
+
+def _adds_nothing(pipeline: Pipeline, plan: Plan, target: Target, older: Target) -> bool:
+    """Whether all forms of the routine come out alike for both."""
+    own = _selected(pipeline, plan.routine, target, plan.layout)
+    try:
+        others = _selected(pipeline, plan.routine, older, plan.layout)
+    except Refused:
+        return False
+    return [unit.graph.shape for unit in own] == [unit.graph.shape for unit in others]
+
+
+@lru_cache(LATELY)
+def _best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
     def figure(unit: Unit) -> Any:
         return objective(unit.kernel)
 
@@ -83,12 +106,18 @@ def other_orders(pipeline: Pipeline, unit: Unit) -> Iterator[Unit]:
 @cache
 def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """The forms that promise the shortest code, selected but not yet in order."""
-    masked = [_forms(pipeline, routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
-    forms = sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks))
-    selected = _different([through(pipeline.selection, replace(form, target=target)) for form in _different(forms)])
+    selected = _selected(pipeline, routine, target, layout)
     promises = sorted(((pipeline.promise(unit), unit) for unit in selected), key=itemgetter(0))
     (least, _), _ = promises[0]
     return tuple(unit for (length, _), unit in promises if length <= least + 1)[:MOST_FORMS]
+
+
+@lru_cache(LATELY)
+def _selected(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
+    """All forms in the operations of the target."""
+    masked = [_forms(pipeline, routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
+    forms = sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks))
+    return tuple(_different([through(pipeline.selection, replace(form, target=target)) for form in _different(forms)]))
 
 
 @cache

@@ -18,12 +18,14 @@ class Layout:
 
     boards: every value holds `lanes` boards, and a ray goes one direction.
     directions: every ray holds up to `lanes` directions of one board. They are of both sides where the target rotates
-    (`mixes`), else left and right ones lie apart. With one lane a ray is one direction, and all is scalar code.
+    (`mixes`), else left and right ones lie apart. Where the target unites lanes square by square, that `masks` them
+    for nothing. With one lane a ray is one direction, and all is scalar code.
     """
 
     lanes: int = 1
     boards: bool = False
     mixes: bool = False
+    masks: bool = False
 
     @property
     def packed(self) -> int:

@@ -54,6 +54,17 @@ def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
     return form
 
 
+def by_rays(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+    """Each ray by itself with runs of two alone, where that the last mask costs nothing; else by growing blockers."""
+    layout = board.layout
+    if not layout.masks:
+        return by_blockers(board, order, rooks, bishops)
+    return [
+        (ray, push.pull_by_two(ray, layout.sliders(ray, rooks, bishops), layout.board(ray, board.empty)))
+        for ray in layout.rays(order)
+    ]
+
+
 def by_blockers(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
     """Each ray by growing blockers."""
     layout = board.layout
@@ -83,6 +94,7 @@ FORMS: tuple[Form, ...] = (
     by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone
     by_walls,
     by_blockers,
+    by_rays,
 )
 
 

@@ -144,4 +144,5 @@ GFNI = replace(
     rows=(*AVX512.rows, *_GFNI, Row("from-mask", "kmovq", "d a")),
     march="icelake-client",
     told=f"{AVX512.told} && defined(__GFNI__) && defined(__AVX512VBMI__)",
+    extends=AVX512,
 )
