@@ -105,7 +105,7 @@ def check_kernels(
     """Each kernel's outcome; kernels of one contract, which stand together, share cases and expected results.
 
     They run here, or on an emulated processor: on the one that is asked for, or where this one lacks what they need;
-    there over the cases of `quick`, for it takes a hundred times as long.
+    there over the cases of `quick`, for it takes a hundred times as long. The same bytes run once.
     What a convention or an instruction set refuses is passed over; if that is all, Refused is raised.
     """
     for _, group in groupby(lowered(jobs, progress), lambda attempt: attempt[0].routine.contract):
@@ -116,9 +116,12 @@ def _judged(attempts: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Proce
     """The outcomes of kernels of one contract; those that one emulated processor runs go into its boots together."""
     from setwise.analysis.run.cases import make_cases
     from setwise.analysis.run.check import Outcome
+    from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 
-    here: list[tuple[Job, Kernel]] = []
-    elsewhere: dict[Processor, list[tuple[Job, Kernel]]] = {}
+    contract = attempts[0][0].routine.contract
+    here: list[tuple[EmulatedCode, Kernel]] = []
+    elsewhere: dict[Processor, list[EmulatedCode]] = {}
+    alike: dict[EmulatedCode, list[Job]] = {}
     for job, kernel in attempts:
         if isinstance(kernel, str):
             yield Judged(job, Outcome("failed", reason=kernel))
@@ -126,20 +129,30 @@ def _judged(attempts: Sequence[tuple[Job, Kernel | str]], quick: bool, on: Proce
         place = _place(kernel, on)
         if isinstance(place, str):
             yield Judged(job, Outcome("not run", reason=place))
-        else:
-            (here if place is None else elsewhere.setdefault(place, [])).append((job, kernel))
-    contract = attempts[0][0].routine.contract
+            continue
+        code = EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=bool(contract.elements))
+        jobs = alike.setdefault(code, [])
+        jobs.append(job)
+        if len(jobs) == 1 and place is None:
+            here.append((code, kernel))
+        elif len(jobs) == 1 and place is not None:
+            elsewhere.setdefault(place, []).append(code)
     try:
         cases = make_cases(contract, quick) if here else None
         fewer = make_cases(contract, quick=True) if elsewhere else None
     except ValueError as error:  # what cannot be checked has not passed
-        yield from (Judged(job, Outcome("failed", reason=str(error))) for job, _ in chain(here, *elsewhere.values()))
+        yield from (Judged(job, Outcome("failed", reason=str(error))) for job in chain(*alike.values()))
         return
-    if cases is not None:
-        yield from (Judged(job, run_cases(kernel, cases)) for job, kernel in here)
-    if fewer is not None:
-        for processor, kernels in elsewhere.items():
-            yield from _emulated(kernels, fewer, processor)
+
+    def outcomes() -> Iterator[tuple[EmulatedCode, Outcome]]:
+        if cases is not None:
+            yield from ((code, run_cases(kernel, cases)) for code, kernel in here)
+        if fewer is not None:
+            for processor, codes in elsewhere.items():
+                yield from zip(codes, check_emulated(codes, fewer, processor), strict=True)
+
+    for code, outcome in outcomes():
+        yield from (Judged(job, outcome) for job in alike[code])
 
 
 def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
@@ -155,17 +168,6 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
     if emulated is None or installed():
         return emulated or f"this processor lacks {', '.join(sorted(lacking))}, and Bochs has none that has them"
     return f"this processor lacks {', '.join(sorted(lacking))}; Bochs has {emulated.title}: {HOW_TO_GET}"
-
-
-def _emulated(kernels: Sequence[tuple[Job, Kernel]], cases: Cases, on: Processor) -> Iterator[Judged]:
-    from setwise.analysis.run.emulation import EmulatedCode, check_emulated
-
-    subjects = [
-        EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=bool(kernel.routine.contract.elements))
-        for _, kernel in kernels
-    ]
-    for (job, _), outcome in zip(kernels, check_emulated(subjects, cases, on), strict=True):
-        yield Judged(job, outcome)
 
 
 def run_cases(kernel: Kernel, cases: Cases) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import Any
@@ -34,7 +34,7 @@ from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.task import Argument, Place
+from setwise.analysis.run.task import Argument, Place, Task
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.raywalk import directions
 from setwise.analysis.text import counted
@@ -139,11 +139,12 @@ def prove_object(path: str, symbol: str, spec: str, abi: str | None, time_limit:
 def prove_all(
     jobs: Sequence[Job], progress: Progress | None = None, *, time_limit: float = TIME_LIMIT
 ) -> Iterator[Proof]:
-    """Each kernel's proof, one after the other; what a convention or an instruction set refuses is passed over.
+    """Each kernel's proof, one after the other, the same bytes under the same contract proved once.
 
-    Raises Refused if that is all.
+    What a convention or an instruction set refuses is passed over; if that is all, Refused is raised.
     """
     prover = Prover()
+    certificates: dict[tuple[Binary, Task], Certificate] = {}
     start = time.process_time()
     for job, kernel in lowered(jobs, progress):
         if isinstance(kernel, str):
@@ -151,7 +152,11 @@ def prove_all(
             continue
         binary = binary_of(kernel)
         spent = time.process_time() - start
-        certificate = prover.prove(binary, task_of(kernel), time_limit)
+        task = task_of(kernel)
+        if (binary, task) in certificates:
+            certificate = replace(certificates[binary, task], seconds=0.0)
+        else:
+            certificate = certificates[binary, task] = prover.prove(binary, task, time_limit)
         confirmation = confirm(kernel, certificate) if certificate.status == "refuted" else None
         yield Proof(job.key, certificate, confirmation, lowering=spent)
         start = time.process_time()

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands import prove
 from setwise.analysis.commands.jobs import jobs_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.commands.prove import Proof, certificate_text, prove_all
-from setwise.analysis.proof.certificate import Confirmation, Counterexample
+from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -70,6 +73,19 @@ def test_json_has_what_the_table_has_and_more(capsys: Capture) -> None:
         assert row["seconds"] >= 0
         assert len(row["sha256"]) == 64
         assert row["solver"].startswith("bitwuzla")
+
+
+def test_the_same_bytes_are_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    proved = []
+
+    def once(prover: Prover, binary: Binary, task: Task, limit: float) -> Certificate:
+        proved.append(binary)
+        return Certificate("proved", binary, task)
+
+    monkeypatch.setattr(Prover, "prove", once)
+    jobs = [job for isa in ("avx512", "gfni") for job in jobs_of([find(NAME)], isa, "sysv")]
+    assert [proof.status for proof in prove_all(jobs)] == ["proved"] * 6
+    assert len(proved) == 3
 
 
 def test_lanes_choose_kernels(capsys: Capture) -> None:

@@ -13,7 +13,8 @@ import pytest
 from setwise.analysis.commands.check import check_kernels
 from setwise.analysis.commands.jobs import Job, in_processes, jobs_of
 from setwise.analysis.run.cases import RANDOM_BOARDS, Cases, make_cases
-from setwise.analysis.run.check import check
+from setwise.analysis.run.check import Outcome, check
+from setwise.analysis.run.emulation import EmulatedCode
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Contract, Parameter
@@ -323,6 +324,22 @@ def test_arrays_of_all_lengths_and_what_lies_around_them(spoil: str) -> None:
     assert check(drive, cases, arrays=True).status == ("failed" if spoil else "passed")
 
 
+def test_the_same_bytes_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever instruction sets they stand for; each kernel has its outcome."""
+    require_tool("bochs")
+    ran: list[EmulatedCode] = []
+
+    def passing(codes: Sequence[EmulatedCode], *_: object) -> Iterator[Outcome]:
+        ran.extend(codes)
+        yield from (Outcome("passed") for _ in codes)
+
+    monkeypatch.setattr("setwise.analysis.run.emulation.check_emulated", passing)
+    jobs = [job for isa in ("avx512", "gfni") for job in jobs_of([find("dumb7.attacks.sout")], isa, "sysv")]
+    judged = list(check_kernels(jobs, on=processor("ice-lake")))
+    assert {one.job for one in judged if one.outcome.status == "passed"} == set(jobs)
+    assert len(ran) == len(jobs) / 2
+
+
 SPINE = [
     routine
     for routine in catalogue().values()
@@ -360,8 +377,8 @@ def test_the_whole_catalogue_passes_at_full_length() -> None:
 def test_what_this_processor_lacks_and_all_of_avx512_passes_in_bochs() -> None:
     """AVX-512 where this processor has it, too: Bochs is another check_kernels."""
     require_tool("bochs")
-    jobs = [job for job in jobs_of(list(catalogue().values()), None, None) if job.isa in LACKING | {"avx512"}]
-    judged = list(in_processes(partial(check_kernels, on=processor("skylake-server")), jobs))
+    jobs = [job for job in jobs_of(list(catalogue().values()), None, None) if job.isa in LACKING | {"avx512", "gfni"}]
+    judged = list(in_processes(partial(check_kernels, on=processor("ice-lake")), jobs))
     assert len(judged) > 500
     assert [one for one in judged if one.outcome.status != "passed"] == []
 
