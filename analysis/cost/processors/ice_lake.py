@@ -11,6 +11,7 @@ from setwise.analysis.cost.processors.table import Access, CostRow, Processor
 
 _SCHEDULE = "LLVM 19, X86SchedIceLake.td"
 _TIMED = f"{_SCHEDULE}; timed, InstLatx64, GenuineIntel00706E5_IceLakeY"
+_BOTH = "InstLatx64, GenuineIntel00606A6_ICX and GenuineIntel00706E5_IceLakeY"
 _MICROCODE = "uiCA, microArchConfigs.py, ICL: no slots to eliminate moves of general registers; OSACA, icx.yml: p0156"
 _ADDRESS = "timed, InstLatx64, GenuineIntel00706E5_IceLakeY: four a cycle"
 _JUMPS = "Fog, Microarchitecture, as copied in MzaxnaV/handmadehero_zig, misc/llvm_mca_outputs.md: jumps on p0 and p6"
@@ -28,6 +29,8 @@ _OWN = (
     CostRow("v?pmov[sz]x\\w+", "x xm", "p15", 1, _TIMED),
     CostRow("v?pshuf(d|lw|hw)|v?ps[lr]ldq|v?shufp[sd]", "xi yi", "p15", 1, _TIMED),
     CostRow("v?pshufb|v?punpck[lh]\\w+", "x y", "p15", 1, _TIMED),
+    CostRow("v?gf2p8affineqb", "xi yi", "p01", 3, f"timed, {_BOTH}: two a cycle; LLVM 19 says p01 as well"),
+    CostRow("vgf2p8affineqb", "zi", "p0", 3, f"timed, {_BOTH}: one a cycle; LLVM 19 has p05"),
 )
 
 ICE_LAKE = Processor(

@@ -16,6 +16,7 @@ _TIMED = "measured, EPYC of family 25, model 17 (2025)"
 _GUIDE = "AMD, Software Optimization Guide for Zen 4 (57647)"
 _RENAME = f"{_TIMED}; {_GUIDE}, moves and zeroes at renaming"
 _TERNARY = f"{_TIMED}: at times 2 from the second or third operand, as in nanoBench's issue 29; when, is not known"
+_LOOKED_UP = "timed, InstLatx64, AuthenticAMD0A10F11_K19_Genoa_01 and AuthenticAMD0A60F12_K19_Raphael_04"
 _FOG = "Fog, Instruction tables (2022), Zen 4"
 
 
@@ -70,6 +71,14 @@ _VECTOR = (
     CostRow("vpblendd|v?pblendw", "xi yi", "F0123", 1, _TIMED),
     CostRow("vpblendvb", "x y", "F03", 1, _TIMED),
     *_of_all_widths(f"{_MOVES}|vpblendm[bwdq]", "x{k} y{k}", "z{k}", "F0123", {"x": 1, "k": 2}),
+    *_of_all_widths(
+        "v?gf2p8affineqb",
+        "xi yi",
+        "zi",
+        "F01",
+        3,
+        f"{_LOOKED_UP}: two a cycle, half as many of 512 bits; units assumed",
+    ),
     CostRow("v?pmuludq|v?pmullw|vpmullq", "x y", "F03", 3, _TIMED),
     CostRow("vpmullq", "z", "2*F03", 3, _TIMED),
 )
@@ -86,6 +95,8 @@ _LANES = (
     CostRow("vshuf[if](32x4|64x2)|valign[dq]", "zi", "2*F12", 4, _TIMED),
     CostRow("vperm[dq]|vperm[it]2[dq]|vpermps|vpermpd", "x y", "F12", 4, _TIMED),
     CostRow("vperm[dqb]|vperm[it]2[dq]|vpermps|vpermpd", "z", "2*F12", 5, _TIMED),
+    CostRow("vpermb", "x", "F12", 2, _LOOKED_UP),
+    CostRow("vpermb", "y", "F12", 4, _LOOKED_UP),
     CostRow("vextract[if](128|32x4|64x2)", "xyi", "F12", 3, _TIMED),
     CostRow("vextract[if](32x4|64x2|32x8|64x4)", "xzi yzi", "2*F12", 4, _TIMED),
     CostRow("vinsert[if](128|32x4|64x2)", "yxi", "F12", 1, _TIMED),
