@@ -33,10 +33,11 @@ def latency_and_throughput(
 ) -> str:
     """A panel with axes of its own for each title and its points; two panels stand in a row.
 
-    `colours` are the colours and their titles for the legend.
+    `colours` are the colours and their titles for the legend, which shows those of some point.
     """
+    shown = {point.colour for _, points in panels for point in points}
     others = any(not point.ours for _, points in panels for point in points)
-    entries = [(svg.circle(7, -4, _RADIUS, colour), name) for colour, name in colours]
+    entries = [(svg.circle(7, -4, _RADIUS, colour), name) for colour, name in colours if colour in shown]
     if others:
         entries.append((svg.circle(7, -4, _RADIUS, svg.PAPER, svg.MUTED, 2), "hollow: made by a compiler"))
     explained = svg.legend(entries)

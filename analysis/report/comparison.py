@@ -29,10 +29,11 @@ def comparison(figures: Figures, classic: str) -> str:
     attacks = [f"{family}.attacks.{way}" for way in DIRECTION_SETS for family in FAMILIES]
     routines = figures.names(lambda row: row.form == "attacks")
     arrays = figures.names(lambda row: row.shape == "arrays")
+    of_arrays = [isa for isa in ISAS if any(figures.of(isa, *arrays))]
     return page(
         "comparison.md",
         classic=classic,
-        fills="\n\n".join(_fills(figures, isa) for isa in ISAS),
+        fills="\n\n".join(filter(None, (_fills(figures, isa) for isa in ISAS))),
         loops=table(
             ("Instructions of the code (moves)", "", *DIRECTIONS),
             [
@@ -46,8 +47,8 @@ def comparison(figures: Figures, classic: str) -> str:
         sets=_table(figures, "Attacks", [name for name in attacks if name in routines]),
         sides=_table(figures, "Routine", figures.names(lambda row: row.family == "sliders" and row.shape != "arrays")),
         arrays=table(
-            ("Routine", *ISAS),
-            [(code(name), *(_per_board(figures.usual(isa, name)) for isa in ISAS)) for name in arrays],
+            ("Routine", *of_arrays),
+            [(code(name), *(_per_board(figures.usual(isa, name)) for isa in of_arrays)) for name in arrays],
         ),
         remaining=_table(
             figures,
@@ -85,9 +86,10 @@ def _per_board(kernel: KernelFigures | None) -> str:
 
 
 def _fills(figures: Figures, isa: str) -> str:
-    """A table for each kind of fill on an instruction set."""
-    tables = (table((title, *DIRECTIONS), _rows(figures, forms, isa, split)) for title, forms in _FILLS)
-    return "\n\n".join((f"### {isa}", *tables))
+    """A table for each kind of fill on an instruction set; nothing where it has none."""
+    rows = {title: list(_rows(figures, forms, isa, split)) for title, forms in _FILLS}
+    tables = [table((title, *DIRECTIONS), lines) for title, lines in rows.items() if lines]
+    return "\n\n".join((f"### {isa}", *tables)) if tables else ""
 
 
 def _rows(

@@ -18,6 +18,7 @@ from setwise.analysis.report.markdown import ISAS
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
+from setwise.codegen.targets import TARGETS
 
 T = TypeVar("T")
 _CHUNK = 8  # kernels that a process makes in one go
@@ -43,12 +44,14 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
     before = compilers.recorded(folder)
     using = compilers.to_run(installed(), before, checking)
     wanted = keys()
-    names = {isa: [name for name, routine in catalogue().items() if isa in routine.isas] for isa in ISAS}
+    # Of a set that extends another one compilers make what they make of that one.
+    isas = [isa for isa in ISAS if TARGETS[isa].extends is None]
+    names = {isa: [name for name, routine in catalogue().items() if isa in routine.isas] for isa in isas}
     with Workers() as pool:
         compiling = [
             (pool.submit(compilers.made_by, compiler, isa, names[isa]), f"{compiler.name} {isa}")
             for compiler in using
-            for isa in ISAS
+            for isa in isas
         ]
         # Those that take longest first, so that no core is left with one at the end.
         longest_first = sorted(wanted, key=_long, reverse=True)
@@ -59,7 +62,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
     now = Compilers({compiler.name: compiler.version for compiler in using}, counts)
     joined, notes = compilers.joined(now, before)
     return Data(
-        figures=Figures((key, kernels[key]) for key in wanted),
+        figures=Figures((key, kernels[key]) for key in wanted).differing,
         classic=classic_listings(),
         compilers=joined,
         measured=measured.recorded(folder),

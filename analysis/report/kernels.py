@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from setwise.analysis.code.count import Counts, count, tally
@@ -83,6 +83,18 @@ class Figures(dict[FigureKey, KernelFigures]):
     def usual(self, isa: str, name: str) -> KernelFigures | None:
         """The kernel with the usual number of lanes, if there is one."""
         return next(iter(self.of(isa, name)), None)
+
+    @property
+    def differing(self) -> Figures:
+        """All but those that an instruction set takes as they are from the one that it extends."""
+
+        def taken(kernel: KernelFigures) -> bool:
+            older = TARGETS[kernel.isa].extends
+            return older is not None and replace(kernel, isa=older.name) == self.get(
+                (kernel.name, older.name, kernel.lanes)
+            )
+
+        return Figures((key, kernel) for key, kernel in self.items() if not taken(kernel))
 
     def names(self, wanted: Callable[[KernelFigures], bool]) -> list[str]:
         """The names of the routines whose kernels are wanted."""

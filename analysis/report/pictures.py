@@ -84,7 +84,8 @@ def _bars(figures: Figures) -> str:
         for isa in ISAS:
             kernels = (figures.usual(isa, f"{family}.attacks.{direction}") for family in _FAMILIES)
             bars = [Bar(kernel.family, kernel.counts.moves, kernel.counts.operations) for kernel in kernels if kernel]
-            groups.append((isa, bars))
+            if bars:
+                groups.append((isa, bars))
         panels.append((LONG[direction] + (" (push: an addition)" if direction == "east" else ""), groups))
     below = "Attacks in one direction, System V; the final ret is not counted. A vector holds 2, 4 or 8 boards."
     return moves_and_operations(panels, {family: FAMILIES[family] for family in _FAMILIES}, below)
