@@ -99,12 +99,11 @@ def _bytes(sign: int) -> Callable[[int, int], int]:
     return compute
 
 
-def _affine(squares: int, matrix: int, constant: int) -> int:
-    """Each byte times a matrix of bits, a row a byte and the first row for the highest bit, plus a constant."""
+def _affine(squares: int, matrix: int, n: int) -> int:
+    """Each byte times a matrix of bits, whose lowest byte makes the highest bit, plus a number."""
     rows = matrix.to_bytes(8, "big")
-    columns = squares.to_bytes(8, "little")
-    bits = (sum((row & byte).bit_count() % 2 << at for at, row in enumerate(rows)) for byte in columns)
-    return int.from_bytes((byte ^ constant for byte in bits), "little")
+    products = (sum((row & byte).bit_count() % 2 << at for at, row in enumerate(rows)) for byte in squares.to_bytes(8))
+    return int.from_bytes(byte ^ n for byte in products)
 
 
 def _same(text: str, **others: str) -> dict[str, str]:

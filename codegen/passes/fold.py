@@ -30,9 +30,8 @@ def fold(graph: Graph, target: Target) -> Graph:
         (boards,) = value.args
         if boards.lanes < 8 or not all(target.has(op, boards.lanes) for op in _SQUARE_BY_SQUARE):
             return _by_halves(boards)
-        masked = masked_of(boards)
-        bare, mask = masked if masked and len(uses[old.args[0]]) == 1 else (boards, (ALL,) * 8)
-        return _by_squares(bare, mask)
+        bare, mask = masked_of(boards)
+        return _by_squares(bare, mask) if mask and len(uses[old.args[0]]) == 1 else _by_squares(boards, (ALL,) * 8)
 
     return rewrite(graph, rule)
 

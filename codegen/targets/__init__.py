@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from setwise.codegen.targets.general import BMI2, X86_64
 from setwise.codegen.targets.table import Target
-from setwise.codegen.targets.vector import AVX2, AVX512, GFNI, SSE2
+from setwise.codegen.targets.vector import SETS
 
 __all__ = ["ALL_SETS", "PACKED", "SCALARS", "TARGETS", "VECTORS", "in_words"]
 
-TARGETS = {target.name: target for target in (X86_64, BMI2, SSE2, AVX2, AVX512, GFNI)}
+TARGETS = {target.name: target for target in (X86_64, BMI2, *SETS)}
 
 ALL_SETS = tuple(TARGETS)
 SCALARS = tuple(name for name, target in TARGETS.items() if not target.vectors)

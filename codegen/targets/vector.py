@@ -146,3 +146,6 @@ GFNI = replace(
     told=f"{AVX512.told} && defined(__GFNI__) && defined(__AVX512VBMI__)",
     extends=AVX512,
 )
+
+SETS = (SSE2, AVX2, AVX512, GFNI)
+"""The oldest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,8 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.targets import target_named
-from setwise.codegen.variants import MOST_FORMS, other_orders, size, variants
+from setwise.codegen.targets.vector import GFNI
+from setwise.codegen.variants import MOST_FORMS, best, other_orders, size, variants
 
 SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")]
 
@@ -39,3 +41,14 @@ def test_the_objective_decides(name: str, isa: str) -> None:
             return kernel.selected.shape != wanted.selected.shape, kernel.code != wanted.code
 
         assert lower(find(name), isa, objective=objective).code == wanted.code
+
+
+@pytest.mark.parametrize(("name", "lanes", "same"), [("push.attacks.sout", 8, True), ("sliders.union", 8, False)])
+def test_a_set_that_adds_nothing_to_a_routine_has_the_kernel_of_the_one_that_it_extends(
+    name: str, lanes: int, same: bool
+) -> None:
+    asked = plan(find(name), GFNI, "sysv", lanes)
+    taken = best(PIPELINE, asked, size)
+    assert (taken.code == lower(find(name), "avx512", lanes=lanes).code) == same
+    assert taken.target is GFNI
+    assert best(PIPELINE, replace(asked, target=replace(GFNI, extends=None)), size).code == taken.code

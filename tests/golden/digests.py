@@ -39,9 +39,8 @@ def recorded() -> list[str]:
 def main() -> None:
     """Write the file."""
     wanted = jobs()
-    progress = Progress(len(wanted))
-    made = sorted(in_processes(lines, wanted, progress))
-    progress.end()
+    with Progress(len(wanted)) as progress:
+        made = sorted(in_processes(lines, wanted, progress))
     FILE.write_text("\n".join([HEAD, *made, ""]), encoding="ascii")
     print(f"{len(made)} kernels")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets.table import Refused
 from tests.golden.digests import jobs, lines, recorded
 
@@ -36,5 +37,6 @@ def test_a_few_kernels_are_as_recorded() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_all_kernels_are_as_recorded(group: int) -> None:
-    wanted = jobs()[group::GROUPS]
+    names = sorted(catalogue())[group::GROUPS]  # all kernels of a routine together: some share their code
+    wanted = [job for job in jobs() if job.routine.name in names]
     assert sorted(lines(wanted)) == recorded_of({job.title for job in wanted})

@@ -85,6 +85,7 @@ vpcompressq vpexpandq | X{k},X Y{k}{z},Y Z{k}{z},Z
 vpcompressq | M512{k},Z M256{k},Y
 vpcmpuq | k,Z,Z,u2 k{k},Z,M512,u2 k,Z,b64,u2
 vptestmq vptestnmq | k,Z,Z k,Y,Y k{k},Z,b64
+vptestmb | k,Z,Z k,Y,M256 k{k},X,X
 vpsrlw vpsllw | X,X,u6 Z,Z,u6
 """
 ICED_ONLY = """

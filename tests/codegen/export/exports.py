@@ -30,7 +30,7 @@ SAMPLE = (
     ("subtraction.attacks.east", "x86-64 sse2 avx2 avx512"),
     ("shift.one.any", "x86-64"),
     ("exploding.rook", "x86-64"),
-    ("sliders.union", "x86-64 avx2 avx512"),
+    ("sliders.union", "x86-64 avx2 avx512 gfni"),
     ("sliders.pair", "avx2 avx512"),
     ("sliders.rays", "x86-64"),
     ("kogge-stone.attacks.east.batch", "x86-64 sse2 avx2 avx512"),
@@ -64,7 +64,13 @@ def spread(abi: str = "sysv", which: Callable[[Job], bool] = lambda job: True) -
         job = jobs[turn % len(jobs)]
         with suppress(Refused):
             found.append(kernel(job.routine.name, job.isa, abi, job.lanes))
-    return found
+    return list(filter(is_its_own, found))
+
+
+def is_its_own(one: Kernel) -> bool:
+    """Whether it is not the code of the instruction set that its own extends."""
+    older = one.target.extends
+    return older is None or lower(one.routine, older.name, one.convention.name, one.layout.lanes).code != one.code
 
 
 def every_kernel(routines: Iterable[Routine]) -> Iterator[Kernel]:
@@ -73,10 +79,10 @@ def every_kernel(routines: Iterable[Routine]) -> Iterator[Kernel]:
         for isa in TARGETS:
             for lanes in TARGETS[isa].widths:
                 for abi in CONVENTIONS:
-                    try:
-                        yield lower(routine, isa, abi, lanes if lanes > 1 else None)
-                    except (Refused, ValueError):
-                        continue
+                    with suppress(ValueError):
+                        one = lower(routine, isa, abi, lanes if lanes > 1 else None)
+                        if is_its_own(one):
+                            yield one
 
 
 def flavour_of(kernel: Kernel) -> Flavour:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from setwise.codegen.describe.values import Value, constant, parameter
-from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, general, vector
+from setwise.codegen.machine.code import Instruction, Memory, Operand, Register
 from setwise.codegen.targets.table import Row, Target, build
 
 _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
@@ -15,6 +15,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "insert": lambda n: (2, 1),
     "to-general": lambda n: (2,),
     "load-constant": lambda n: (n,),
+    "from-mask": lambda n: (1,),
     "ternary": lambda n: (n, n, n),
     "load": lambda n: (1, 1),
     "put": lambda n: (1, n),
@@ -22,6 +23,8 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
 }
 """The lanes of the arguments where they are not two of as many as the result has."""
 _LANES = {"from-general": 2, "insert": 2, "to-general": 2, "permute": 4}
+_ONE = frozenset({"to-general", "test-bytes"})
+"""Those of vectors with a result of 64 bits."""
 _COUNTED = frozenset({"shl", "shr", "rotl", "loose-shl", "loose-shr", "scaled-sum", "load-constant"})
 
 
@@ -33,9 +36,14 @@ def values(target: Target, row: Row) -> Iterator[Value]:
         many = _ARGUMENTS.get(row.op, lambda n: (n, n))(lanes)
         for shape in ((2 * lanes,), (2,))[: 1 + (lanes == 2)] if row.op == "high-half" else (many,):
             args = [parameter(at, each) for at, each in enumerate(shape)]
+            if row.op == "from-mask":
+                args = [Value("test-bytes", (parameter(0, 8), parameter(1, 8)))]
             for attr in _attributes(row.op, lanes):
-                for last in (args[-1], constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1)))):
-                    value = Value(row.op, (*args[:-1], last), attr, 1 if row.op == "to-general" else lanes)
+                numbers = (
+                    () if row.op == "from-mask" else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
+                )
+                for last in (args[-1], *numbers):
+                    value = Value(row.op, (*args[:-1], last), attr, 1 if row.op in _ONE else lanes)
                     if (row.op != "load-constant" or last.constant) and row in target.rows_for(value):
                         yield value
 
@@ -58,10 +66,11 @@ def instructions(target: Target, row: Row) -> Iterator[Instruction]:
                     spread = f"{letter.upper()}1" in row.spelt
                     args.append(Memory(64 if spread else 64 * arg.lanes, symbol="datum", broadcast=spread))
                 else:
-                    args.append(_register(max(number - 1, 0), arg.lanes))
-            result = _register(number, value.lanes)
+                    args.append(_register(max(number - 1, 0), arg))
+            result = _register(number, value)
             yield build(row, value, result, [result, *args[1:]] if row.tied else args)
 
 
-def _register(number: int, lanes: int) -> Register:
-    return vector(number, 64 * lanes) if lanes > 1 else general(Register("general", number % 16, 64).name)
+def _register(number: int, value: Value) -> Register:
+    numbers = {"general": 16, "vector": 32, "mask": 8}[value.file]
+    return Register(value.file, number % numbers, 64 * value.lanes)

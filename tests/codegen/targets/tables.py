@@ -51,6 +51,10 @@ vpermq | Y,Y,u8
 vpshufd | X,X,u8
 vextracti64x2 | X,Y,u1
 vextracti64x4 | Y,Z,u1
+vpermb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
+vgf2p8affineqb | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
+vptestmb | k,X,X k,X,M128 k,Y,Y k,Y,M256 k,Z,Z k,Z,M512
+kmovq | k,k r64,k
 """
 _NUMBERS = {**IMMEDIATES, "i31": (0, 1, 0x7F7F7F7F, 2**31 - 1)}
 _GENERAL = tuple(general(Register("general", number, 64).name) for number in range(16))
@@ -91,6 +95,8 @@ def _choices(kind: str) -> tuple[Operand, ...]:
         return (general("rcx").at(8),)
     if kind[0] == "r":
         return tuple(register.at(int(kind[1:])) for register in _GENERAL)
+    if kind == "k":
+        return tuple(Register("mask", number, 64) for number in range(8))
     return tuple(vector(n, VECTORS[kind.lower()]) for n in range(32 if kind.isupper() else 16))
 
 
@@ -98,7 +104,7 @@ def _spread(kinds: tuple[str, ...], *, pairs: bool) -> Iterator[tuple[Operand, .
     # Places go through their registers at paces that have nothing in common with 32.
     paces = (1, 3, 7, 11)
     addresses = next((tuple(memories(int(k[1:]), pairs=pairs)) for k in kinds if k[0] in "mM"), ())
-    registers = [kind for kind in kinds if kind[0] in "rxyzXYZ"]
+    registers = [kind for kind in kinds if kind[0] in "rxyzXYZk"]
     most = max((len(_choices(kind)) for kind in registers), default=1)
     if not addresses:
         steps = range(most) if pairs and len(registers) > 1 else (0, 1, 8)[: len(kinds)] or (0,)
@@ -115,7 +121,7 @@ def _spread(kinds: tuple[str, ...], *, pairs: bool) -> Iterator[tuple[Operand, .
 
 def _pick(kind: str, at: int, pace: int) -> Operand:
     choices = _choices(kind)
-    return choices[at * pace % len(choices)] if kind[0] in "rxyzXYZ" else choices[at % len(choices)]
+    return choices[at * pace % len(choices)] if kind[0] in "rxyzXYZk" else choices[at % len(choices)]
 
 
 def memories(bits: int, *, pairs: bool) -> Iterator[Memory]:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.targets import TARGETS
 from tests.codegen.assemble.corpus import CORPUS, ICED_ONLY, spelled
 from tests.codegen.assemble.test_assemble import disagreements, encoder, gas
 from tests.codegen.targets.tables import forms, instructions
+
+UNKNOWN_TO_PEACHPY = "vgf2p8affineqb"
 
 
 def test_every_mnemonic_of_the_tables_is_there() -> None:
@@ -39,6 +42,10 @@ def test_peachpy_and_iced_write_the_same_bytes(pairs: bool) -> None:
     first, second = encoder("peachpy"), encoder("iced")
     every = 1 if pairs else 3  # a third in the quick set: still every register in every place
     for instruction in islice(instructions(pairs=pairs), 0, None, every):
+        if instruction.mnemonic == UNKNOWN_TO_PEACHPY:
+            with pytest.raises(NotEncodable, match="use the assembler 'iced'"):
+                first(instruction, 0)
+            continue
         assert first(instruction, 0) == second(instruction, 0), spelled(instruction)
 
 

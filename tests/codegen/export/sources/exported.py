@@ -35,6 +35,7 @@ SAMPLE = (
     ("sliders.union", "avx2", 4),  # insert, permute, broadcast, halves
     ("sliders.union", "avx512", 8),  # three-input logic, shifts by lane
     ("sliders.union", "avx512", 4),
+    ("sliders.union", "gfni", 8),  # bytes permuted, mapped and tested
     ("sliders.pair", "avx2", 4),  # several results
     ("sliders.rays", "avx512", 8),  # eight results in one write
     ("sliders.pair", "bmi2", 1),

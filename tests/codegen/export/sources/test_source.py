@@ -5,69 +5,16 @@ from __future__ import annotations
 import pytest
 
 from setwise.codegen.describe.graph import postorder
-from setwise.codegen.describe.values import Value, constant, parameter
-from setwise.codegen.export.sources import c, rust, zig
+from setwise.codegen.export.sources import c
 from setwise.codegen.export.sources.language import folded
 from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import last_readers, source_of, unused
 from setwise.codegen.passes.place import place
-from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.sources.exported import Functions, everything, sample
 
 REGISTERS_ONLY = {"store", "reload", "argument", "address", "distance", "load-constant", "entry"}
 """Operations that `source_of` takes away, and those that only registers ask for."""
-
-NO_VECTOR_INTRINSIC = {"gather", "scatter"}
-"""pext and pdep: Zig has none, and no kernel asks for them."""
-
-
-def example(op: str, lanes: int) -> Value | None:
-    """A value of this operation on so many lanes, as selection makes it."""
-    board = parameter(0, lanes)
-    shifts = {
-        1: (3,),
-        2: (8, 56),
-        4: (8, 1, 56, 63),
-        8: (8, 1, 56, 63, 9, 7, 55, 57),
-    }[lanes]
-    attrs = {"ternary": 0xE4, "permute": 80, "blend": 0b1100_0011 & (1 << 2 * lanes) - 1, "put": 0}
-    if op in ("shl", "shr", "rotl", "loose-shl", "loose-shr", "scaled-sum"):
-        args = (board, constant(shifts)) if lanes > 1 else (board, parameter(1))
-        return Value(op, args[: 1 if lanes == 1 and op != "scaled-sum" else 2], shifts, lanes)
-    if op in ("broadcast", "from-general"):
-        return Value(op, (parameter(0),), None, lanes)
-    if op == "splat":
-        return Value(op, (parameter(0, 2),), None, lanes)
-    if op == "insert":
-        return Value(op, (parameter(0, 2), parameter(1)), None, 2)
-    if op == "to-general":
-        return Value(op, (parameter(0, 2),))
-    if op == "high-half":
-        return Value(op, (board,), None, max(2, lanes // 2))
-    if op == "load":
-        return Value(op, (parameter(0), parameter(1)), None, lanes)
-    if op == "put":
-        return Value(op, (parameter(0), board), 0)
-    if op == "put-entry":
-        return Value(op, (parameter(0), parameter(1), board), None, lanes)
-    count = {"ternary": 3, "not": 1, "permute": 1}.get(op, 2)
-    return Value(op, tuple(parameter(i, lanes) for i in range(count)), attrs.get(op), lanes)
-
-
-@pytest.mark.parametrize("printer", [c._C(), rust._Rust(), zig._Zig()], ids=lambda printer: type(printer).__name__)
-def test_every_operation_of_every_target_can_be_written(printer: c._C | rust._Rust | zig._Zig) -> None:
-    for target in TARGETS.values():
-        for lanes in target.widths:
-            vectors = {row.op for row in target.rows if row.file == "vector"}
-            scalars = {row.op for row in target.rows if row.file == "general"}
-            for op in (vectors if lanes > 1 else scalars) - REGISTERS_ONLY:
-                if isinstance(printer, zig._Zig) and op in NO_VECTOR_INTRINSIC:
-                    continue
-                value = example(op, lanes)
-                assert value is not None
-                if lanes == 1 or target.rows_for(value) or value.op in ("splat", "blend"):
-                    assert printer.operation(value, ["one", "two", "three"][: len(value.args)])
 
 
 @pytest.mark.slow
