@@ -23,6 +23,7 @@ from setwise.analysis.semantics.table import Goto, SemanticsError, State, Unknow
 _SUSPECT = 12  # rounds: more than any flood on a board needs
 _CHOICES = 256
 _LONGEST = 15  # bytes of an instruction
+_STACK = 4096  # bytes of stack that a routine may take: more has to be probed, and may be more than a thread has
 
 
 @dataclass(slots=True)
@@ -300,6 +301,8 @@ class Explorer:
     def _move_stack(self, space: Space, rsp: Bits) -> None:
         if not isinstance(rsp, Pointer) or rsp.base != space.stack or rsp.index is not None:
             raise BreachError("loses the stack pointer")
+        if self._offset(rsp) < -_STACK:
+            raise GapError(f"takes more than {_STACK} bytes of stack, which need not be there")
         space.lower(signed(rsp.offset, 64) - self.red_zone)
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:

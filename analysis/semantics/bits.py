@@ -89,6 +89,11 @@ def _only_by_one(count: Bits, flag: Flag) -> Flag | None:
     return flag if isinstance(count, int) and count == 1 else None
 
 
+def _carried(count: Bits, width: int, carry: Flag) -> Flag | None:
+    """The bit that shl and shr push out last: undefined where the count may be the width or more."""
+    return carry if width >= 32 or (isinstance(count, int) and count < width) else None
+
+
 def _shl(x: Operation) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
     count = _count(x, width)
@@ -99,8 +104,9 @@ def _shl(x: Operation) -> None:
     def carry() -> Bits:
         return bit(x, wide, width, width + 1)
 
-    overflow = _only_by_one(count, lambda: d.xor(carry(), bit(x, result, width - 1, width), 1))
-    _if_counted(x, count, width, result_flags(x, result, width) | {"cf": carry, "of": overflow, "af": None})
+    flags = result_flags(x, result, width) | {"cf": _carried(count, width, carry), "af": None}
+    flags["of"] = _only_by_one(count, lambda: d.xor(carry(), bit(x, result, width - 1, width), 1))
+    _if_counted(x, count, width, flags)
 
 
 def _shift_right(arithmetic: bool, x: Operation) -> None:
@@ -111,7 +117,11 @@ def _shift_right(arithmetic: bool, x: Operation) -> None:
     wide = (d.sar if arithmetic else d.shr)(wide, wide_count, width + 1)
     result = d.extract(wide, 1, width, width + 1)
     x.put(0, result)
-    flags: dict[str, Flag | None] = {"cf": lambda: bit(x, wide, 0, width + 1), "af": None}
+
+    def carry() -> Bits:
+        return bit(x, wide, 0, width + 1)
+
+    flags = {"cf": carry if arithmetic else _carried(count, width, carry), "af": None}
     flags["of"] = _only_by_one(count, zero if arithmetic else lambda: bit(x, a, width - 1, width))
     _if_counted(x, count, width, result_flags(x, result, width) | flags)
 
