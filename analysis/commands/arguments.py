@@ -61,7 +61,7 @@ def object_given(arguments: Namespace) -> bool:
     given = [arguments.object, arguments.symbol, *([arguments.spec] if with_spec else [])]
     if not any(given):
         return False
-    if with_spec and (not all(given) or arguments.names or arguments.isa or getattr(arguments, "lanes", None)):
+    if with_spec and (not all(given) or arguments.names or arguments.isa):
         raise ValueError("an object takes --object FILE --symbol SYM --spec NAME, and --abi if it is not sysv")
     if not all(given):
         raise ValueError("--object FILE and --symbol SYM go together, and without names")

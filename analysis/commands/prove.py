@@ -39,6 +39,7 @@ from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.raywalk import directions
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
+from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import lower
 
 EXAMPLES = (
@@ -84,7 +85,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_names(parser, f"{PATTERNS}; default: all")
     add_only_isa(parser)
     parser.add_argument(
-        "--lanes", type=int, metavar="N", help="only kernels of so many lanes: 1, 2, 4, 8 (default: all)"
+        "--lanes",
+        type=int,
+        metavar="N",
+        help="only kernels of so many lanes: 1, 2, 4, 8 (default: all); an object's function takes boards in as many",
     )
     add_only_abi(parser)
     add_object(parser, spec=True)
@@ -101,7 +105,8 @@ def run(arguments: Namespace) -> int:
     BitVectors()  # before anything is made: it says at once if there is no solver
     start = time.monotonic()
     if object_given(arguments):
-        proofs = [prove_object(arguments.object, arguments.symbol, arguments.spec, arguments.abi, arguments.time_limit)]
+        asked = (arguments.object, arguments.symbol, arguments.spec, arguments.abi, arguments.lanes)
+        proofs = [prove_object(*asked, arguments.time_limit)]
     else:
         proofs = _prove_kernels(arguments.names, arguments.isa, arguments.lanes, arguments.abi, arguments.time_limit)
     if arguments.json:
@@ -116,20 +121,30 @@ def run(arguments: Namespace) -> int:
 def _prove_kernels(
     names: Sequence[str], isa: str | None, lanes: int | None, abi: str | None, time_limit: float
 ) -> list[Proof]:
-    jobs = [job for job in jobs_of(chosen(names), isa, abi) if lanes in (None, job.lanes)]
+    return judged(partial(prove_all, time_limit=time_limit), _jobs(chosen(names), isa, lanes, abi), _effort)
+
+
+def _jobs(routines: Sequence[Routine], isa: str | None, lanes: int | None, abi: str | None) -> list[Job]:
+    jobs = [job for job in jobs_of(routines, isa, abi) if lanes in (None, job.lanes)]
     if not jobs:
         raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    return judged(partial(prove_all, time_limit=time_limit), jobs, _effort)
+    return jobs
 
 
-def prove_object(path: str, symbol: str, spec: str, abi: str | None, time_limit: float = TIME_LIMIT) -> Proof:
-    """The proof of a function of an ELF file against the contract of a routine; nothing of the file runs."""
+def prove_object(
+    path: str, symbol: str, spec: str, abi: str | None, lanes: int | None = None, time_limit: float = TIME_LIMIT
+) -> Proof:
+    """The proof of a function of an ELF file against the contract of a routine; nothing of the file runs.
+
+    With more lanes than one that takes and gives boards in vector registers.
+    """
     binary = load(path, symbol)
-    routine = find(spec)
-    kernel = lower(routine, routine.isas[0], abi or "sysv")
+    routine, abi = find(spec), abi or "sysv"
+    isa = routine.isas[0] if lanes is None else _jobs([routine], None, lanes, abi)[0].isa
+    kernel = lower(routine, isa, abi, lanes)
     certificate = Prover().prove(binary, task_of(kernel), time_limit)
     return Proof(
-        (symbol, None, 1, kernel.convention.name),
+        (symbol, None, lanes or 1, kernel.convention.name),
         certificate,
         confirm_by_stepping(certificate) if certificate.status == "refuted" else None,
         title=f"{symbol} as {routine.name}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from tests.conftest import require_module
+from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")
 
@@ -92,6 +93,27 @@ def test_lanes_choose_kernels(capsys: Capture) -> None:
     (row,) = json.loads(printed(capsys, "prove", NAME, "--isa", "avx512", "--abi", "sysv", "--lanes", "4", "--json"))
     assert row["lanes"] == 4
     assert "no kernel has 3 lanes" in complaint(capsys, "prove", NAME, "--lanes", "3")
+
+
+SUBTRACTION = """.intel_syntax noprefix
+.globl f; .type f,@function
+f: movdqa xmm2,xmm1; psubb xmm1,xmm0; psubb xmm1,xmm0; pxor xmm1,xmm2; movdqa xmm0,xmm1; ret
+.size f,.-f
+"""
+
+
+@pytest.mark.parametrize("abi", ["sysv", "win64"])
+def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi: str) -> None:
+    """Two boards with a subtraction of bytes: right in lanes, not of words, nor of twice as many lanes."""
+    made = tmp_path / "lanes.o"
+    subprocess.run([require_tool("as"), "--64", "-o", str(made), "-"], input=SUBTRACTION, text=True, check=True)
+    asked = ("prove", "--object", str(made), "--symbol", "f", "--spec", "subtraction.attacks-cleared.east")
+    shown = printed(capsys, *asked, "--abi", abi, "--lanes", "2")
+    assert "2 lanes" in shown and "sliders in xmm0, occupied in xmm1" in shown
+    assert "refuted: attacks is wrong; confirmed by stepping" in printed(capsys, *asked, "--abi", abi, status=1)
+    if abi == "sysv":
+        assert "wrong for board 2; confirmed" in printed(capsys, *asked, "--lanes", "4", status=1)
+    assert "no kernel has 3 lanes" in complaint(capsys, *asked, "--lanes", "3")
 
 
 @pytest.mark.parametrize(
