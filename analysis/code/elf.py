@@ -17,22 +17,38 @@ PAGE = 4096  # what loaders put linked files at a multiple of
 _LARGEST = 1 << 27  # bytes of a file
 _MOST = 500_000  # symbols or relocations in a table
 _LONGEST_NAME = 1 << 12
-_ALREADY_LINKED = (2, 3)  # a program, a shared library
-_OBJECT = 1
+_TYPES = (1, 2, 3)  # an object, a program, a shared library
+_NOTYPE, _OBJECT, _FUNC, _SECTION = range(4)
 _MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 21: "64-bit PowerPC", 22: "S/390", 40: "ARM", 183: "AArch64"}
 _MACHINES |= {243: "RISC-V", 258: "LoongArch"}
 
 # Flags of sections and of segments, and what the loader is told that writes into code and constants.
-WRITE, ALLOC, EXECINSTR, MERGE, STRINGS = 0x1, 0x2, 0x4, 0x10, 0x20
+WRITE, ALLOC, EXECINSTR, MERGE, STRINGS, GROUP = 0x1, 0x2, 0x4, 0x10, 0x20, 0x200
 _LOAD, _DYNAMIC = 1, 2
 EXECUTABLE, WRITABLE, READABLE = 1, 2, 4
 _DT_TEXTREL, _DT_FLAGS, _DF_TEXTREL = 22, 30, 4
 
-PROGBITS, _SYMTAB, _RELA, _NOBITS, _REL, _DYNSYM, _RELR, _VERSIONS = 1, 2, 4, 8, 9, 11, 19, 0x6FFFFFFF
+PROGBITS, _SYMTAB, _STRTAB, _RELA, NOBITS, _DYNSYM, _VERSIONS = 1, 2, 3, 4, 8, 11, 0x6FFFFFFF
+_RELOCATING = {_RELA, 9, 19, 0x4000_0014, 0x6000_0001, 0x6000_0002}  # REL, RELR, CREL, Android's two
+
+
+_KINDS = (
+    "NONE", "64", "PC32", "GOT32", "PLT32", "COPY", "GLOB_DAT", "JUMP_SLOT", "RELATIVE", "GOTPCREL", "32", "32S",
+    "16", "PC16", "8", "PC8", "DTPMOD64", "DTPOFF64", "TPOFF64", "TLSGD", "TLSLD", "DTPOFF32", "GOTTPOFF",
+    "TPOFF32", "PC64", "GOTOFF64", "GOTPC32", "GOT64", "GOTPCREL64", "GOTPC64", "GOTPLT64", "PLTOFF64", "SIZE32",
+    "SIZE64", "GOTPC32_TLSDESC", "TLSDESC_CALL", "TLSDESC", "IRELATIVE", "RELATIVE64", "39", "40", "GOTPCRELX",
+    "REX_GOTPCRELX",
+)  # fmt: skip
+THROUGH_TABLE = frozenset({"GOTPCREL", "GOTPCRELX", "REX_GOTPCRELX"})
+_WIDTHS = {1: ("8", "PC8"), 2: ("16", "PC16"), 4: ("32", "32S", "PC32", "PLT32", "SIZE32", "TPOFF32", "DTPOFF32")}
+_WIDTHS |= {8: ("64", "PC64", "SIZE64", "GOTOFF64"), 0: ("NONE",)}
+_SIZES = {kind: width for width, kinds in _WIDTHS.items() for kind in kinds}
+# Linkers rewrite the instruction around others, as much as 16 bytes for what is a thread's own.
+_AROUND = 16
 
 
 class ElfError(ValueError):
-    """A file that is no ELF file for x86-64, or damaged; the message is one line."""
+    """What cannot be read as an ELF file for x86-64, or not be taken out of one; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +93,56 @@ class Symbol:
     size: int
     hidden: bool = False
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is of its file alone."""
+        return self.bind == 0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a place in a section, and nobody else's: not weak, not unique, not a thread's, not indirect."""
+        return self.type in (_NOTYPE, _OBJECT, _FUNC, _SECTION) and self.bind in (0, 1)
+
+    @property
+    def is_section(self) -> bool:
+        """Whether it stands for a whole section."""
+        return self.type == _SECTION
+
+    @property
+    def may_be_code(self) -> bool:
+        """Whether it may be a function."""
+        return self.type in (_NOTYPE, _FUNC)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether only an assembler's source knows it."""
+        return self.is_local and self.type == _NOTYPE
+
+    @property
+    def is_exported(self) -> bool:
+        """Whether another file's of that name may take its place when a library is loaded."""
+        return not self.is_local and self.visibility == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """What is to be set at `offset`: of that kind, to the symbol of that number, with the addend."""
+    """What is to be set at `offset`: of the kind of that number, to the symbol of that number, with the addend."""
 
     offset: int
-    kind: int
+    number: int
     symbol: int
     addend: int
+
+    @property
+    def kind(self) -> str:
+        """The kind's name, without what all begin with; of unknown ones the number."""
+        return _KINDS[self.number] if self.number < len(_KINDS) else str(self.number)
+
+    def touched(self, at: int) -> range:
+        """The places that a linker may change for it, where it stands at that place."""
+        if self.kind in _SIZES:
+            return range(at, at + _SIZES[self.kind])
+        return range(at - 3, at + 4) if self.kind in THROUGH_TABLE else range(at - _AROUND, at + _AROUND)
 
 
 def read(path: str | Path) -> Elf:
@@ -104,15 +161,16 @@ class Elf:
 
     def __init__(self, content: bytes) -> None:
         self.content = content
+        self._names: dict[int, bytes] = {}
         if content[:4] != b"\x7fELF" or len(content) < 64:
             raise ElfError("not an ELF file: give an object, program or shared library of Linux")
         kind, machine, version = struct.unpack_from("<HHI", content, 16)
         if content[4:6] != b"\2\1" or machine != 62:
             made_for = _MACHINES.get(machine, "another machine")
             raise ElfError(f"made for {made_for}, not for x86-64")
-        if version != 1 or kind not in (_OBJECT, *_ALREADY_LINKED):
+        if version != 1 or kind not in _TYPES:
             raise ElfError("neither an object nor a program nor a shared library")
-        self.linked = kind != _OBJECT
+        self.linked = kind != _TYPES[0]
         self.sections = self._sections()
 
     @cached_property
@@ -157,7 +215,7 @@ class Elf:
 
     def bytes_of(self, section: Section) -> bytes:
         """A section's content in the file."""
-        return b"" if section.type == _NOBITS else self._part(section.offset, section.size, f"section {section.name}")
+        return b"" if section.type == NOBITS else self._part(section.offset, section.size, f"section {section.name}")
 
     def section(self, number: int) -> Section | None:
         """The section of that number, None where there is none, as for absolute and undefined symbols."""
@@ -180,21 +238,22 @@ class Elf:
 
     def symbol(self, table: Section, number: int) -> Symbol:
         """One entry."""
-        content = self._entries(table, 24)
-        if 24 * number + 24 > len(content):
+        if 24 * number + 24 > min(table.size, len(self.content) - table.offset):
             raise ElfError(f"damaged: it has no symbol {number}")
-        return _symbol(*struct.unpack_from("<IBBHQQ", content, 24 * number))
+        return _symbol(*struct.unpack_from("<IBBHQQ", self.content, table.offset + 24 * number))
 
     def names(self, table: Section) -> bytes:
         """The names of a table's symbols, each with a 0 behind it."""
-        section = self.section(table.link)
-        if section is None or section.type != 3:
-            raise ElfError("damaged: a table of symbols has no names")
-        return self.bytes_of(section)
+        if table.number not in self._names:
+            section = self.section(table.link)
+            if section is None or section.type != _STRTAB:
+                raise ElfError("damaged: a table of symbols has no names")
+            self._names[table.number] = self.bytes_of(section)
+        return self._names[table.number]
 
     def relocations(self, section: Section) -> tuple[Section | None, Iterator[Relocation]]:
         """What is to be set in an object's section, and the table of the symbols that are meant."""
-        found = [one for one in self.sections if one.type in (_RELA, _REL, _RELR) and one.info == section.number]
+        found = [one for one in self.sections if one.type in _RELOCATING and one.info == section.number]
         if not found:
             return None, iter(())
         if len(found) > 1 or found[0].type != _RELA:
@@ -230,16 +289,17 @@ class Elf:
             raise ElfError("damaged: its headers of sections are not as they should be, or more than 65,279")
         headers = [*struct.iter_unpack("<IIQQQQIIQQ", self._part(start, 64 * number, "the table of sections"))]
         _, kind, _, _, at, length, *_ = headers[names]
-        text = self._part(at, length, "the table of sections' names") if kind != _NOBITS else b""
+        text = self._part(at, length, "the table of sections' names") if kind != NOBITS else b""
         return tuple(Section(place, name_at(text, name), *rest) for place, (name, *rest) in enumerate(headers))
 
 
 def name_at(names: bytes, start: int) -> str:
-    """The name that begins there in a table of names."""
+    """The name that begins there in a table of names, in one line."""
     end = names.find(b"\0", start, start + _LONGEST_NAME)
     if end < 0 and (start or names):
         raise ElfError("damaged: a name without an end")
-    return names[start : max(end, start)].decode("utf-8", "backslashreplace")
+    name = names[start : max(end, start)].decode("utf-8", "backslashreplace")
+    return name if name.isprintable() else name.encode("unicode_escape").decode()
 
 
 def _symbol(name: int, info: int, other: int, section: int, value: int, size: int, *, hidden: bool = False) -> Symbol:

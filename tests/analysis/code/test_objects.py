@@ -225,6 +225,14 @@ def test_two_functions_of_one_name_are_refused(tmp_path: Path) -> None:
         load(path, "f1")
 
 
+def test_a_name_of_several_lines_is_shown_in_one(tmp_path: Path) -> None:
+    path = built(tmp_path, "one: ret\n.type one,@function\n")
+    path.write_bytes(path.read_bytes().replace(b"\0one\0", b"\0o\ne\0"))
+    with pytest.raises(ObjectError) as refused:
+        load(path, "one")
+    assert str(refused.value) == f"{path}: no function 'one': it has o\\ne"
+
+
 def test_what_the_file_does_not_say_of_the_end_is_told(tmp_path: Path) -> None:
     path = built(tmp_path, "f: test edi,edi\n je 1f\n ret\n1: ret\n nop\ng: jmp rax\n ret\n h: ret\n.globl f,g,h")
     ends = {name: load(path, name).layout for name in ("f", "g")}

@@ -324,6 +324,21 @@ behind_end:
     nort
     add rax, [rip+10b]
     ret
+#= type_crel patch=section:.rela.text.type_crel:sh_type:0x40000014: relocations in LLVM's compact form
+    zeros type_crel
+    nort
+    add rax, [rip+10b]
+    ret
+#= got_interposed: a constant that everybody sees: a library's loader may find another's of its name
+    .pushsection .rodata.got_interposed,"a",@progbits
+    .balign 8
+    .globl got_interposed_word
+got_interposed_word: .quad 0
+    .popsection
+    nort
+    mov rcx, [rip+got_interposed_word@GOTPCREL]
+    add rax, [rcx]
+    ret
 #= type_relr patch=section:.rela.text.type_relr:sh_type:19;section:.rela.text.type_relr:sh_entsize:8: packed relocations
     zeros type_relr
     nort

@@ -192,6 +192,15 @@ aligned_linked_odd:
     vmovq rax, xmm0
     ret
     .size aligned_linked_odd,.-aligned_linked_odd
+#= empty_section: a section of no bytes in front of one that is read
+    .pushsection .rodata.empty_section,"a",@progbits
+11:
+    .popsection
+    zeros empty_section_b, 8
+    nort
+    lea rcx, [rip+11b]
+    add rax, [rip+10b]
+    ret
 #= merged: a constant that linkers merge
     .pushsection .rodata.cst16,"aM",@progbits,16
     .balign 16

@@ -1,0 +1,433 @@
+"""One function taken out of its file, with the read-only sections that its operands point into.
+
+In an object they are laid out behind it and displacements set anew, as a linker does; in a linked file they keep their
+distance. What of this is so in every program that links or loads the file is said beside it (`Layout`): a distance
+between two sections of an object is not, nor what a linker or loader sets. What cannot stand alone is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode, signed
+from setwise.analysis.code.elf import (
+    ALLOC,
+    EXECINSTR,
+    EXECUTABLE,
+    GROUP,
+    MERGE,
+    NOBITS,
+    PAGE,
+    PROGBITS,
+    READABLE,
+    STRINGS,
+    THROUGH_TABLE,
+    WRITABLE,
+    WRITE,
+    Elf,
+    ElfError,
+    Relocation,
+    Section,
+    Symbol,
+    name_at,
+)
+from setwise.analysis.code.layout import Layout, Piece
+
+_ALIGNMENT = 64  # a line of the cache: as much as any operand needs
+_LONGEST = 1 << 16  # bytes of a function
+_FARTHEST = 1 << 26  # bytes of constants, and of what lies between them
+_MOST_SECTIONS = 1000  # of a linked file
+_RELATIVE = frozenset({"PC32", "PLT32"})
+# As linkers' own scripts leave them; what has another name with a point in front is put together by other rules.
+_CONSTANTS = re.compile(r"\.l?rodata(\..*)?$|[^.]")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function's symbol, and where in its section it begins; its name stands in `names`.
+
+    A size of 0 means that the file does not say.
+    """
+
+    names: bytes
+    symbol: Symbol
+    offset: int
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return name_at(self.names, self.symbol.name)
+
+    def is_called(self, name: bytes) -> bool:
+        """Whether that is its name."""
+        return self.names.startswith(name + b"\0", self.symbol.name)
+
+
+@dataclass
+class Extraction:
+    """One function on its way out of its file; what it points into is appended to `data`, a section at a time."""
+
+    elf: Elf
+    function: Function
+    known: Sequence[Function]
+    text: bytearray = field(default_factory=bytearray)
+    data: bytearray = field(default_factory=bytearray)
+    places: dict[int, int] = field(default_factory=dict)
+    """A section's number to its offset in `data`."""
+    pieces: list[Piece] = field(default_factory=list)
+    numbers: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Of a section's piece, or of that of one of its constants where they are merged, by its place there."""
+    unknown: set[int] = field(default_factory=set)
+    targets: dict[int, tuple[int, int]] = field(default_factory=dict)
+    entries: dict[int, int] = field(default_factory=dict)
+    end: str = ""
+
+    @property
+    def section(self) -> Section:
+        """The function's."""
+        return self.elf.sections[self.function.symbol.section]
+
+    @property
+    def data_offset(self) -> int:
+        """Where an object's data is laid out, from the function's start."""
+        return -(-len(self.text) // _ALIGNMENT) * _ALIGNMENT
+
+    @property
+    def origin(self) -> int:
+        """How far the function begins from a place of known alignment."""
+        address = self.function.offset + (self.section.address if self.elf.linked else 0)
+        return address % self._alignment(self.section)
+
+    def binary(self) -> Binary:
+        """The function alone."""
+        section, start = self.section, self.function.offset
+        self._check_code(section)
+        if not 0 <= start < section.size:
+            raise ElfError("has no code: its place is not in its section")
+        size = self.function.symbol.size or min(section.size, self._next()) - start
+        if start + size > section.size:
+            raise ElfError("has more code than its section")
+        if self.elf.linked:
+            content, flags = self.elf.loaded(section.address + start, min(size, _LONGEST + 1))
+            if not flags & EXECUTABLE or flags & WRITABLE:
+                raise ElfError("is not loaded as code that nothing can change")
+            if self.elf.relocates_text:
+                raise ElfError("is of a file whose code and constants are changed when it is loaded: use -fPIC")
+        else:
+            content = self.elf.bytes_of(section)[start : start + min(size, _LONGEST + 1)]
+        self.text[:] = content if self.function.symbol.size else content[: self._extent(content)]
+        if len(self.text) > _LONGEST:
+            raise ElfError(f"has more than {_LONGEST:,} bytes of code")
+        self._piece("code", section, self.origin, 0, len(self.text))
+        if self.elf.linked:
+            self._check_branches()
+            return self._in_place(section.address + start)
+        self._relocate_text()
+        self._check_branches()
+        return self._made(self.data_offset)
+
+    def _made(self, data_offset: int) -> Binary:
+        targets = tuple((at, *where) for at, where in sorted(self.targets.items()))
+        entries = tuple(sorted(self.entries.items()))
+        layout = Layout(tuple(self.pieces), frozenset(self.unknown), targets, entries, self.end)
+        return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
+
+    def _in_place(self, start: int) -> Binary:
+        """A linked function: with all sections from the first to the last that it reads, where they are."""
+        wanted = {}
+        if len(self.elf.sections) > _MOST_SECTIONS:
+            raise ElfError(f"is of a linked file with more than {_MOST_SECTIONS:,} sections")
+        for instruction in decode(bytes(self.text)):
+            memory = instruction.memory
+            if memory is None or memory.target is None or 0 <= memory.target < len(self.text):
+                continue
+            section = self._section_at(start + memory.target)
+            self._check_constant(section, f"{start + memory.target:#x}")
+            if section.address < start + len(self.text):
+                raise ElfError(f"reads {section.name} in front of it: only constants behind the code are taken along")
+            wanted[section.address] = section
+        if not wanted:
+            return self._made(0)
+        first, end = min(wanted), max(section.address + section.size for section in wanted.values())
+        if end - start > _FARTHEST:
+            raise ElfError(f"reads constants that lie further than {_FARTHEST >> 20} MiB away")
+        self.data[:] = bytes(end - first)
+        for address, section in sorted(wanted.items()):
+            content, flags = self.elf.loaded(address, section.size)
+            if not flags & READABLE or flags & WRITABLE:
+                raise ElfError(f"reads {section.name}, which is not loaded as constant")
+            self.data[address - first : address - first + section.size] = content
+            place = address - start
+            self._piece("code", self.section, place + self.origin, place, place + section.size)
+        return self._made(first - start)
+
+    def _section_at(self, address: int) -> Section:
+        for section in self.elf.sections:
+            if section.flags & ALLOC and 0 <= address - section.address < section.size:
+                return section
+        raise ElfError(f"reads {address:#x}, which lies in no section")
+
+    def _check_code(self, section: Section) -> None:
+        if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
+            raise ElfError(f"lies in {section.name}, which is no code that is loaded as it is")
+
+    def _check_constant(self, section: Section, name: str) -> None:
+        if section.flags & EXECINSTR:
+            cold = "gcc's -fno-reorder-blocks-and-partition keeps rare parts inside"
+            hint = cold if section.name == ".text.unlikely" else "only code that stands alone is judged"
+            raise ElfError(f"calls or reads '{name}', which is other code: {hint}")
+        if section.flags & WRITE or section.type == NOBITS:
+            raise ElfError(f"uses '{name}' in {section.name}, which is not constant")
+        plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
+        if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
+            raise ElfError(f"uses '{name}' in {section.name}, of which linkers need not keep what it holds")
+
+    def _next(self) -> int:
+        """Where the next function of the section begins."""
+        others = (
+            function.offset
+            for function in self.known
+            if function.symbol.section == self.function.symbol.section and not function.symbol.is_label
+        )
+        return min((offset for offset in others if offset > self.function.offset), default=1 << 62)
+
+    def _extent(self, content: bytes) -> int:
+        """How far code goes whose size is not given: to the first way out that no branch leads past.
+
+        Where it jumps by a table, nobody knows what that leads past: then to the next function.
+        """
+        at = furthest = 0
+        while at < len(content):
+            instruction = _first(content[at : at + 15])
+            at += instruction.length
+            if instruction.target is not None:
+                furthest = max(furthest, at - instruction.length + instruction.target)
+            if instruction.flow == "indirect":
+                break
+            if instruction.flow in ("return", "jump", "exception") and at > furthest:
+                self.end = f"taken to be at offset {at:#x}, where nothing leads past: the file gives no size"
+                return at
+        self.end = f"taken to be at offset {len(content):#x}, before the next function: the file gives no size"
+        return len(content)
+
+    # ---- relocations of objects
+
+    def _relocate_text(self) -> None:
+        table, relocations = self.elf.relocations(self.section)
+        instructions = decode(bytes(self.text))
+        at_offset = {at: one for one in instructions for at in range(one.offset, one.end)}
+        relocated = set()
+        for relocation in relocations:
+            at = relocation.offset - self.function.offset
+            touched = [place for place in relocation.touched(at) if 0 <= place < len(self.text)]
+            if table is None or not touched:
+                continue
+            if not self.unknown.isdisjoint(touched):
+                raise ElfError(f"is relocated twice at offset {at:#x}")
+            instruction = at_offset.get(at)
+            symbol, name = self._symbol(table, relocation)
+            if instruction is None or instruction.end < at + 4:
+                raise ElfError(f"refers to '{name}' at offset {at:#x}, where no operand lies")
+            relocated.add(instruction.offset)
+            self._relocate(instruction, at, relocation, symbol, name)
+            self.unknown.update(touched)
+        for instruction in instructions:
+            if instruction.offset not in relocated:
+                self._move_displacement(instruction)
+
+    def _relocate(self, instruction: Decoded, at: int, relocation: Relocation, symbol: Symbol, name: str) -> None:
+        """Sets an operand's displacement, or a branch's."""
+        kind, branches = relocation.kind, instruction.target is not None
+        direct = kind in _RELATIVE and (kind == "PC32" or symbol.is_local)
+        table = kind in THROUGH_TABLE and _takes_address(instruction) and at + 4 == instruction.end
+        if not (direct or (table and relocation.addend == -4)):
+            raise ElfError(
+                f"refers to '{name}' by R_X86_64_{kind}: compile it with -fPIC, so that addresses are relative"
+            )
+        field = instruction.end - 4 if branches else instruction.offset + _displacement(instruction)
+        if at != field:
+            raise ElfError(f"refers to '{name}' at offset {at:#x}, where no displacement lies")
+        if table:
+            self.text[at - 2] = 0x8D  # mov from the table of addresses to lea, as linkers do
+        offset = symbol.value + relocation.addend + instruction.end - at
+        place = self._place(instruction, symbol.section, offset, name, symbol)
+        self._set(self.text, at, place - instruction.end)
+        if table and symbol.is_exported:
+            # Another file may define it in its stead.
+            if symbol.section not in self.places:
+                raise ElfError(f"needs '{name}' of its own code by its name, which another may take")
+            start = self._start(self.elf.sections[symbol.section])
+            self.unknown.update(range(start, start + self.elf.sections[symbol.section].size))
+
+    def _symbol(self, table: Section, relocation: Relocation) -> tuple[Symbol, str]:
+        """The symbol that is meant, and its name; refused is one that another file may define, or that is no place."""
+        symbol = self.elf.symbol(table, relocation.symbol)
+        section = self.elf.section(symbol.section)
+        own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
+        name = own or (section.name if section is not None else "a symbol without a name")
+        if section is None:
+            raise ElfError(f"needs '{name}', which the file does not define: only code that stands alone is judged")
+        if not symbol.is_plain:
+            raise ElfError(f"needs '{name}', which is weak or no plain symbol: another may take its place")
+        return symbol, name
+
+    def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:
+        """Where that part of a section lies in the image, from the function's start; a new section is taken along."""
+        inside = offset - self.function.offset
+        own = number == self.function.symbol.section  # there constants among the code are meant
+        if own and 0 <= inside < len(self.text):
+            return inside
+        section = self.elf.sections[number]
+        if not own:
+            self._check_constant(section, name)
+        if not 0 <= offset <= section.size:
+            raise ElfError(f"points to '{name}' outside of {section.name}: what lies there nobody knows")
+        if number not in self.places:
+            self._take(section, own)
+        if own:
+            self.targets[instruction.offset] = 0, inside + self.origin
+        else:
+            low = self._entry(section, offset, name, symbol) if section.flags & MERGE else 0
+            self.targets[instruction.offset] = self.numbers[number, low], offset - low
+        return self._start(section) + offset
+
+    def _take(self, section: Section, own: bool) -> None:
+        self.data.extend(bytes(-len(self.data) % _ALIGNMENT))
+        self.places[section.number] = len(self.data)
+        content = self.elf.bytes_of(section)
+        if len(self.data) + len(content) > _FARTHEST:
+            raise ElfError(f"reads more than {_FARTHEST >> 20} MiB of constants")
+        self.data.extend(content)
+        start, end = self._start(section), self._start(section) + len(content)
+        if own:
+            self._piece("code", section, self.origin - self.function.offset, start, end)
+        elif not section.flags & MERGE:
+            self.numbers[section.number, 0] = self._piece(f"section {section.number}", section, 0, start, end)
+        self._relocate_data(section, own)
+
+    def _start(self, section: Section) -> int:
+        return self.data_offset + self.places[section.number]
+
+    def _entry(self, section: Section, offset: int, name: str, symbol: Symbol | None) -> int:
+        """Where the constant that is meant begins in a mergeable section; of equal ones, anywhere, linkers keep one."""
+        start, size = self._start(section), section.entry_size
+        value = -1 if symbol is None or symbol.is_section else symbol.value
+        if (
+            size not in (1, 2, 4, 8, 16, 32, 64)
+            or not 0 <= value < section.size
+            or (section.flags & STRINGS and size > 1)
+        ):
+            raise ElfError(f"uses '{name}' in {section.name}, whose constants are merged, without saying which")
+        low = value // size * size
+        high = low + size
+        if section.flags & STRINGS:
+            begin = self.places[section.number]
+            at = begin + value
+            low = max(self.data.rfind(0, max(begin, at - _LONGEST), at) + 1, begin) - begin
+            high = self.data.find(0, at, at + _LONGEST) + 1 - begin
+        if not low <= offset < high <= section.size:
+            raise ElfError(f"uses '{name}' in {section.name} beyond its end, where constants are merged")
+        if (section.number, low) not in self.numbers:
+            base = f"section {section.number} at {low}"
+            self.numbers[section.number, low] = self._piece(base, section, 0, start + low, start + high)
+        return low
+
+    def _piece(self, base: str, section: Section, origin: int, start: int, end: int) -> int:
+        """A new piece's number."""
+        alignment = self._alignment(section)
+        if section.flags & MERGE:
+            alignment = 1 if section.flags & STRINGS else min(alignment, section.entry_size)
+        self.pieces.append(Piece(base, alignment, origin, start, end))
+        return len(self.pieces) - 1
+
+    def _alignment(self, section: Section) -> int:
+        """What a section's place is a multiple of; of a linked file, of all that is loaded."""
+        if self.elf.linked:
+            return PAGE
+        alignment = section.alignment or 1
+        if alignment & (alignment - 1):
+            raise ElfError(f"needs {section.name}, whose alignment is {alignment}, which is no power of 2")
+        return min(alignment, PAGE)
+
+    def _relocate_data(self, section: Section, own: bool) -> None:
+        """Tables of distances from the table to the code, as switches have them; all else is unknown."""
+        table, relocations = self.elf.relocations(section)
+        start = self._start(section)
+        for relocation in relocations:
+            at, kind = start + relocation.offset, relocation.kind
+            touched = [one for one in relocation.touched(at) if start <= one < start + section.size]
+            if self.unknown.isdisjoint(touched) and table is not None and touched and not own:
+                self._enter(self.elf.symbol(table, relocation.symbol), relocation.addend, kind, at)
+            else:
+                for place in touched:
+                    for before in range(place - 3, place + 1):
+                        self.entries.pop(before, None)
+            self.unknown.update(touched)
+
+    def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
+        """A distance that stands at that place of the image, to the function or to what is not known."""
+        if kind not in _RELATIVE:
+            raise ElfError(f"has a table of addresses (R_X86_64_{kind}): with -fPIC they would be relative")
+        place = symbol.value + addend - self.function.offset
+        if symbol.section == self.function.symbol.section:
+            self._set(self.data, at - self.data_offset, place - at)
+            if kind == "PC32" and symbol.is_local:
+                self.entries[at] = place
+
+    def _move_displacement(self, instruction: Decoded) -> None:
+        """An operand that the assembler resolved: constants of the function's own section, perhaps outside of it."""
+        memory = instruction.memory
+        if memory is not None and memory.target is not None and not 0 <= memory.target < len(self.text):
+            offset = self.function.offset + memory.target
+            if not 0 <= offset <= self.section.size:
+                return  # perhaps no instruction at all, but constants among the code
+            place = self._place(instruction, self.function.symbol.section, offset, f"offset {offset:#x}")
+            at = instruction.offset + _displacement(instruction)
+            self._set(self.text, at, place - instruction.end)
+            self.unknown.update(range(at, at + 4))
+
+    def _check_branches(self) -> None:
+        """Refuses what leaves the function other than by ret."""
+        for instruction in decode(bytes(self.text)):
+            target, memory = instruction.target, instruction.memory
+            far = instruction.flow == "indirect" and memory is not None and memory.bits != 64
+            if far or instruction.flow == "call" or (target is not None and not 0 <= target < len(self.text)):
+                text = instruction.text()
+                raise ElfError(f"leaves its own code by '{text}': only code that stands alone is judged")
+
+    def _set(self, content: bytearray, at: int, value: int) -> None:
+        if not -(1 << 31) <= value < 1 << 31:
+            raise ElfError("points further than 2 GiB")
+        content[at : at + 4] = value.to_bytes(4, "little", signed=True)
+
+
+def _takes_address(instruction: Decoded) -> bool:
+    """Whether it is a mov of 64 bits from memory, which a linker may turn into lea."""
+    return instruction.mnemonic == "mov" and instruction.raw[1:2] == b"\x8b" and instruction.raw[0] & 0xF8 == 0x48
+
+
+_PROBE = bytes.fromhex("11335577")
+
+
+def _displacement(instruction: Decoded) -> int:
+    """Where the displacement of a rip-relative operand stands: tried, for behind it may be an immediate."""
+    for behind in (0, 1, 2, 4):
+        at = instruction.length - 4 - behind
+        if instruction.memory is None or instruction.memory.target is None or at < 1:
+            break
+        (probed,) = decode(instruction.raw[:at] + _PROBE + instruction.raw[at + 4 :])[:1]
+        memory = probed.memory
+        if memory is not None and memory.target == signed(int.from_bytes(_PROBE, "little"), 32) + instruction.length:
+            return at
+    raise ElfError(f"has no displacement in '{instruction.text()}'")
+
+
+def _first(content: bytes) -> Decoded:
+    for length in range(1, len(content) + 1):
+        try:
+            return decode(content[:length])[0]
+        except DecodeError:
+            continue
+    raise DecodeError(f"holds no instruction at {content.hex(' ')}")
