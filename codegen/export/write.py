@@ -136,6 +136,8 @@ def _put_in_place(new: Path, target: Path) -> None:
     if not os.path.lexists(target):
         new.rename(target)
         return
+    if not os.access(target, os.W_OK | os.X_OK):  # what is in it could not be removed
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     shutil.copymode(target, new)
     if _exchanged(new, target):
         return
@@ -238,5 +240,4 @@ def _system_error(error: OSError | ValueError, target: Path) -> str:
     """What the system said, in one line, with what can be done."""
     if not isinstance(error, OSError):
         return f"{str(target)!r} is no name of a directory: {error}"
-    about = str(error.filename or target)
-    return f"{about}: {(error.strerror or str(error)).lower()}: nothing was written; give another directory"
+    return f"{target}: {(error.strerror or str(error)).lower()}: nothing was written; give another directory"

@@ -79,6 +79,14 @@ def test_a_link_or_a_directory_is_no_file_of_an_export(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["two.s"]
 
 
+def test_a_directory_that_may_not_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(NotWritten, match="out: permission denied: nothing was written"):
+        write(tmp_path / "out", FILES)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 def test_a_link_to_a_directory_leads_there(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     write(tmp_path / "link", FILES)
