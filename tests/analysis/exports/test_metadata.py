@@ -6,7 +6,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from copy import deepcopy
 from pathlib import Path
@@ -173,3 +173,16 @@ def test_every_beginning_of_the_file_is_refused(step: int, tmp_path: Path) -> No
         path.write_bytes(content[:length])
         with pytest.raises(MetadataError):
             read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: text.replace("{", '{\n "edition": 1,', 1), str.strip, lambda text: text + " "]
+)
+def test_other_words_for_the_same_are_refused(change: Callable[[str], str], tmp_path: Path) -> None:
+    """A key that stands there twice, above all: readers differ in which of them they take."""
+    with redirect_stdout(io.StringIO()):
+        assert main(["export", "shift.one.nort", "--format", "nasm", "--unproved", "-o", str(tmp_path)]) == 0
+    path = tmp_path / NAME
+    path.write_text(change(path.read_text()))
+    with pytest.raises(MetadataError, match="other words for the same"):
+        read(tmp_path)
