@@ -74,13 +74,15 @@ def chosen(need: Need, isa: str, figures: Figures) -> KernelFigures | None:
 def _which(figures: Figures, measured: Measured | None) -> str:
     lines = []
     for need in NEEDS:
-        for at, isa in enumerate(need.isas):
+        words = need.words
+        for isa in need.isas:
             if kernel := chosen(need, isa, figures):
                 length = figure(kernel.per_board) if kernel.shape == "arrays" else kernel.counts.instructions
                 cycles = [_both(kernel.bounds.get(name)) for name in TITLES]
                 if measured:
                     cycles.insert(0, _cycles(measured.ours(kernel.key, mode) for mode in ("independent", "chained")))
-                lines.append(("" if at else need.words, _HAS[isa], _named(kernel), length, *cycles))
+                lines.append((words, _HAS[isa], _named(kernel), length, *cycles))
+                words = ""
     here = [f"measured, {TITLES.get(measured.processor, measured.machine)}"] if measured else []
     bounds = (f"{title}, bound" for title in TITLES.values())
     return table(("You need", "CPU with", "Kernel", "instructions", *here, *bounds), lines, left=3)
