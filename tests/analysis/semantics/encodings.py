@@ -43,7 +43,7 @@ def encoded(name: str, memory: int) -> list[bytes]:
     either, always = any(kind.endswith("or_mem") for kind in kinds), "mem" in kinds
     made = []
     for in_memory, broadcast, masked, zeroing, number in product(
-        *([False, True] if chance else [False] for chance in (either, True, True, True)), (3, 0xB5)
+        *([False, True] if chance else [False] for chance in (either, True, True, True)), (3, 0xB5, 0xC1)
     ):
         in_memory = in_memory or always
         if (broadcast and not (in_memory and info.can_broadcast)) or (zeroing and not masked):
