@@ -50,7 +50,7 @@ def _run(kernel: Kernel, binary: Binary, found: Counterexample) -> tuple[tuple[i
     results = columns[found.alias] if found.alias is not None else (_U64 * len(junk))(*junk)
     before = [list(column) for column in columns]
     with runner(kernel, binary.image, len(binary.data)) as running:
-        violation = running.run([ctypes.addressof(one) for one in columns], ctypes.addressof(results), lanes)
+        violation = running.run([ctypes.addressof(column) for column in columns], ctypes.addressof(results), lanes)
     got = tuple(results[found.lane * number + at] for at in range(number)) if lanes else ()
     named = zip((name for name, _ in found.inputs), columns, before, strict=True)
     others = (f"changes {name}" for name, now, was in named if now is not results and list(now) != was)

@@ -52,24 +52,24 @@ def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions
 
 def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
     """What makes a counterexample easy to read, the most welcome first."""
-    unknown = [(one, word) for one, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
+    unknown = [(argument, word) for argument, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
     sliders: Bits = 0
     boards: list[Bits] = []
-    for one, word in unknown:
-        if one.kind == "board":
+    for argument, word in unknown:
+        if argument.kind == "board":
             sliders = domain.or_(sliders, word, 64)
             boards.append(word)
-    for one, word in unknown:
-        if one.kind in ("empty", "occupied"):
-            blockers = domain.not_(word, 64) if one.kind == "empty" else word
+    for argument, word in unknown:
+        if argument.kind in ("empty", "occupied"):
+            blockers = domain.not_(word, 64) if argument.kind == "empty" else word
             boards.append(domain.and_(blockers, domain.not_(sliders, 64), 64))
     for word in boards:
         fewer = word
         for _ in range(_FEW_PIECES):
             yield domain.eq(fewer, 0, 64)
             fewer = domain.and_(fewer, domain.sub(fewer, 1, 64), 64)
-    for one, word in unknown:
-        if one.kind == "empty":
+    for argument, word in unknown:
+        if argument.kind == "empty":
             yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
     for word in boards:
         for low in _LOW:
@@ -92,16 +92,17 @@ def counterexample(
     The expected results are computed a second time, over integers; Disagreement if they are others.
     """
     inputs = tuple(
-        (one.name, tuple(model(word, 64) for word in lanes)) for one, lanes in zip(task.words, case.words, strict=True)
+        (argument.name, tuple(model(word, 64) for word in lanes))
+        for argument, lanes in zip(task.words, case.words, strict=True)
     )
     registers = {name: model(value, 64) for name, value in entry.words()}
     wanted: tuple[int, ...] = ()
     got: tuple[int, ...] = ()
     if case.lanes:
         wanted = task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
-        if wanted != tuple(model(one, 64) for one in expected):
+        if wanted != tuple(model(word, 64) for word in expected):
             raise Disagreement(f"the specification over integers is not that over bit-vectors: {inputs}")
-        got = () if state is None else tuple(_number(model, one) for one in results(task, case, state, lane))
+        got = () if state is None else tuple(_number(model, result) for result in results(task, case, state, lane))
     return Counterexample(what, inputs, lane, wanted, got, registers, alias=case.alias, runs=state is not None)
 
 

@@ -36,7 +36,7 @@ class Image:
         for piece in self._pieces:
             area = Area(piece.origin, piece.origin + piece.end - piece.start, piece.start)
             others = self.areas.get(self._base(piece), [])
-            kept = [one for one in others if not (area.low <= one.low and one.high <= area.high)]
+            kept = [other for other in others if not (area.low <= other.low and other.high <= area.high)]
             self.areas[self._base(piece)] = [*kept, area]
         self.targets: Mapping[int, Bits] = {
             at: Pointer(self._base(self._pieces[number]), offset % (1 << 64)) for at, number, offset in layout.targets

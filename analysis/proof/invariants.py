@@ -78,7 +78,7 @@ class Carries:
     def _head(self, pair: Sequence[Variable], words: Words) -> LoopHead:
         (a, b), domain = words, self.domain
         whole = domain.and_(domain.add(a, domain.shl(b, 1, 64), 64), (1 << self.bits) - 1, 64)
-        small = [domain.eq(domain.shr(one, self.bits, 64), 0, 64) for one in words if self.bits < 64]
+        small = [domain.eq(domain.shr(word, self.bits, 64), 0, 64) for word in words if self.bits < 64]
         lowest = domain.and_(b, domain.sub(0, b, 64), 64)
         return LoopHead(dict(zip(pair, words, strict=True)), [domain.eq(whole, self.total, 64), *small], lowest, b)
 

@@ -60,7 +60,7 @@ class Loops:
     def _try(self, path: Path, variables: Sequence[Variable], invariant: Invariant, model: Model) -> Ways | str:
         """The ways on if this is an invariant, else what is wrong with it; nothing to say where it is wrong at once."""
         first = self._claims(path, invariant.at(invariant.first))
-        if not all(model(one, 1) for one in first) or not self._sure(path, first):
+        if not all(model(condition, 1) for condition in first) or not self._sure(path, first):
             return ""
         why = ""
         telling = self._sure(path, [self._tells(path, invariant.at(invariant.first))])
@@ -80,7 +80,7 @@ class Loops:
         if tells:
             start.conditions = (*start.conditions, self._tells(start, before))
         backs, rest = self._round(start.fork(start.offset, 1))
-        stop = next((one for one in rest if isinstance(one, Stop)), None)
+        stop = next((end for end in rest if isinstance(end, Stop)), None)
         if stop is not None:
             return stop.complaint
         for back in backs:
@@ -112,7 +112,7 @@ class Loops:
 
     def _sure(self, path: Path, conditions: Sequence[Bits]) -> bool:
         """Whether all conditions hold on this path; asked one by one, for together sums are hard."""
-        return all(self.explorer.sure(path, one) for one in conditions)
+        return all(self.explorer.sure(path, condition) for condition in conditions)
 
     def _tells(self, path: Path, head: LoopHead) -> Bits:
         """Whether the zero flag tells of what it may tell, as where a loop is entered before its test."""
@@ -162,7 +162,9 @@ class Loops:
                 space.store(Pointer(space.stack, variable[0] % (1 << 64)), variable[1], value)
             else:
                 state.registers[variable] = value
-        lost = frozenset().union(*(one.flags_undefined for one in _body(self.explorer.code, path.offset)))
+        lost = frozenset().union(
+            *(instruction.flags_undefined for instruction in _body(self.explorer.code, path.offset))
+        )
         for name, flag in state.flags.items():
             known = flag is not None and name not in lost
             state.flags[name] = partial(unknown, f"{name} of loop {len(path.inside)}", 1) if known else None
@@ -190,17 +192,17 @@ def _width(variable: Variable) -> int:
 
 def _body(code: Program, head: int) -> list[Decoded]:
     """The instructions from the head to the last branch back to it."""
-    last = max(one.offset for one in code.instructions if one.target == head)
-    return [one for one in code.instructions if head <= one.offset <= last]
+    last = max(i.offset for i in code.instructions if i.target == head)
+    return [i for i in code.instructions if head <= i.offset <= last]
 
 
 def _variables(body: Sequence[Decoded], path: Path) -> Iterator[Variable]:
     """What these instructions write: registers, and words of the stack."""
-    written = sorted(set().union(*(one.writes for one in body)))
+    written = sorted(set().union(*(instruction.writes for instruction in body)))
     yield from (name for name in written if name in path.state.registers or name in path.state.vectors)
     found: set[tuple[int, int]] = set()
-    for one in body:
-        target = one.operands[0] if one.stores and one.operands else None
+    for instruction in body:
+        target = instruction.operands[0] if instruction.stores and instruction.operands else None
         if isinstance(target, Mem) and target.base is not None and target.index is None:
             address = path.state.registers.get(target.base.full)
             if isinstance(address, Pointer) and address.base == path.space.stack:

@@ -119,7 +119,9 @@ class Space:
 
     def copy(self) -> Space:
         """A memory that may go another way."""
-        kept = {base: Cells(one.name, one.low, one.high, dict(one.content)) for base, one in self.cells.items()}
+        kept = {
+            base: Cells(cells.name, cells.low, cells.high, dict(cells.content)) for base, cells in self.cells.items()
+        }
         arrays = self.arrays and replace(self.arrays, round=self.arrays.round.copy())
         return replace(self, cells=kept, arrays=arrays, must=[*self.must])
 
@@ -212,7 +214,7 @@ class Space:
 
     def _regions(self) -> list[tuple[Base, int, int]]:
         constants = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
-        return [*constants, *((base, one.low, one.high) for base, one in self.cells.items())]
+        return [*constants, *((base, cells.low, cells.high) for base, cells in self.cells.items())]
 
     def _writable(self, pointer: Pointer, size: int, does: str) -> tuple[Cells, int]:
         cells = self.cells[pointer.base]

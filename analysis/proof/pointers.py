@@ -120,8 +120,8 @@ class Addresses(BitVectors):
         elif deeper and kind in (kinds.BV_ADD, kinds.BV_SUB):
             self._add_up(children[0], times, parts, deeper - 1)
             self._add_up(children[1], times if kind == kinds.BV_ADD else -times, parts, deeper - 1)
-        elif deeper and kind == kinds.BV_MUL and (known := [one for one in children if one.is_value()]):
-            (other,) = [one for one in children if not one.is_value()]
+        elif deeper and kind == kinds.BV_MUL and (known := [child for child in children if child.is_value()]):
+            (other,) = [child for child in children if not child.is_value()]
             self._add_up(other, times * int(known[0].value(10)), parts, deeper - 1)
         elif deeper and (shift := self._shift(term)) is not None:
             self._add_up(children[0].children()[0], times << shift, parts, deeper - 1)

@@ -125,20 +125,20 @@ class Prover:
             yield Case((), count=self._unknown("number of boards", 64))
             return
         choices: list[list[tuple[Bits, ...]]] = []
-        for one in task.words:
-            if one.kind in _SPLIT and 0 < one.below <= 64:
-                choices.append([(value,) for value in range(one.below)])
-            elif one.kind == "direction9":
-                choices.append([*((value,) for value in range(9)), (self._word(one, 0),)])
+        for argument in task.words:
+            if argument.kind in _SPLIT and 0 < argument.below <= 64:
+                choices.append([(value,) for value in range(argument.below)])
+            elif argument.kind == "direction9":
+                choices.append([*((value,) for value in range(9)), (self._word(argument, 0),)])
             else:
-                choices.append([tuple(self._word(one, lane) for lane in range(one.place.lanes))])
+                choices.append([tuple(self._word(argument, lane) for lane in range(argument.place.lanes))])
         for words in product(*choices):
             yield Case(words)
 
     def _few(self, task: Task) -> Iterator[Case]:
         """Arrays of a few boards, the result apart or in the place of an input."""
         for count in _FEW:
-            words = tuple(tuple(self._word(one, lane) for lane in range(count)) for one in task.elements)
+            words = tuple(tuple(self._word(board, lane) for lane in range(count)) for board in task.elements)
             for alias in (None, *range(len(task.elements))):
                 yield Case(words, count=count, alias=alias)
 
@@ -146,7 +146,11 @@ class Prover:
         """Known words, where the task is a sum: a solver finds it hard to undo many additions in a row."""
         if _carry_bits(task):
             for words in samples(len(task.words)):
-                yield Case(tuple((word % (one.below or 1 << 64),) for one, word in zip(task.words, words, strict=True)))
+                yield Case(
+                    tuple(
+                        (word % (argument.below or 1 << 64),) for argument, word in zip(task.words, words, strict=True)
+                    )
+                )
 
     def _word(self, argument: Argument, lane: int) -> Bits:
         return self._unknown(argument.name if lane == 0 else f"{argument.name}.{lane}", 64)
@@ -159,7 +163,7 @@ class Prover:
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
         """The specification's results for these words, made once."""
-        kinds = tuple(one.kind for one in task.words)
+        kinds = tuple(argument.kind for argument in task.words)
         key = (task.specification, task.direction, task.board_kind, kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
@@ -167,9 +171,9 @@ class Prover:
 
     def _prove_case(self, code: Program, task: Task, case: Case, so_far: Certificate, by_step: bool) -> Certificate:
         assumed = [assumptions(task, self.domain, case.lane(lane)) for lane in range(case.lanes)]
-        together = [one for lane in assumed for one in lane]
-        for one, words in zip(task.words, case.words, strict=False):
-            if one.kind == "direction9" and not isinstance(words[0], int):
+        together = [assumption for lane in assumed for assumption in lane]
+        for argument, words in zip(task.words, case.words, strict=False):
+            if argument.kind == "direction9" and not isinstance(words[0], int):
                 together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are cases of their own
         if task.elements and not isinstance(case.count, int):
             together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
@@ -250,13 +254,13 @@ class Prover:
             )
         ]
         return not self.solver.possible(
-            [*assumptions(task, self.domain, case.lane(0)), self._any([one] for one in differs)]
+            [*assumptions(task, self.domain, case.lane(0)), self._any([difference] for difference in differs)]
         )
 
     def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> list[list[_Failure]]:
         """Claims to be asked about together: those of one lane; or one by one, which is better for sums."""
         if one_by_one:
-            return [[one] for one in failures]
+            return [[failure] for failure in failures]
         by_lane: dict[int | None, list[_Failure]] = {}
         for failure in failures:
             by_lane.setdefault(failure.claim.lane, []).append(failure)
@@ -290,11 +294,11 @@ class Prover:
         last = self.domain.add(arrays.frontier, arrays.round.farthest - 1, 64)
         if explorer.possible(path, self.domain.not_(self.domain.ult(last, arrays.count, 64), 1)):
             raise GapError("a round touches boards behind the arrays' end")
-        plain = [self._word(one, 0) for one in task.elements]
+        plain = [self._word(board, 0) for board in task.elements]
         assumed = assumptions(task, self.domain, plain)
         for place, value in written.items():
             # Under the names of single boards, so that the same is not asked for every place.
-            words = [arrays.board(one.name, place) for one in task.elements]
+            words = [arrays.board(board.name, place) for board in task.elements]
             swap = [*zip(words, plain, strict=True), *zip(plain, words, strict=True)]
             renamed = self.domain.renamed(value, dict(swap), 64)
             differs = self.domain.ne(renamed, self._expected(task, plain)[0], 64)

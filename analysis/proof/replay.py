@@ -29,7 +29,7 @@ def confirm_by_stepping(certificate: Certificate) -> Confirmation:
         return Confirmation("not confirmed", "not confirmed, for there is no example")
     # Nothing is known of the stack's place; what depends on it shows at one of these.
     tried = [_step(certificate, certificate.counterexample, STACK + offset) for offset in _OFFSETS]
-    return next((one for one in tried if one.status == "confirmed"), tried[0])
+    return next((replay for replay in tried if replay.status == "confirmed"), tried[0])
 
 
 def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirmation:
@@ -75,7 +75,7 @@ class _Replay(Machine):
             self._registers(),
             dict(self._memory()),
             self._code.instructions,
-            stack={one.place.offset: self._word(one) for one in self._task.arguments if one.place.file == "stack"},
+            stack={a.place.offset: self._word(a) for a in self._task.arguments if a.place.file == "stack"},
             rsp=rsp,
             above=self._task.stack,
             code=CODE + (shift_of(certificate.binary) or 0),
@@ -116,7 +116,7 @@ class _Replay(Machine):
         if task.elements:
             place, block = Place("memory"), self._result
             return (self._read(place, lane, block),) if self._count else ()
-        return tuple(self._read(one.place, lane, RESULTS) for one in task.results)
+        return tuple(self._read(result.place, lane, RESULTS) for result in task.results)
 
     def broken(self) -> Iterator[str]:
         """What is not as it was at the entry, and has to be."""
@@ -155,7 +155,7 @@ class _Replay(Machine):
             if self._found.alias is None:
                 yield self._result, _bytes(never * self._count)
             return
-        places = [one.place for one in self._task.results]
+        places = [result.place for result in self._task.results]
         content = bytearray(max(place.offset + 8 * place.lanes for place in places))
         for place, word in zip(places, never, strict=True):
             content[place.offset : place.offset + 8 * place.lanes] = _bytes([word] * place.lanes)
@@ -167,22 +167,22 @@ class _Replay(Machine):
         for name in VECTORS:
             if f"{name}.0" in given:
                 registers[name] = [given[f"{name}.{lane}"] for lane in range(8)]
-        for one in self._task.arguments:
-            if one.place.file == "general":
-                registers[one.place.register] = self._word(one)
-            elif one.place.file == "vector":
-                lanes = dict(self._found.inputs)[one.name]
-                rest = [given.get(f"{one.place.register}.{lane}", 0) for lane in range(len(lanes), 8)]
-                registers[one.place.register] = [*lanes, *rest]
+        for argument in self._task.arguments:
+            if argument.place.file == "general":
+                registers[argument.place.register] = self._word(argument)
+            elif argument.place.file == "vector":
+                lanes = dict(self._found.inputs)[argument.name]
+                rest = [given.get(f"{argument.place.register}.{lane}", 0) for lane in range(len(lanes), 8)]
+                registers[argument.place.register] = [*lanes, *rest]
         return registers
 
-    def _word(self, one: Argument) -> int | str:
+    def _word(self, argument: Argument) -> int | str:
         """What an argument that is no vector holds: a number, or a buffer for its address."""
-        if one.kind == "results":
+        if argument.kind == "results":
             return RESULTS
-        if one.kind == "boards":
-            return self._result if one.name == self._task.arrays[-1] else one.name
-        return self._count if one.kind == "count" else dict(self._found.inputs)[one.name][0]
+        if argument.kind == "boards":
+            return self._result if argument.name == self._task.arrays[-1] else argument.name
+        return self._count if argument.kind == "count" else dict(self._found.inputs)[argument.name][0]
 
     def _read(self, place: Place, lane: int, buffer: str) -> int:
         block = self.buffers[buffer].content if buffer in self.buffers else b""

@@ -89,9 +89,9 @@ class Solver:
         for wish in wishes:
             if isinstance(wish, int):
                 continue
-            one = self.domain.is_true(wish)
-            if _answer(solver, one) == bitwuzla.Result.SAT:
-                solver.assert_formula(one)
+            known = self.domain.is_true(wish)
+            if _answer(solver, known) == bitwuzla.Result.SAT:
+                solver.assert_formula(known)
         return self._model(solver) if self._holds(_answer(solver)) else None
 
     def _ask(self, terms: Sequence[Any], sums: bool) -> Model | None:

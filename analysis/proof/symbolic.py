@@ -89,9 +89,7 @@ class Program:
         self.binary, self.image = binary, Image(binary)
         self.instructions = decode(binary.text)
         self._at = {instruction.offset: instruction for instruction in self.instructions}
-        self.heads = frozenset(
-            one.target for one in self.instructions if one.target is not None and one.target <= one.offset
-        )
+        self.heads = frozenset(i.target for i in self.instructions if i.target is not None and i.target <= i.offset)
         """Where branches go back to."""
 
     def at(self, offset: int) -> Decoded:
@@ -116,8 +114,10 @@ class Program:
             if layout is not None and not layout.unknown.isdisjoint(range(offset, offset + length)):
                 raise GapError(f"executes bytes at offset {offset:#x} that a linker sets")
             operands = tuple(
-                replace(one, target=one.target + offset) if isinstance(one, Mem) and one.target is not None else one
-                for one in found.operands
+                replace(operand, target=operand.target + offset)
+                if isinstance(operand, Mem) and operand.target is not None
+                else operand
+                for operand in found.operands
             )
             target = None if found.target is None else found.target + offset
             return replace(found, offset=offset, operands=operands, target=target)
@@ -192,7 +192,7 @@ class Explorer:
         """Whether the condition holds on this path, whatever the unknowns are."""
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
-        known = any(one is condition or (not isinstance(one, int) and one == condition) for one in path.conditions)
+        known = any(term is condition or (not isinstance(term, int) and term == condition) for term in path.conditions)
         return known or not self.possible(path, self.domain.not_(condition, 1))
 
     def model(self, path: Path, *more: Bits) -> Model | None:
