@@ -122,7 +122,7 @@ def test_run_takes_the_best_that_the_processor_has(capsys: Capture, monkeypatch:
 def test_run_on_another_processor(capsys: Capture) -> None:
     require_tool("bochs")
     out = printed(capsys, "run", "sliders.pair", "--on", "icelake", "--fen", "8/8/8/3R4/8/8/8/k1K5 w")
-    assert out.startswith("sliders.pair, avx512, sysv, on Ice Lake (emulated)\n")
+    assert out.startswith("sliders.pair, gfni, sysv, on Ice Lake (emulated)\n")
     assert "0x0808_08f7_0808_0808" in out
     assert printed(capsys, "run", "sliders.pair", "--on", "nehalem", "--fen", "8/8/8/8/8/8/8/k1K5 w").startswith(
         "sliders.pair, x86-64, sysv, on Nehalem"
