@@ -40,10 +40,12 @@ QUICK = (
 VECTORS = ("kogge-stone.attacks.queen", "sliders.union", "sliders.rays", "kogge-stone.attacks.soWe.batch")
 # What a mutant must end in. "confirmed": refuted, and wrong when it is stepped, and when it runs, where the processor
 # has the instructions. "breach": refuted by what is not safe to run, and only stepped. Two more are set aside and
-# another mutant takes their place: "refused", an instruction without semantics; "elsewhere", refuted where addresses or
-# memory are such as they are not in a run.
+# another mutant takes their place: "refused", an instruction without semantics, or an address put together from other
+# bits, which the prover names and does not follow; "elsewhere", refuted where addresses or memory are such as they are
+# not in a run.
 DECIDED = frozenset({"confirmed", "breach", "equivalent"})
 ASIDE = frozenset({"refused", "elsewhere"})
+NOT_FOLLOWED = ("no semantics for", "made of no address")
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Judge:
         if made.status == "proved":
             return "equivalent" if self._runs_well(made) else "disagrees"
         if made.status == "not proved":
-            return "refused" if "no semantics for" in made.reason else "not proved"
+            return "refused" if any(words in made.reason for words in NOT_FOLLOWED) else "not proved"
         found = made.counterexample
         assert found is not None
         stepped = confirm_by_stepping(made).status

@@ -73,10 +73,10 @@ vprolvq zmm1(k1),zmm2,qword ptr [rsi](1to8)
 vpternlog{d|q} {zmm1,zmm2,zmm3|ymm1(k1),ymm2,ymm3|xmm1(k1)(z),xmm2,[rsi]},{0|0x0f|0x33|0x55|0xca|0xd8|0xea|0xf8|
 0x96|0xfe|0xff|0x1d}
 vpternlogq zmm1,zmm2,qword ptr [rsi](1to8),0x2a; vpternlogd zmm1(k1)(z),zmm2,dword ptr [rsi](1to16),0xe2
-gf2p8affineqb xmm1,{xmm2|[rsi]},0x5a; vgf2p8affineqb {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|
+gf2p8affineqb xmm1,{xmm2|[rsi]},0x5a; vgf2p8affineqb {ymm1,ymm2,ymm3|zmm1,zmm2,zmm3|zmm1(k1),zmm2,[rsi]|
 zmm1,zmm2,qword ptr [rsi](1to8)|zmm1(k1),zmm2,zmm3|zmm1,zmm2,[rsi]},{0|0x81}
 vpcmp{|u}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]},{0|1|2|3|4|5|6|7}; vpcmpuq k3,zmm2,qword ptr [rsi](1to8),1
-v{ptestm|ptestnm}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]|k3,xmm9,xmm9}
+v{ptestm|ptestnm}{b|w|d|q} {k3,zmm2,zmm3|k3,zmm2,[rsi]|k3(k1),ymm2,[rsi]|k3,xmm9,xmm9}
 v{popcnt{b|w|d|q}|plzcntd|plzcntq} {zmm1,zmm2|ymm1(k1)(z),[rsi]}
 ptest {xmm1,xmm2|xmm9,xmm9|xmm1,[rsi]}; vptest {ymm1,ymm2|ymm9,ymm9|ymm1,ymm1}
 k{and|andn|or|xor|xnor|add}{b|w|d|q} k3,k1,k2; knot{b|w|d|q} k3,k1; kunpck{bw|wd|dq} k3,k1,k2
