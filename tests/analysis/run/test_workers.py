@@ -26,7 +26,7 @@ COMMANDS = {
     "report --measure": ("report", "--measure", "-o", "{folder}/reports"),
     "check": ("check",),
     "prove": ("prove",),
-    "bench": ("bench", "dumb7.attacks.sout", "--isa", "x86-64"),
+    "bench": ("bench", "dumb7.attacks.*", "--isa", "x86-64"),
 }
 
 
