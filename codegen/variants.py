@@ -7,7 +7,7 @@ that it ends sooner, and the better of the two orders stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -19,7 +19,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
-from setwise.codegen.passes.unit import Masks, Pass, Unit, through
+from setwise.codegen.passes.unit import Masks, Pass, Unit
 from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.targets.table import Refused, Target
 
@@ -136,3 +136,10 @@ def _different(units: Sequence[Unit]) -> list[Unit]:
     for unit in units:
         by_shape.setdefault(unit.graph.shape, unit)
     return list(by_shape.values())
+
+
+def through(passes: Iterable[Pass], unit: Unit) -> Unit:
+    """The unit after these passes."""
+    for step in passes:
+        unit = step(unit)
+    return unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from setwise.codegen.describe.graph import Graph
@@ -101,10 +101,3 @@ class Unit:
 
 
 Pass = Callable[[Unit], Unit]
-
-
-def through(passes: Iterable[Pass], unit: Unit) -> Unit:
-    """The unit after these passes."""
-    for step in passes:
-        unit = step(unit)
-    return unit

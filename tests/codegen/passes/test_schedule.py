@@ -14,7 +14,8 @@ from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.schedule import earliest_end, schedule
 from setwise.codegen.passes.ternary import to_ternary
-from setwise.codegen.passes.unit import Block, Unit, through
+from setwise.codegen.passes.unit import Block, Unit
+from setwise.codegen.variants import through
 
 ROOM = len(SYSV.scratch)
 LONG = [
