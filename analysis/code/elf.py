@@ -6,12 +6,13 @@ line; nothing is read that the file does not have.
 
 from __future__ import annotations
 
-import stat
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from setwise.analysis.code.files import NotRegularError, regular_content
 
 PAGE = 4096  # what loaders put linked files at a multiple of
 _LARGEST = 1 << 27  # bytes of a file
@@ -147,10 +148,10 @@ class Relocation:
 
 def read(path: str | Path) -> Elf:
     """The file; ElfError where it is none, OSError where it cannot be read."""
-    if not stat.S_ISREG(Path(path).stat().st_mode):  # to open a pipe would wait for its writer
-        raise ElfError("not a regular file: give an object, program or shared library of Linux")
-    with Path(path).open("rb") as stream:
-        content = stream.read(_LARGEST + 1)
+    try:
+        content = regular_content(path, _LARGEST, links=True)
+    except (NotRegularError, IsADirectoryError):
+        raise ElfError("not a regular file: give an object, program or shared library of Linux") from None
     if len(content) > _LARGEST:
         raise ElfError(f"of more than {_LARGEST >> 20} MiB")
     return Elf(content)

@@ -5,11 +5,8 @@ Its schema is the classes below: what they do not say is refused when it is read
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.files import regular_content
 from setwise.analysis.exports.request import Request, Text
 from setwise.analysis.proof.certificate import Certificate, ProofStatus
 from setwise.codegen.assemble import assemble
@@ -243,19 +241,10 @@ def accounted(directory: Path) -> set[str]:
     return {*_decoded(path, _content(path), _Head).files, NAME}
 
 
-def regular_content(path: Path, most: int) -> bytes:
-    """What a regular file holds, up to one byte more than `most`; OSError for anything else, at once."""
-    flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
-    with os.fdopen(os.open(path, os.O_RDONLY | sum(flags)), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "no regular file")
-        return file.read(most + 1)
-
-
 def _content(path: Path) -> bytes:
     remedy = "give a directory that `setwise export` wrote"
     try:
-        content = regular_content(path, _MOST_BYTES)
+        content = regular_content(path, _MOST_BYTES, links=False)
     except (OSError, ValueError) as error:  # ValueError: no name of a directory
         what = (getattr(error, "strerror", None) or str(error)).lower()
         raise MetadataError(f"{str(path)!r}: {what}: {remedy}") from None

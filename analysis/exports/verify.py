@@ -11,9 +11,10 @@ from typing import Literal
 
 from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import DecodeError, decode, distances, features
+from setwise.analysis.code.files import regular_content
 from setwise.analysis.code.objects import ObjectError, load
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.metadata import NAME, FileRecord, KernelRecord, Metadata, metadata, regular_content
+from setwise.analysis.exports.metadata import NAME, FileRecord, KernelRecord, Metadata, metadata
 from setwise.analysis.exports.request import files_of, format_called, kernels_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
@@ -59,7 +60,7 @@ def findings(
 def _differs(path: Path, file: FileRecord) -> str:
     """In which way a file is not what was written; nothing where it is."""
     try:
-        content = regular_content(path, file.bytes)
+        content = regular_content(path, file.bytes, links=False)
     except OSError as error:
         return (error.strerror or str(error)).lower()
     return "" if hashlib.sha256(content).hexdigest() == file.sha256 else "its SHA-256 is another"
@@ -148,7 +149,7 @@ def check_proof(
     if elf is None:
         return
     try:
-        regular_content(elf, 0)
+        regular_content(elf, 0, links=False)
         yield _proved(elf.name, prover.prove(load(elf, recorded.symbol), task, time_limit))
     except (ObjectError, OSError) as error:
         yield _finding(elf.name, "proof", str(error))
