@@ -21,7 +21,7 @@ INNER_FILES = 0x7E7E_7E7E_7E7E_7E7E
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """One of the eight directions of the compass rose; `shift` is positive to the left (towards h8).
+    """One of the eight directions of the compass rose, or a leap; `shift` is positive to the left (towards h8).
 
     >>> SOWE.name, SOWE.shift, SOWE.opposite.name
     ('soWe', -9, 'noEa')
@@ -39,7 +39,7 @@ class Direction:
         >>> hexadecimal(NOEA.wrap_mask), hexadecimal(WEST.wrap_mask), hexadecimal(NORT.wrap_mask)
         ('0xfefe_fefe_fefe_fefe', '0x7f7f_7f7f_7f7f_7f7f', '0xffff_ffff_ffff_ffff')
         """
-        return {1: NOT_A, 0: ALL, -1: NOT_H}[self.file_step]
+        return self.reach_files(1)
 
     @property
     def avoid_wrap(self) -> int:
@@ -53,7 +53,11 @@ class Direction:
     @property
     def opposite(self) -> Direction:
         """The direction that leads back."""
-        return next(other for other in DIR8 if other.shift == -self.shift)
+        return _direction_of(-self.file_step, -self.rank_step)
+
+    def reach_files(self, steps: int) -> int:
+        """The files that `steps` steps in this direction can arrive at, all ranks of them."""
+        return (_shifted(0xFF, self.file_step * steps) & 0xFF) * FILE_A
 
     def reach(self, steps: int) -> int:
         """The squares that `steps` steps in this direction can arrive at, files and ranks both minded.
@@ -68,8 +72,7 @@ class Direction:
         . . . . . . . .
         . . . . . . . .
         """
-        files = _shifted(0xFF, self.file_step * steps) & 0xFF
-        return files * FILE_A & _shifted(ALL, 8 * self.rank_step * steps) & ALL
+        return self.reach_files(steps) & _shifted(ALL, 8 * self.rank_step * steps)
 
     def __repr__(self) -> str:
         return self.name
@@ -107,6 +110,22 @@ DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = {
     "bishop": BISHOP,
     "queen": QUEEN,
 }
+
+
+def leap(*directions: Direction) -> Direction:
+    """Several steps as one: where they lead to, whatever is on the way; ValueError where that is back.
+
+    >>> leap(NORT, NORT, EAST).shift, leap(NORT, EAST)
+    (17, noEa)
+    """
+    return _direction_of(sum(d.file_step for d in directions), sum(d.rank_step for d in directions))
+
+
+def _direction_of(files: int, ranks: int) -> Direction:
+    if not files and not ranks:
+        raise ValueError("a step needs directions that lead away from where it begins: write step(NORT)")
+    compass = (d for d in DIR8 if (d.file_step, d.rank_step) == (files, ranks))
+    return next(compass, None) or Direction(f"{files:+}{ranks:+}", files + 8 * ranks, files, ranks)
 
 
 def direction(text: str) -> Direction:

@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.ray import Ray, RuntimeRay
+from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine
-from setwise.codegen.describe.values import Value
+from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 

@@ -8,8 +8,7 @@ from functools import reduce
 from operator import or_
 
 from setwise.codegen.board import ROOK, Direction
-from setwise.codegen.describe.ray import CompassRay
-from setwise.codegen.describe.values import Value, constant, make
+from setwise.codegen.describe.values import CompassRay, Value, constant, make
 
 
 @dataclass(frozen=True, slots=True)

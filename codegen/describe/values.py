@@ -1,30 +1,30 @@
-"""Immutable 64-bit values, the operations on them, and regions: repeat, while, when, switch, table.
+"""Immutable 64-bit values, the operations on them, and rays: how a fill moves.
 
 A fill is an ordinary function over values. Given parameters it is *traced*: every operator makes a node, and the
-result is the graph. Given constants it *runs*: an operation on constants is a constant, a loop over constants is
-simply gone through, so that the same description is an oracle.
+result is the graph. Given constants it *runs*: an operation on constants is a constant, so that the same description
+is an oracle.
 
 >>> (constant(0x81) << 1 | 1).number
 259
->>> def cycle(gen, flood):
-...     return gen >> 8, flood | gen
->>> _, flood = while_(lambda gen, _: nonzero(gen), cycle, constant(1 << 16), constant(0))
->>> hex(flood.number)
-'0x10101'
 
 A value may have several lanes, each of 64 bits: then every operation works on each lane by itself, and a shift count
 or a constant may differ from lane to lane.
+
+A ray stands for one direction, or for one direction a lane. `step`, `run` and `path` are operations of their own in
+the graph; the pass `expand` turns them into shifts and masks when all rays of a routine are known, so that rays can
+share what they have in common.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any, Literal
 
+from setwise.codegen.board import ROOK, Direction, leap
 from setwise.codegen.describe.operations import ALL as ALL
-from setwise.codegen.describe.operations import COMMUTATIVE, WRITES, Operation, operation_named
+from setwise.codegen.describe.operations import COMMUTATIVE, Operation, operation_named
 from setwise.codegen.machine.code import RegisterFile
 
 Lanes = tuple[int, ...]
@@ -88,6 +88,17 @@ class Value:
     def copy(self) -> Value:
         """A new variable that begins as this value: the one that is moved, where a move is needed."""
         return self if self.op == "const" else Value("copy", (self,), lanes=self.lanes)
+
+    def step(self, *directions: Direction) -> Value:
+        """All squares that these steps, taken together, lead to: one shift and one mask, whatever is on the way.
+
+        What would leave the board, or wrap, is gone; a square between may be outside it.
+
+        >>> from setwise.codegen.board import EAST, NORT
+        >>> hex(constant(0x81).step(NORT, NORT, EAST).number)
+        '0x20000'
+        """
+        return CompassRay((leap(*directions),)).step(self)
 
     def __and__(self, other: Value | int) -> Value:
         return make("and", self, other)
@@ -214,23 +225,6 @@ def parameter(index: int, lanes: int = 1) -> Value:
     return Value("param", attr=index, lanes=lanes)
 
 
-def nonzero(value: Value) -> Condition:
-    """The condition that a value is not zero."""
-    return Condition("nonzero", value)
-
-
-def below(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is below `bound`, which must be below 2**31."""
-    if not 0 < bound < 1 << 31:
-        raise ValueError(f"a bound must be above 0 and below 2**31, not {bound}")
-    return Condition("below", value, bound)
-
-
-def at_least(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is `bound` or more."""
-    return Condition("at-least", value, bound)
-
-
 def in_register(value: Value) -> bool:
     """Whether a value takes a register: constants and places in memory do not."""
     return value.op not in ("const", "place")
@@ -329,82 +323,68 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
     return None
 
 
-def _results(region: Region) -> tuple[Value, ...]:
-    return tuple(Value("result", attr=i, lanes=phi.lanes, region=region) for i, phi in enumerate(region.phis[0]))
+class Ray:
+    """What a fill may ask of a ray: three operations, as nodes of the graph."""
+
+    def step(self, squares: Value, n: int = 1) -> Value:
+        """All squares n steps along the ray; what would leave the board, or wrap, is gone."""
+        return self._node("step", squares, n)
+
+    def run(self, propagator: Value, n: int) -> Value:
+        """Squares that end n successive propagator squares along the ray: what Kogge-Stone doubles."""
+        return self._node("run", propagator, n)
+
+    def path(self, propagator: Value, *, attacks: bool = False) -> Value:
+        """The propagator as far as the ray can enter it; for attacks only the squares that the flood must pass."""
+        return self._node("path", propagator, int(attacks))
+
+    def _node(self, op: str, value: Value, n: int) -> Value:
+        return Value(op, (value,), (self, n), value.lanes)
 
 
-def _phis(carried: Sequence[Value]) -> tuple[Value, ...]:
-    return tuple(Value("phi", attr=i, lanes=value.lanes) for i, value in enumerate(carried))
+@dataclass(frozen=True)
+class CompassRay(Ray):
+    """A ray whose direction, or whose direction of each lane, is known when code is made.
 
+    >>> from setwise.codegen.board import EAST
+    >>> hex(CompassRay((EAST,)).step(constant(0x8040)).number)
+    '0x80'
+    """
 
-Body = Callable[..., tuple[Value, ...]]
+    directions: tuple[Direction, ...]
 
+    @property
+    def straight(self) -> bool | None:
+        """Whether the ray goes along ranks or files; None if only some of its lanes do."""
+        straight = {direction in ROOK for direction in self.directions}
+        return straight.pop() if len(straight) == 1 else None
 
-def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
-    phis = _phis(carried)
-    nexts, effects = _parted(body(*phis))
-    return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=condition(*nexts)))
+    @property
+    def opposite(self) -> CompassRay:
+        """The ray the other way."""
+        return CompassRay(tuple(direction.opposite for direction in self.directions))
 
+    def shift(self, value: Value, n: int) -> Value:
+        """The bare shift by n steps, wraps and all."""
+        return shift_signed(value, tuple(n * d.shift for d in self._directions_by_lane(value.lanes)))
 
-def _parted(returned: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """The next values and the writes that a body has returned."""
-    return tuple(v for v in returned if v.op not in WRITES), tuple(v for v in returned if v.op in WRITES)
+    def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
+        """The squares that n steps can arrive at: without the files (and on request ranks) that only a wrap reaches.
 
+        A ray that goes to both sides is shifted by rotates, so its masks hold ranks too.
+        """
+        ranks = ranks or len({d.shift > 0 for d in self.directions}) > 1
+        return constant(tuple(d.reach(n) if ranks else d.reach_files(n) for d in self._directions_by_lane(lanes)))
 
-def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
-    """Go round `body` while `condition` holds; both take the carried values, body gives the next ones."""
-    decided = condition(*carried).decided
-    while decided:
-        following = body(*carried)
-        decided = condition(*following).decided
-        if decided is None:
-            break
-        carried = following
-    if decided is False:
-        return carried
-    if condition(*carried).decided:
-        return _loop(condition, body, carried)
-    return when(condition(*carried), lambda *inner: _loop(condition, body, inner), *carried)
+    def _directions_by_lane(self, lanes: int) -> tuple[Direction, ...]:
+        return self.directions if len(self.directions) == lanes else self.directions * lanes
 
-
-def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
-    """Go round `body` exactly `count` times, as a loop with a counter."""
-    if all(value.constant is not None for value in carried):
-        for _ in range(count):
-            carried = body(*carried)
-        return carried
-
-    def counted(*values: Value) -> tuple[Value, ...]:
-        left = values[-1]
-        left -= 1
-        return (*body(*values[:-1]), left)
-
-    return _loop(lambda *values: nonzero(values[-1]), counted, (*carried, constant(count)))[:-1]
-
-
-def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
-    """The next values of the carried ones if `condition` holds, else the carried ones."""
-    if condition.decided is not None:
-        return body(*carried) if condition.decided else carried
-    phis = _phis(carried)
-    nexts, effects = _parted(body(*phis))
-    return _results(Region("when", carried, (phis,), (nexts,), (effects,), condition=condition))
-
-
-def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
-    """Run body number `index` (below their number) on the carried values; with `falls` those after it too."""
-    if index.constant is not None:
-        for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
-            carried = body(*carried)
-        return carried
-    phis = tuple(_phis(carried) for _ in bodies)
-    traced = [_parted(body(*values)) for body, values in zip(bodies, phis, strict=True)]
-    nexts, effects = tuple(zip(*traced, strict=True))
-    return _results(Region("switch", carried, phis, nexts, effects, index=index, falls=falls))
-
-
-def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
-    """The entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8)."""
-    if index.constant is not None:
-        return constant(values[index.number])
-    return Value("table", (index,), attr=(tuple(values), size))
+    def _node(self, op: str, value: Value, n: int) -> Value:
+        if value.constant is None:
+            return super()._node(op, value, n)
+        if op == "step":
+            return self.shift(value, n) & self.mask(n, value.lanes, ranks=True)
+        propagator = value & self.mask(1, value.lanes, ranks=True)
+        for _ in range(1, n):
+            propagator = value & self.step(propagator)
+        return propagator

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from setwise.codegen.describe.control import at_least, nonzero, while_
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Description
-from setwise.codegen.describe.values import Value, at_least, constant, load, nonzero, store, while_
+from setwise.codegen.describe.values import Value, constant, load, store
 
 
 def over(packed: Description, single: Description, layout: Layout, *parameters: Value) -> tuple[Value, ...]:

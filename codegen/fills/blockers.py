@@ -8,8 +8,7 @@ several engines, after Westcott's prefix (CCC, 2002).
 from __future__ import annotations
 
 from setwise.codegen.board import NOT_A
-from setwise.codegen.describe.ray import CompassRay
-from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.describe.values import CompassRay, Value, constant
 
 
 def attacks(ray: CompassRay, gen: Value, occupied: Value) -> Value:

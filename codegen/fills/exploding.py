@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
-from setwise.codegen.describe.values import ALL, Value, below, constant, switch, table, when
+from setwise.codegen.describe.control import below, switch, table, when
+from setwise.codegen.describe.values import ALL, Value, constant
 
 FileOrder = Literal["big", "little"]
 

@@ -12,8 +12,7 @@ from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.describe.layout import Layout, halves
-from setwise.codegen.describe.ray import CompassRay
-from setwise.codegen.describe.values import Value
+from setwise.codegen.describe.values import CompassRay, Value
 from setwise.codegen.fills import blockers, push
 
 LEFT = (NORT, EAST, NOEA, NOWE)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from setwise.codegen.describe.bits import known_zero
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.ray import CompassRay, RuntimeRay
-from setwise.codegen.describe.values import Lanes, Value
+from setwise.codegen.describe.ray import RuntimeRay
+from setwise.codegen.describe.values import CompassRay, Lanes, Value
 from setwise.codegen.passes.unit import Masks, Unit
 
 

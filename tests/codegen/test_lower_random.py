@@ -9,7 +9,8 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from setwise.codegen.describe.values import Value, below, constant, nonzero, repeat, switch, when, while_
+from setwise.codegen.describe.control import below, nonzero, repeat, switch, when, while_
+from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.lower import lower
 from setwise.codegen.run.executable import runnable
 from tests.codegen.programs import (

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from setwise.codegen.board import DIR8, Direction
 from setwise.codegen.describe.bits import demanded, known_zero
 from setwise.codegen.describe.graph import Graph, postorder
-from setwise.codegen.describe.ray import CompassRay
-from setwise.codegen.describe.values import Lanes, Value, constant, parameter
+from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, parameter
 from setwise.codegen.fills import dumb7, kogge_stone, push
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import select
