@@ -10,11 +10,11 @@ from functools import cache, partial
 from types import MappingProxyType
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.ray import RuntimeRay
+from setwise.codegen.describe.description import Fill, along, at_run_time, plain
 from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine
 from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
+from setwise.codegen.own.files import is_own, routines_named
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
 SLIDERS = Parameter("sliders", "board")
@@ -43,8 +43,6 @@ SETWISE = "setwise"
 WITHIN_OCCUPIED = "sliders within occupied"
 NOT_ON_EMPTY = "no slider on an empty square"
 
-Fill = Callable[..., Value]
-
 EACH = {direction.name: (direction,) for direction in DIR8}
 """The eight directions, each a set of its own."""
 
@@ -67,13 +65,6 @@ def _directed(
 ) -> Iterator[Routine]:
     """The routines of one form, one for each of the `sets` of directions; `fills` are several ways to say the same."""
 
-    def along(fill: Fill, directions: tuple[Direction, ...]) -> Description:
-        def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
-            rays = layout.rays(directions)
-            return (layout.union(fill(ray, *(layout.board(ray, board) for board in boards)) for ray in rays),)
-
-        return describe
-
     for name, directions in sets.items():
         descriptions = tuple(along(fill, directions) for fill in fills)
         contract = Contract(parameters, specification, name, requires=requires)
@@ -89,14 +80,9 @@ _of_sets = partial(_directed, sets=DIRECTION_SETS, isas=PACKED)
 def _any(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
     """A routine whose direction is known at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
-
-    def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
-        ray: Ray = RuntimeRay.of(values[-1])
-        return (fill(ray, *values[:-1]),)
-
     contract = Contract((*boards, DIR_8), specification, "any", requires=("dir8 below 8",))
     summary = f"{_words(family, form)}, direction at run time"
-    return Routine(family, form, "any", contract, (describe,), source, summary, SCALARS)
+    return Routine(family, form, "any", contract, (at_run_time(fill),), source, summary, SCALARS)
 
 
 def _simple(
@@ -111,13 +97,9 @@ def _simple(
     of: str = "",
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
-
-    def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
-        return (function(*values),)
-
     contract = Contract(parameters, specification, of, requires=requires)
     summary = f"{_words(family, form)} {direction}".strip()
-    return Routine(family, form, direction, contract, (describe,), source, summary, SCALARS)
+    return Routine(family, form, direction, contract, (plain(function),), source, summary, SCALARS)
 
 
 def _dumb7() -> Iterator[Routine]:
@@ -279,7 +261,15 @@ def _known() -> dict[str, Routine]:
 
 
 def find(name: str) -> Routine:
-    """The routine of that name or alias, without regard to case; ValueError offers the nearest names."""
+    """The routine of that name or alias, without regard to case, or one of a user's file, which is run.
+
+    ValueError offers the nearest names.
+    """
+    if is_own(name):
+        first, *others = routines_named(name)
+        if others:
+            raise ValueError(f"{name} is {len(others) + 1} routines: name one, such as {first.name}")
+        return first
     known = _known()
     if name.lower() in known:
         return known[name.lower()]
@@ -297,6 +287,9 @@ def chosen(names: Iterable[str]) -> list[Routine]:
     """The routines of these names and patterns, each once, all of them if no name is given."""
     routines: dict[str, Routine] = {}
     for name in dict.fromkeys(names):
+        if is_own(name):
+            routines |= {routine.name: routine for routine in routines_named(name)}
+            continue
         like = [known for known in catalogue() if fnmatch(known.lower(), name.lower())] if is_pattern(name) else [name]
         if not like:
             raise ValueError(f"no routine is like '{name}': setwise list shows them all")

@@ -8,14 +8,143 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from setwise.analysis.semantics.words import DomainWord
+    from setwise.analysis.spec import raywalk as spec
+    from setwise.codegen import fills
+    from setwise.codegen.board import (
+        ALL,
+        BISHOP,
+        DIR8,
+        EAST,
+        FILE_A,
+        FILE_B,
+        FILE_C,
+        FILE_D,
+        FILE_E,
+        FILE_F,
+        FILE_G,
+        FILE_H,
+        NOEA,
+        NORT,
+        NOT_A,
+        NOT_H,
+        NOWE,
+        QUEEN,
+        RANK_1,
+        RANK_2,
+        RANK_3,
+        RANK_4,
+        RANK_5,
+        RANK_6,
+        RANK_7,
+        RANK_8,
+        ROOK,
+        SOEA,
+        SOUT,
+        SOWE,
+        WEST,
+        Direction,
+        parse_board,
+    )
+    from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
+    from setwise.codegen.describe.kinds import Board, Bound, Dir8, Empty, Number, Occupied, Square
+    from setwise.codegen.describe.layout import Layout, halves, union
+    from setwise.codegen.describe.ray import ray
+    from setwise.codegen.describe.values import Ray, Value, constant
+    from setwise.codegen.own.definition import DescriptionError
     from setwise.codegen.run.call import Function
+    from setwise.own import OwnRoutine, routine
 
-__all__ = ["Function", "__version__", "kernel"]
+__all__ = [
+    "ALL",
+    "BISHOP",
+    "DIR8",
+    "EAST",
+    "FILE_A",
+    "FILE_B",
+    "FILE_C",
+    "FILE_D",
+    "FILE_E",
+    "FILE_F",
+    "FILE_G",
+    "FILE_H",
+    "NOEA",
+    "NORT",
+    "NOT_A",
+    "NOT_H",
+    "NOWE",
+    "QUEEN",
+    "RANK_1",
+    "RANK_2",
+    "RANK_3",
+    "RANK_4",
+    "RANK_5",
+    "RANK_6",
+    "RANK_7",
+    "RANK_8",
+    "ROOK",
+    "SOEA",
+    "SOUT",
+    "SOWE",
+    "WEST",
+    "Board",
+    "Bound",
+    "DescriptionError",
+    "Dir8",
+    "Direction",
+    "DomainWord",
+    "Empty",
+    "Function",
+    "Layout",
+    "Number",
+    "Occupied",
+    "OwnRoutine",
+    "Ray",
+    "Square",
+    "Value",
+    "__version__",
+    "at_least",
+    "below",
+    "constant",
+    "fills",
+    "halves",
+    "kernel",
+    "nonzero",
+    "parse_board",
+    "ray",
+    "repeat",
+    "routine",
+    "spec",
+    "switch",
+    "table",
+    "union",
+    "when",
+    "while_",
+]
 
 __version__: str
+
+_ROOMS = {
+    "setwise.analysis.semantics.words": "DomainWord",
+    "setwise.codegen.board": (
+        "ALL BISHOP DIR8 EAST FILE_A FILE_B FILE_C FILE_D FILE_E FILE_F FILE_G FILE_H NOEA NORT NOT_A NOT_H "
+        "NOWE QUEEN RANK_1 RANK_2 RANK_3 RANK_4 RANK_5 RANK_6 RANK_7 RANK_8 ROOK SOEA SOUT SOWE WEST "
+        "Direction parse_board"
+    ),
+    "setwise.codegen.describe.control": "at_least below nonzero repeat switch table when while_",
+    "setwise.codegen.describe.kinds": "Board Bound Dir8 Empty Number Occupied Square",
+    "setwise.codegen.describe.layout": "Layout halves union",
+    "setwise.codegen.describe.ray": "ray",
+    "setwise.codegen.describe.values": "Ray Value constant",
+    "setwise.codegen.own.definition": "DescriptionError",
+    "setwise.codegen.run.call": "Function",
+    "setwise.own": "OwnRoutine routine",
+}
+"""Where the names are defined that are loaded when they are asked for."""
 
 
 def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
@@ -37,12 +166,18 @@ def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int
 
 def __getattr__(name: str) -> object:
     """What is asked for by that name: who imports one module of the package waits for no other."""
-    if name == "Function":
-        from setwise.codegen.run.call import Function
-
-        return Function
     if name == "__version__":
         from setwise.codegen.version import version
 
         return version()
+    rooms = {"fills": "setwise.codegen.fills", "spec": "setwise.analysis.spec.raywalk"}
+    if name in rooms:
+        return import_module(rooms[name])
+    for room, names in _ROOMS.items():
+        if name in names.split():
+            return getattr(import_module(room), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

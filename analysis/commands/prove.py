@@ -233,13 +233,12 @@ def certificate_text(proof: Proof) -> str:
     lines = [f"{title}, {', '.join(shape)}: {certificate.status}", ""]
     instructions = [(f"{i.offset:x}", i.raw.hex(), i.text()) for i in certificate.instructions]
     lines += tabulate(instructions, tablefmt="plain", disable_numparse=True, colalign=("right",)).split("\n")
-    direction = f" {task.direction}" if task.direction else ""
     takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
-    given = f", {' and '.join(task.requires)}" if task.requires else ""
+    given = f", {' and '.join(map(str, task.requires))}" if task.requires else ""
     notes = [
         *_digests(certificate.binary),
         ("end", certificate.binary.layout.end if certificate.binary.layout else ""),
-        ("specification", f"{task.specification}{direction}, square by square"),
+        ("specification", _specification(task)),
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
         ("changes", ", ".join(certificate.changed) or "nothing"),
@@ -253,6 +252,12 @@ def certificate_text(proof: Proof) -> str:
     elif certificate.status == "not proved":
         lines += ["", f"not proved: {certificate.reason}"]
     return "\n".join(lines)
+
+
+def _specification(task: Task) -> str:
+    direction = f" {task.direction}" if task.direction else ""
+    walked = ", square by square" if isinstance(task.specification, str) else ""
+    return f"{task.specification}{direction}{walked}"
 
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:

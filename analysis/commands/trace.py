@@ -92,7 +92,7 @@ def fill_of(routine: Routine, words: Sequence[int]) -> TracedFill:
         raise ValueError(
             f"{routine.name} has no cycles to show: take dumb7 or kogge-stone in one direction, or add --registers"
         )
-    attacks = contract.specification.endswith("attacks")
+    attacks = str(contract.specification).endswith("attacks")
     return fill(
         "dumb7" if family == "dumb7" else "kogge-stone",
         direction,

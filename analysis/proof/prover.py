@@ -163,8 +163,7 @@ class Prover:
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
         """The specification's results for these words, made once."""
-        kinds = tuple(argument.kind for argument in task.words)
-        key = (task.specification, task.direction, task.board_kind, kinds, *words)
+        key = (task.specification, task.direction, task.kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
         return self._specified[key]
@@ -345,4 +344,4 @@ class Prover:
 
 def _carry_bits(task: Task) -> int:
     """How wide a sum is that a loop may add up by its carries; 0 for all other tasks."""
-    return {"add": 64, "add-32": 32}.get(task.specification, 0)
+    return {"add": 64, "add-32": 32}.get(str(task.specification), 0)

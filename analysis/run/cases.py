@@ -18,14 +18,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setwise.analysis.run.contracts import Contract, Parameter
+from setwise.analysis.run.specification import Written, specified
 from setwise.analysis.run.task import SLIDERS_WITHIN
+from setwise.analysis.semantics.columns import Columns
+from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.semantics.words import BranchError
 from setwise.analysis.spec import raywalk
 
 Column = NDArray[np.uint64]
@@ -76,16 +80,26 @@ def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
 
 
 def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequence[Column]) -> Column:
-    """The results of the ray-walk, in pieces small enough for the processor's caches."""
-    board: raywalk.BoardKind = "occupied" if any(p.kind == "occupied" for p in parameters) else "empty"
-    specification = raywalk.specification(contract.specification, contract.direction, board)
-    number = len(columns[0])
+    """The results of the specification, in pieces small enough for the processor's caches."""
+    number = len(columns[0]) if columns else 0
     expected: Column = np.empty((number, len(contract.results)), np.uint64)
     for start in range(0, number, _CHUNK):
-        results = specification(*(column[start : start + _CHUNK] for column in columns))
-        for at, result in enumerate(results):
-            expected[start : start + _CHUNK, at] = result
+        words = [column[start : start + _CHUNK] for column in columns]
+        expected[start : start + _CHUNK] = np.stack(_specified(contract, parameters, words), axis=1)
     return expected
+
+
+def _specified(contract: Contract, parameters: Sequence[Parameter], words: Sequence[Column]) -> list[Column]:
+    """A column a result; one case after the other where the specification branches on its words."""
+    kinds, number = [p.kind for p in parameters], len(contract.results)
+    held = partial(specified, contract.specification, contract.direction, kinds)
+    try:
+        results = held(Columns(), words, number)
+    except BranchError:
+        results = list(
+            zip(*(held(Integers(), row, number) for row in zip(*(w.tolist() for w in words), strict=True)), strict=True)
+        )
+    return [np.broadcast_to(np.asarray(result, np.uint64), words[0].shape) for result in results]
 
 
 class _Maker:
@@ -147,7 +161,7 @@ class _Maker:
     def rays(self) -> Iterator[list[Column]]:
         """For each square every occupancy of its rays, one direction at a time where the routine is told which."""
         numbered = bool(self.of_kind("direction9"))
-        files: raywalk.FileOrder = "big" if self.contract.specification.endswith("big-endian") else "little"
+        files: raywalk.FileOrder = "big" if self.contract.big_endian else "little"
         for square in range(64):
             rays = {d: _ray(square, d, files) for d in self.directions()}
             if numbered:
@@ -221,14 +235,29 @@ class _Maker:
         """The columns with what the contract rules out taken away."""
         named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
         for requirement in self.contract.requires:
-            kind = SLIDERS_WITHIN.get(requirement)
-            if kind is None and " below " not in requirement:  # bounds are the parameters' own
-                raise ValueError(f"no cases are known that keep to '{requirement}'")
-            for blockers in self.of_kind(kind or ""):
-                allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]
-                for parameter in self.of_kind(*_SLIDERS):
-                    named[parameter.name] = named[parameter.name] & allowed
-        return [np.ascontiguousarray(named[p.name], np.uint64) for p in self.parameters]
+            if isinstance(requirement, str):
+                self.keep_sliders(requirement, named)
+        kept = [np.ascontiguousarray(named[p.name], np.uint64) for p in self.parameters]
+        for requirement in self.contract.requires:
+            if isinstance(requirement, Written):
+                promise = replace(self.contract, specification=requirement, direction="", results=("kept",))
+                rows = _expected(promise, self.parameters, kept)[:, 0] != 0
+                kept = [column[rows] for column in kept]
+        if not len(kept[0]):
+            raise ValueError(
+                f"no case that was drawn keeps to what is required: {' and '.join(self.contract.required)}"
+            )
+        return kept
+
+    def keep_sliders(self, requirement: str, named: dict[str, Column]) -> None:
+        """Sliders where a requirement wants them, and nowhere else."""
+        kind = SLIDERS_WITHIN.get(requirement)
+        if kind is None and " below " not in requirement:  # bounds are the parameters' own
+            raise ValueError(f"no cases are known that keep to '{requirement}'")
+        for blockers in self.of_kind(kind or ""):
+            allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]
+            for parameter in self.of_kind(*_SLIDERS):
+                named[parameter.name] = named[parameter.name] & allowed
 
 
 def _ray(square: int, direction: str, files: raywalk.FileOrder) -> list[int]:

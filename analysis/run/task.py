@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from setwise.analysis.semantics.domains import Bits, BitVectors, DomainWord
-from setwise.analysis.spec import raywalk
+from setwise.analysis.run.specification import TaskError as TaskError
+from setwise.analysis.run.specification import Written, promised
+from setwise.analysis.run.specification import specified as results_of
+from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
+from setwise.analysis.semantics.words import BranchError
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +55,18 @@ class Result:
 class Task:
     """The contract that a routine is held to, with its calling convention.
 
-    `specification` and `direction` name a function of the ray-walk. `requires` are the contract's words, as
-    `assumptions` knows them. `saved` and `saved_vectors` are full names of registers that come back as they were,
-    of vector registers the lowest 128 bits. Below rsp a routine may use `red_zone` bytes; `home` bytes above the return
-    address are its own as well. For arrays `elements` says what one board of each input stands for; the last argument
-    of kind boards is then where the result goes, and may be one of the inputs.
+    `specification` and `direction` name a function of the ray-walk, or one that a user wrote. `requires` are the
+    contract's words, as `assumptions` knows them. `saved` and `saved_vectors` are full names of registers that come
+    back as they were, of vector registers the lowest 128 bits. Below rsp a routine may use `red_zone` bytes; `home`
+    bytes above the return address are its own as well. For arrays `elements` says what one board of each input stands
+    for; the last argument of kind boards is then where the result goes, and may be one of the inputs.
     """
 
-    specification: str
+    specification: str | Written
     direction: str
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
-    requires: tuple[str, ...] = ()
+    requires: tuple[str | Written, ...] = ()
     saved: tuple[str, ...] = ()
     saved_vectors: tuple[str, ...] = ()
     red_zone: int = 0
@@ -71,9 +74,9 @@ class Task:
     elements: tuple[Argument, ...] = ()
 
     @property
-    def board_kind(self) -> raywalk.BoardKind:
-        """Whether the board says which squares are occupied or which are empty."""
-        return "occupied" if any(argument.kind == "occupied" for argument in self.words) else "empty"
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the arguments that the specification takes."""
+        return tuple(argument.kind for argument in self.words)
 
     @property
     def words(self) -> tuple[Argument, ...]:
@@ -98,15 +101,10 @@ class Task:
 
     def expected(self, words: Sequence[int]) -> tuple[int, ...]:
         """What the specification gives for these integers, one for each argument."""
-        return raywalk.specification(self.specification, self.direction, self.board_kind)(*words)
-
-
-class TaskError(ValueError):
-    """A contract that there is no way to hold a routine to; the message is one line."""
+        return tuple(specified(self, Integers(), words))
 
 
 _KINDS = frozenset({"board", "occupied", "empty", "square", "dir8", "direction9", "word"})
-_SELECTING = frozenset({"square", "dir8", "direction9"})
 _ARRAYS = frozenset({"boards", "count"})
 SLIDERS_WITHIN = {"sliders within occupied": "occupied", "no slider on an empty square": "empty"}
 """What may be required of sliders, and the kind of the boards that say where they may stand: where `empty` is not."""
@@ -121,6 +119,9 @@ def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[B
     conditions = [domain.ult(word, argument.below, 64) for argument, word in named if argument.below]
     sliders = [word for argument, word in named if argument.kind == "board"]
     for requirement in task.requires:
+        if isinstance(requirement, Written):
+            conditions.append(promised(requirement, task.kinds, domain, words))
+            continue
         kind = SLIDERS_WITHIN.get(requirement)
         if kind:
             for word in _of_kind(named, kind):
@@ -131,17 +132,12 @@ def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[B
     return conditions
 
 
-def specified(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
+def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
     """The results that the specification gives for the words."""
     try:
-        function = raywalk.specification(task.specification, task.direction, task.board_kind)
-    except ValueError as error:
-        raise TaskError(str(error)) from None
-    arguments = [
-        word if isinstance(word, int) and argument.kind in _SELECTING else DomainWord(domain, word)
-        for argument, word in zip(task.words, words, strict=True)
-    ]
-    return [result.value for result in function(*arguments)]
+        return results_of(task.specification, task.direction, task.kinds, domain, words, len(task.results))
+    except BranchError as error:
+        raise TaskError(f"its specification {error}: it can be checked by running, not proved") from None
 
 
 def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -204,46 +203,6 @@ class BitVectors(Domain):
         if kind in ("BV_AND", "BV_OR", "BV_XOR", "BV_SUB", "BV_COMP") and _identical(a, b):
             return a if kind in ("BV_AND", "BV_OR") else int(kind == "BV_COMP")
         return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DomainWord:
-    """A 64-bit value of a domain with Python's operators: what `raywalk.Word` asks for.
-
-    >>> hex((~DomainWord(Integers(), 0xFF) << 8 | 1).value)
-    '0xffffffffffff0001'
-    """
-
-    domain: Domain
-    value: Bits
-
-    def __and__(self, other: DomainWord | int) -> DomainWord:
-        return self._with(self.domain.and_, other)
-
-    def __or__(self, other: DomainWord | int) -> DomainWord:
-        return self._with(self.domain.or_, other)
-
-    def __xor__(self, other: DomainWord | int) -> DomainWord:
-        return self._with(self.domain.xor, other)
-
-    def __add__(self, other: DomainWord | int) -> DomainWord:
-        return self._with(self.domain.add, other)
-
-    def __sub__(self, other: DomainWord | int) -> DomainWord:
-        return self._with(self.domain.sub, other)
-
-    def __invert__(self) -> DomainWord:
-        return DomainWord(self.domain, self.domain.not_(self.value, 64))
-
-    def __lshift__(self, count: int) -> DomainWord:
-        return self._with(self.domain.shl, count)
-
-    def __rshift__(self, count: int) -> DomainWord:
-        return self._with(self.domain.shr, count)
-
-    def _with(self, operation: Callable[[Bits, Bits, int], Bits], other: DomainWord | int) -> DomainWord:
-        value = other.value if isinstance(other, DomainWord) else other & _ones(64)
-        return DomainWord(self.domain, operation(self.value, value, 64))
 
 
 def _identical(a: Bits, b: Bits) -> bool:

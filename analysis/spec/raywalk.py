@@ -240,7 +240,7 @@ def specification(name: str, direction: str = "", board: BoardKind = "empty") ->
         directed, takes_empty = _DIRECTED[key]
         last = -1 if takes_empty and occupied else None
         if direction.lower() == "any":
-            return _tupled(_at_run_time(directed), last and last - 1)
+            return _tupled(at_run_time(directed), last and last - 1)
         directions(direction)
         return _tupled(partial(directed, direction), last)
     if key in _WHOLE:
@@ -300,7 +300,12 @@ def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[
     return called
 
 
-def _at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_directions(function: Callable[..., Any], direction: str) -> Callable[..., Any]:
+    """The function of a direction's name, joined over the directions that a name stands for."""
+    return lambda *words: joined(function(single, *words) for single in directions(direction))
+
+
+def at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of a direction, with that direction as its last parameter: an index into DIR8."""
 
     def called(*words: Any) -> Any:

@@ -77,6 +77,11 @@ class Layout:
         return reduce(or_, (board if board.lanes == 1 else Value("unite", (board,)) for board in by_width.values()))
 
 
+def union(boards: Iterable[Value]) -> Value:
+    """All squares of all boards."""
+    return reduce(or_, boards)
+
+
 def halves(value: Value) -> tuple[Value, Value]:
     """The lower and the upper lanes of a value."""
     lanes = value.lanes // 2

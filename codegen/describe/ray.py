@@ -1,12 +1,12 @@
-"""The ray of a direction that is known only when the code runs."""
+"""Rays of a direction: known when code is made, or only when it runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from setwise.codegen.board import DIR8
+from setwise.codegen.board import DIR8, Direction, leap
 from setwise.codegen.describe.control import table
-from setwise.codegen.describe.values import Ray, Value, make
+from setwise.codegen.describe.values import CompassRay, Ray, Value, make
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +37,10 @@ class RuntimeRay(Ray):
         if n != 1 or lanes != 1:
             raise ValueError("a direction known at run time has a mask for one step of one board only")
         return self.wrap
+
+
+def ray(*directions: Direction | Value) -> Ray:
+    """The ray of a direction, of several steps taken as one, or of a dir8 that is known when the code runs."""
+    if len(directions) == 1 and isinstance(directions[0], Value):
+        return RuntimeRay.of(directions[0])
+    return CompassRay((leap(*(direction for direction in directions if isinstance(direction, Direction))),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from setwise.codegen.describe.values import Value
 
@@ -36,6 +36,26 @@ class Parameter:
         return self.kind in ("boards", "results")
 
 
+@dataclass(frozen=True)
+class Written:
+    """A specification, or a requirement, that its user wrote: a function over words, or another routine that is alike.
+
+    `name` is that of the routine that it belongs to, `number` tells its requirements apart; 0 is the specification.
+    """
+
+    name: str
+    given: Callable[..., Any] | Routine
+    number: int = 0
+
+    def __str__(self) -> str:
+        if isinstance(self.given, Routine):
+            return self.given.name
+        said = (self.given.__doc__ or "").strip()
+        return said.splitlines()[0].rstrip(".") if said else f"{self.name}, as its file says"
+
+    __repr__ = __str__
+
+
 @dataclass(frozen=True, slots=True)
 class Contract:
     """What a routine takes, requires and gives; `specification` names a function of the ray-walk and its direction.
@@ -45,12 +65,22 @@ class Contract:
     """
 
     parameters: tuple[Parameter, ...]
-    specification: str
+    specification: str | Written
     direction: str
     results: tuple[str, ...] = ("attacks",)
-    requires: tuple[str, ...] = ()
+    requires: tuple[str | Written, ...] = ()
     elements: tuple[Parameter, ...] = ()
     """For arrays: the parameters that one board of each input stands for; then results are arrays too."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """What is required, in words."""
+        return tuple(map(str, self.requires))
+
+    @property
+    def big_endian(self) -> bool:
+        """Whether files are numbered the other way: h1 = 0, a1 = 7."""
+        return isinstance(self.specification, str) and self.specification.endswith("-big-endian")
 
 
 @dataclass(frozen=True)
@@ -72,5 +102,5 @@ class Routine:
 
     @property
     def name(self) -> str:
-        """family.form.direction; whole-side routines have no direction in their name."""
-        return f"{self.family}.{self.form}" + (f".{self.direction}" if self.direction else "")
+        """family.form.direction; whole-side routines have no direction in their name, a user's own no form."""
+        return ".".join(filter(None, (self.family, self.form, self.direction)))

@@ -87,7 +87,7 @@ def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) 
 def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool = False) -> Iterator[tuple[str, str]]:
     """What is required of the boards; aliasing and alignment, where there are pointers."""
     contract = kernel.routine.contract
-    yield "requires", " and ".join(contract.requires) or "nothing of the boards"
+    yield "requires", " and ".join(contract.required) or "nothing of the boards"
     if contract.elements:
         yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"
         yield "alignment", f"{alignment}; with n = 0 nothing is read or written"
@@ -116,14 +116,15 @@ _COMPUTED = {
 
 def _computes(kernel: Kernel) -> str:
     routine = kernel.routine
-    if routine.contract.specification not in _COMPUTED:
+    computed = _COMPUTED.get(str(routine.contract.specification))
+    if computed is None:
         return routine.summary
     direction = routine.contract.direction
     where = (
         "in the direction dir8 (0 to 7: noEa east soEa sout soWe west noWe nort)" if direction == "any" else direction
     )
     many = ", for each of n boards" if routine.contract.elements else ""
-    return f"{_COMPUTED[routine.contract.specification]}, {where}{many}"
+    return f"{computed}, {where}{many}"
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:

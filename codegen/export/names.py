@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from setwise.codegen.kernel import Kernel
 
 
 def symbol_of(name: str) -> str:
-    """A routine's or an instruction set's name with nothing in it but letters, digits and underscores.
+    """A routine's or an instruction set's name, without its file, with nothing in it but letters, digits, underscores.
 
-    >>> symbol_of("kogge-stone.attacks.noEa")
-    'kogge_stone_attacks_noEa'
+    >>> symbol_of("kogge-stone.attacks.noEa"), symbol_of("mine.py:knights")
+    ('kogge_stone_attacks_noEa', 'knights')
     """
-    return name.replace("-", "_").replace(".", "_")
+    return re.sub("[^A-Za-z0-9_]", "_", name.rpartition(":")[2])
 
 
 def symbol(kernel: Kernel) -> str:

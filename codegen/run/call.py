@@ -342,7 +342,7 @@ def _docstring(kernel: Kernel) -> str:
         f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).",
         "",
         f"Takes {takes}; gives {', '.join(contract.results)}.",
-        *(f"Requires {requirement}." for requirement in contract.requires),
+        *(f"Requires {requirement}." for requirement in contract.required),
         f"After {kernel.routine.source}.",
     )
     return "\n".join(lines)

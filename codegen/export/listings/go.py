@@ -79,7 +79,7 @@ def declarations(kernels: Sequence[Kernel], made_by: str) -> str:
     for kernel in kernels:
         _check(kernel)
         contract = kernel.routine.contract
-        requires = f" It requires {' and '.join(contract.requires)}." if contract.requires else ""
+        requires = f" It requires {' and '.join(contract.required)}." if contract.required else ""
         lines += [
             "",
             f"// {go_name(kernel)} is {kernel.name} for {kernel.target.name}: {kernel.routine.summary}.{requires}",

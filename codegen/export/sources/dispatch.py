@@ -104,5 +104,5 @@ def chooser(dispatch: bool, flags: str) -> str:
 def documentation(choice: Choice) -> list[str]:
     """What the function does, and what it requires."""
     routine = choice.kernels[-1].routine
-    required = [f"Requires {requirement}." for requirement in routine.contract.requires]
+    required = [f"Requires {requirement}." for requirement in routine.contract.required]
     return [f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *required]

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setwise.analysis.code.decode import Decoded, decode, signed
-from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, DomainWord, Integers
+from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
 from setwise.analysis.semantics.state import Flag, State
 from setwise.analysis.semantics.table import execute
+from setwise.analysis.semantics.words import DomainWord
 from setwise.analysis.spec import raywalk
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import forms

@@ -1,0 +1,91 @@
+"""What a contract is held to, as words: the ray-walk's functions by name, and what a user wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from traceback import extract_tb
+from typing import Any
+
+from setwise.analysis.semantics.domains import Bits, Domain
+from setwise.analysis.semantics.words import BranchError, DomainWord
+from setwise.analysis.spec import raywalk
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.describe.routine import Written as Written
+
+SELECTING = frozenset({"square", "dir8", "direction9"})
+"""Kinds of numbers that, where they are known, choose one of the specification's ways."""
+
+
+class TaskError(ValueError):
+    """A contract that there is no way to hold a routine to; the message is one line."""
+
+
+def specified(
+    specification: str | Written,
+    direction: str,
+    kinds: Sequence[str],
+    domain: Domain,
+    words: Sequence[Bits],
+    number: int,
+) -> list[Bits]:
+    """So many results of a specification for words of a domain, whose kinds are the parameters'.
+
+    TaskError where it has none, or is wrong; BranchError where it branches on a word that may be any.
+    """
+    arguments = [
+        word if isinstance(word, int) and kind in SELECTING else DomainWord(domain, word)
+        for kind, word in zip(kinds, words, strict=True)
+    ]
+    if isinstance(specification, Written):
+        results = _called(specification, direction, arguments)
+    else:
+        board: raywalk.BoardKind = "occupied" if "occupied" in kinds else "empty"
+        try:
+            function = raywalk.specification(specification, direction, board)
+        except ValueError as error:
+            raise TaskError(str(error) if specification else _NONE) from None
+        results = function(*arguments)
+    if len(results) != number:
+        raise TaskError(f"{specification}: its specification gives {len(results)} results, the routine {number}")
+    return [_bits(specification, result) for result in results]
+
+
+_NONE = "nothing says what it must do: write its specification (@name.specification)"
+
+
+def promised(requirement: Written, kinds: Sequence[str], domain: Domain, words: Sequence[Bits]) -> Bits:
+    """Whether words keep to a requirement that a user wrote, as one bit."""
+    (result,) = specified(requirement, "", kinds, domain, words, 1)
+    return domain.ne(result, 0, 64)
+
+
+def _called(written: Written, direction: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(written.given, Routine):
+        contract = written.given.contract
+        kinds = [p.kind for p in contract.elements or contract.parameters if p.kind != "results"]
+        domain, words = arguments[0].domain, [getattr(word, "value", word) for word in arguments]
+        results = specified(contract.specification, contract.direction, kinds, domain, words, len(contract.results))
+        return tuple(DomainWord(domain, result) for result in results)
+    function: Callable[..., Any] = written.given
+    if direction == "any":
+        function = raywalk.at_run_time(function)
+    elif direction:
+        function = raywalk.in_directions(function, direction)
+    try:
+        result = function(*arguments)
+    except (BranchError, TaskError):
+        raise
+    except Exception as error:
+        code = getattr(written.given, "__code__", None)
+        lines = [at.lineno for at in extract_tb(error.__traceback__) if code and at.filename == code.co_filename]
+        place = f"{written.name.partition(':')[0]}:{lines[-1]}" if lines else written.name
+        raise TaskError(f"{place}: the specification of {written.name}: {type(error).__name__}: {error}") from None
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _bits(specification: str | Written, result: Any) -> Bits:
+    if isinstance(result, DomainWord):
+        return result.value
+    if isinstance(result, int):
+        return result & raywalk.ALL
+    raise TaskError(f"{specification}: its specification gives {type(result).__name__} where a word is wanted")

@@ -1,0 +1,116 @@
+"""64-bit words of a domain with Python's operators: what specifications are written over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from setwise.analysis.semantics.domains import Bits, Domain
+
+_ALL = (1 << 64) - 1
+
+
+class BranchError(TypeError):
+    """Python asked for the value of a word that has none, or has many: a specification branches on what it is given."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DomainWord:
+    """A 64-bit value of a domain with the operators of an unsigned integer modulo 2**64; comparisons give 1 or 0.
+
+    Where the value is known, Python's `if` may ask for it and a table be indexed by it; else BranchError is raised.
+
+    >>> from setwise.analysis.semantics.domains import Integers
+    >>> hex((~DomainWord(Integers(), 0xFF) << 8 | 1).value), (1 - DomainWord(Integers(), 2)).value == 2**64 - 1
+    ('0xffffffffffff0001', True)
+    """
+
+    domain: Domain
+    value: Bits
+
+    def __and__(self, other: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.and_, other)
+
+    def __or__(self, other: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.or_, other)
+
+    def __xor__(self, other: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.xor, other)
+
+    def __add__(self, other: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.add, other)
+
+    def __sub__(self, other: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.sub, other)
+
+    def __mul__(self, other: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.mul, other)
+
+    __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
+
+    def __rsub__(self, other: int) -> DomainWord:
+        return self._of(other) - self
+
+    def __neg__(self) -> DomainWord:
+        return 0 - self
+
+    def __invert__(self) -> DomainWord:
+        return DomainWord(self.domain, self.domain.not_(self.value, 64))
+
+    def __lshift__(self, count: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.shl, _count(count))
+
+    def __rshift__(self, count: DomainWord | int) -> DomainWord:
+        return self._with(self.domain.shr, _count(count))
+
+    def __rlshift__(self, other: int) -> DomainWord:
+        return self._of(other) << self
+
+    def __rrshift__(self, other: int) -> DomainWord:
+        return self._of(other) >> self
+
+    def __eq__(self, other: object) -> DomainWord:  # type: ignore[override]
+        if not isinstance(other, DomainWord | int):
+            return NotImplemented
+        return self._asked(self.domain.eq, other)
+
+    def __ne__(self, other: object) -> DomainWord:  # type: ignore[override]
+        return (self == other) ^ 1
+
+    def __lt__(self, other: DomainWord | int) -> DomainWord:
+        return self._asked(self.domain.ult, other)
+
+    def __gt__(self, other: DomainWord | int) -> DomainWord:
+        return (self._of(other) if isinstance(other, int) else other) < self
+
+    def __le__(self, other: DomainWord | int) -> DomainWord:
+        return (self > other) ^ 1
+
+    def __ge__(self, other: DomainWord | int) -> DomainWord:
+        return (self < other) ^ 1
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __index__(self) -> int:
+        if not isinstance(self.value, int):
+            raise BranchError("asks for the value of a word that may be any: write it with & | ^ and shifts alone")
+        return self.value
+
+    def __bool__(self) -> bool:
+        return bool(self.__index__())
+
+    def _of(self, number: int) -> DomainWord:
+        return DomainWord(self.domain, number & _ALL)
+
+    def _with(self, operation: Callable[[Bits, Bits, int], Bits], other: DomainWord | int) -> DomainWord:
+        value = other.value if isinstance(other, DomainWord) else other & _ALL
+        return DomainWord(self.domain, operation(self.value, value, 64))
+
+    def _asked(self, comparison: Callable[[Bits, Bits, int], Bits], other: DomainWord | int) -> DomainWord:
+        return DomainWord(self.domain, self.domain.concat(0, self._with(comparison, other).value, 63, 1))
+
+
+def _count(count: DomainWord | int) -> DomainWord | int:
+    if isinstance(count, int) and count < 0:
+        raise ValueError(f"a shift by {count}: shift the other way")
+    return count

@@ -1,0 +1,41 @@
+"""Descriptions made of fills: along rays in some directions, in one that is known at run time, or without a ray."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from setwise.codegen.board import Direction
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.ray import RuntimeRay
+from setwise.codegen.describe.routine import Description
+from setwise.codegen.describe.values import Value
+
+Fill = Callable[..., Value]
+
+
+def along(fill: Fill, directions: Sequence[Direction]) -> Description:
+    """The description of a fill of a ray and boards in these directions: the union of all rays."""
+
+    def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
+        rays = layout.rays(directions)
+        return (layout.union(fill(ray, *(layout.board(ray, board) for board in boards)) for ray in rays),)
+
+    return describe
+
+
+def at_run_time(fill: Fill) -> Description:
+    """The description of a fill of a ray and boards in the direction that the last parameter, dir8, says."""
+
+    def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
+        return (fill(RuntimeRay.of(values[-1]), *values[:-1]),)
+
+    return describe
+
+
+def plain(function: Fill) -> Description:
+    """The description of a function of the parameters alone."""
+
+    def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
+        return (function(*values),)
+
+    return describe

@@ -1,0 +1,38 @@
+"""What a parameter is, as annotations of a user's function say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from setwise.codegen.describe.routine import ParameterKind
+from setwise.codegen.describe.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a parameter is, as an annotation of a value says it."""
+
+    kind: ParameterKind
+    below: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Behind a Number: it is below this; `Annotated[Number, Bound(8)]`."""
+
+    below: int
+
+
+Board = Annotated[Value, Kind("board")]
+"""A set of squares: those of sliders, or of any pieces."""
+Occupied = Annotated[Value, Kind("occupied")]
+"""The occupied squares."""
+Empty = Annotated[Value, Kind("empty")]
+"""The empty squares."""
+Square = Annotated[Value, Kind("square", 64)]
+"""The number of a square, a1 = 0 to h8 = 63."""
+Dir8 = Annotated[Value, Kind("dir8", 8)]
+"""A direction that is known when the code runs: 0 to 7 for noEa east soEa sout soWe west noWe nort."""
+Number = Annotated[Value, Kind("word")]
+"""A word of 64 bits that is no board."""

@@ -1,0 +1,138 @@
+"""Files and modules that hold routines of their user's own: `mine.py`, `mine.py:knights`, `package.module:knights`.
+
+To find the routines of a file is to run it: a description is Python.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from traceback import extract_tb
+from types import ModuleType
+from typing import Any
+
+from setwise.codegen.describe.routine import Routine, Written
+from setwise.codegen.own.definition import Definition, DescriptionError
+
+
+def is_own(name: str) -> bool:
+    """Whether a name is that of a user's own routine or file.
+
+    >>> is_own("mine.py"), is_own("package.module:knights"), is_own("dumb7.attacks.sout")
+    (True, True, False)
+    """
+    return name.endswith(".py") or ":" in name
+
+
+def routines_named(name: str) -> list[Routine]:
+    """The routines that a name stands for: of a file all, of a function those of its directions; a pattern chooses.
+
+    ValueError in one line for a file that is not there or does not run, and for a name that it does not hold.
+    """
+    module, _, wanted = name.partition(":")
+    definitions = list(definitions_of(module))
+    if not wanted:
+        return [routine for definition in definitions for routine in definition.routines]
+    full = f"{module}:{wanted}"
+    for definition in definitions:
+        if definition.name == full:
+            return list(definition.routines)
+    like = [r for definition in definitions for r in definition.routines if fnmatch(r.name, full)]
+    if not like:
+        held = ", ".join(definition.name.partition(":")[2] for definition in definitions)
+        raise ValueError(f"{module} has no routine '{wanted}': it has {held or 'none: write @setwise.routine'}")
+    return like
+
+
+def definitions_of(module: str) -> Iterator[Definition]:
+    """The definitions that a file, or a module by its name, makes itself, in its order."""
+    loaded = _file(module, hashlib.sha256(_content(module)).digest()) if module.endswith(".py") else _module(module)
+    for value in vars(loaded).values():
+        if isinstance(value, Definition) and value.function.__module__ == loaded.__name__:
+            yield value
+
+
+def source_digest(module: str) -> str:
+    """The SHA-256 of a file as it stands there now; that of a module's file."""
+    if module.endswith(".py"):
+        return hashlib.sha256(_content(module)).hexdigest()
+    with _importing(str(Path.cwd())):
+        spec = importlib.util.find_spec(module)
+    return hashlib.sha256(_content(str(spec.origin if spec else module))).hexdigest()
+
+
+def _content(file: str) -> bytes:
+    try:
+        path = Path(file)
+        if not path.is_file():
+            raise ValueError(f"there is no file {file!r}: name a Python file that holds routines")
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{file!r} cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
+@cache
+def _file(file: str, _: bytes) -> ModuleType:
+    """The module that a file of that content makes; its name is the file's, so its routines are named by it."""
+    spec = importlib.util.spec_from_file_location(file, Path(file).resolve())
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file] = module
+    with _importing(str(Path(file).resolve().parent)), _complaining(file):
+        spec.loader.exec_module(module)
+    return module
+
+
+def _module(name: str) -> ModuleType:
+    if name == "__main__" or not all(part.isidentifier() for part in name.split(".")):
+        raise ValueError(f"'{name}' is no module: name a file, such as mine.py, or package.module")
+    with _importing(str(Path.cwd())), _complaining(name):
+        return importlib.import_module(name)
+
+
+@contextmanager
+def _importing(folder: str) -> Iterator[None]:
+    """What lies in this folder can be imported, as beside a program that Python runs."""
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+@contextmanager
+def _complaining(name: str) -> Iterator[None]:
+    """An error of the user's file in one line, with the line that it came from."""
+    try:
+        yield
+    except DescriptionError:
+        raise
+    except SyntaxError as error:
+        raise ValueError(f"{name}:{error.lineno}: {error.msg}") from None
+    except (Exception, SystemExit) as error:
+        lines = [at.lineno for at in extract_tb(error.__traceback__) if Path(at.filename).name == Path(name).name]
+        place = f"{name}:{lines[-1]}" if lines else name
+        raise ValueError(f"{place}: {type(error).__name__}: {error}") from None
+
+
+def _written_named(name: str, number: int) -> Written:
+    """In another process: the specification of that routine, or its requirement of that number (from 1)."""
+    contract = routines_named(name)[0].contract
+    held_to = (contract.specification, *contract.requires)
+    return next(written for written in held_to if isinstance(written, Written) and written.number == number)
+
+
+def _reduced(written: Written) -> tuple[Callable[..., Any], tuple[str, int]]:
+    return _written_named, (written.name, written.number)
+
+
+copyreg.pickle(Written, _reduced)
