@@ -12,7 +12,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.decode import Binary, Reg
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import (
@@ -54,7 +54,7 @@ class Proof:
     """A routine and how its proof ended; `key` is its name, instruction set, lanes and convention.
 
     Without a certificate `reason` says why it could not be made. `lowering` is how many seconds a processor took
-    to make it; `title` is what it is about, if not the routine by its name.
+    to make it; `title` is what it is about, if not the routine by its name; `hint` is what to ask for instead of this.
     """
 
     key: tuple[str, str | None, int, str]
@@ -63,6 +63,7 @@ class Proof:
     reason: str = ""
     lowering: float = 0.0
     title: str = ""
+    hint: str = ""
 
     @property
     def status(self) -> str:
@@ -148,7 +149,24 @@ def prove_object(
         certificate,
         confirm_by_stepping(certificate) if certificate.status == "refuted" else None,
         title=f"{symbol} as {routine.name}",
+        hint=_hint(certificate) if certificate.status == "refuted" else "",
     )
+
+
+def _hint(certificate: Certificate) -> str:
+    """What to say to whoever holds a function that takes boards in vector registers to a contract of words."""
+    if any(argument.place.file == "vector" for argument in certificate.task.arguments):
+        return ""
+    changed: set[str] = set()
+    for instruction in certificate.instructions:
+        for operand in instruction.operands:
+            if isinstance(operand, Reg) and operand.file == "vector" and operand.full in instruction.reads - changed:
+                number = operand.bits // 64
+                return (
+                    f"it reads {operand.name}, where no argument is: of boards in vector registers add --lanes {number}"
+                )
+        changed |= instruction.writes
+    return ""
 
 
 def prove_all(
@@ -299,6 +317,8 @@ def _refutation(proof: Proof) -> str:
         return ""
     case, task = certificate.counterexample, certificate.task
     lines = [f"refuted: {case.complaint}; {confirmation.description}"]
+    if proof.hint:
+        return "\n".join([*lines, proof.hint])
     kinds = {argument.name: argument.kind for argument in task.words}
     number = len(case.inputs[0][1])
     if task.elements:

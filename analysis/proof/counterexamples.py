@@ -10,7 +10,7 @@ from typing import cast
 from setwise.analysis.proof.certificate import Counterexample
 from setwise.analysis.proof.claims import Case, EntryUnknowns, results
 from setwise.analysis.proof.memory import Space
-from setwise.analysis.proof.pointers import Addresses, Pointer
+from setwise.analysis.proof.pointers import Addresses, Distance, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.proof.symbolic import Explorer, Path
 from setwise.analysis.run.task import Task
@@ -122,7 +122,7 @@ def never_returns(explorer: Explorer, start: State, model: Model) -> bool:
     """
 
     def known(value: Bits, width: int = 64) -> Bits:
-        return value if isinstance(value, Pointer) else model(value, width)
+        return value if isinstance(value, (Pointer, Distance)) else model(value, width)
 
     space = cast(Space, start.memory)
     start.registers = {name: known(value) for name, value in start.registers.items()}

@@ -72,7 +72,7 @@ class Image:
         """What stands there, all of it in the area; None where nobody knows."""
         start = low - area.low + area.start
         if start in self._entries and size == 4:
-            return Distance(self.place(self._entries[start]), Pointer(base, low % (1 << 64)))
+            return Distance(self.place(self._entries[start]), Pointer(base, low % (1 << 64)), "half")
         if not self.is_known(area, low, low + size):
             return None
         return int.from_bytes(self.content[start : start + size], "little")

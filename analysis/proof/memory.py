@@ -5,7 +5,8 @@ Every access must be to one of them, whatever the arguments are; anything else i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from setwise.analysis.proof.image import Area, Image
@@ -125,8 +126,35 @@ class Space:
         arrays = self.arrays and replace(self.arrays, round=self.arrays.round.copy())
         return replace(self, cells=kept, arrays=arrays, must=[*self.must])
 
-    def load(self, address: Bits, bits: int) -> Bits:
+    def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
         """What lies there; BreachError outside, GapError where the prover cannot tell."""
+        with self._only_where(wanted):
+            return self._load(address, bits)
+        return 0  # never wanted, as `must` has it
+
+    def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
+        """Writes; errors as `load` has them, and BreachError for what is read-only."""
+        with self._only_where(wanted):
+            if not isinstance(wanted, int):
+                value = self.domain.ite(wanted, value, self._load(address, bits), bits)
+            self._store(address, bits, value)
+
+    @contextmanager
+    def _only_where(self, wanted: Bits) -> Iterator[None]:
+        """Where this bit is 0 nothing of it is done, so nothing of it is wrong; a breach ends it, if `must` holds."""
+        start, unwanted = len(self.must), self.domain.not_(wanted, 1)
+        try:
+            yield
+        except BreachError as error:
+            if isinstance(wanted, int):
+                raise
+            self.must.append((0, str(error)))
+        except (GapError, ChoiceError) as error:
+            error.allowed = self.domain.or_(error.allowed, unwanted, 1)
+            raise
+        self.must[start:] = [(self.domain.or_(holds, unwanted, 1), what) for holds, what in self.must[start:]]
+
+    def _load(self, address: Bits, bits: int) -> Bits:
         pointer, size = self._pointer(address, bits // 8, "reads"), bits // 8
         if pointer.base in self.image.areas:
             return self._constant(pointer, size)
@@ -148,8 +176,7 @@ class Space:
             found = self.domain.concat(one, found, 8, 8 * at)
         return found
 
-    def store(self, address: Bits, bits: int, value: Bits) -> None:
-        """Writes; errors as `load` has them, and BreachError for what is read-only."""
+    def _store(self, address: Bits, bits: int, value: Bits) -> None:
         pointer, size = self._pointer(address, bits // 8, "writes"), bits // 8
         if pointer.base in self.image.areas:
             raise BreachError(f"writes {size} bytes to the code and its data, which are read-only")
@@ -204,24 +231,24 @@ class Space:
             return address
         if isinstance(address, int):
             raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
-        # Not made of one address alone: allowed only if it always hits what is the routine's own.
-        allowed: Bits = 0
-        for base, low, high in self._regions():
-            distance = self.domain.sub(address, Pointer(base, low % (1 << 64)), 64)
-            inside = self.domain.ult(distance, max(0, high - low - size + 1), 64)
-            allowed = self.domain.or_(allowed, inside, 1)
-        raise GapError(f"{does} {size} bytes at an address that is made of no address", allowed)
+        what = f"{does} {size} bytes at an address that is made of no address"
+        raise GapError(what, self._is_own(address, size))
 
-    def _regions(self) -> list[tuple[Base, int, int]]:
-        constants = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
-        return [*constants, *((base, cells.low, cells.high) for base, cells in self.cells.items())]
+    def _is_own(self, address: Bits, size: int) -> Bits:
+        """Whether these bytes, wherever they lie, are some of the routine's."""
+        own = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
+        own += [(base, cells.low, cells.high) for base, cells in self.cells.items()]
+        found: Bits = 0
+        for base, low, high in own:
+            distance = self.domain.sub(address, Pointer(base, low % (1 << 64)), 64)
+            found = self.domain.or_(found, self.domain.ult(distance, max(0, high - low - size + 1), 64), 1)
+        return found
 
     def _writable(self, pointer: Pointer, size: int, does: str) -> tuple[Cells, int]:
         cells = self.cells[pointer.base]
         if pointer.index is not None:
-            place = self.domain.add(pointer.index, (pointer.offset - cells.low) % (1 << 64), 64)
-            inside = self.domain.ult(place, max(0, cells.high - cells.low - size + 1), 64)
-            raise GapError(f"{does} {size} bytes of '{cells.name}' at a place that depends on the arguments", inside)
+            what = f"{does} {size} bytes of '{cells.name}' at a place that depends on the arguments"
+            raise GapError(what, self._is_own(pointer, size))
         start = pointer.offset - (1 << 64) if pointer.offset >> 63 else pointer.offset
         if start < cells.low or start + size > cells.high:
             around = f"bytes {cells.low} to {cells.high - 1} are the routine's"

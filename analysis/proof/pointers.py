@@ -22,7 +22,10 @@ class AlignmentUnknownError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A place of which no more is known than that it is a multiple of `alignment`, a power of 2."""
+    """A place in the lower half of the address space, where all of a process lies, at a multiple of `alignment`.
+
+    That is a power of 2, and no more is known. So an array of less than half of all addresses does not wrap round.
+    """
 
     name: str
     alignment: int
@@ -39,14 +42,15 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distance:
-    """How far it is from `start` to `end`, as linkers enter it in 32 bits, into which they make sure that it fits.
+    """How far it is from `start` to `end`, which have different bases.
 
-    `form` says what there is of it: those 32 bits, or 64, with copies of the highest bit or with zeros above them.
+    `form` says how it is written: whole, where code subtracted; or in 32 bits, by linkers, which make sure that it fits
+    into them: these alone, or with copies of the highest bit or with zeros above them.
     """
 
     end: Pointer
     start: Pointer
-    form: Literal["half", "signed", "zeros"] = "half"
+    form: Literal["whole", "half", "signed", "zeros"]
 
 
 class Addresses(BitVectors):
@@ -66,12 +70,12 @@ class Addresses(BitVectors):
         match (kind, *(value for value, _ in operands)):
             case ("BV_ADD", Pointer() as a, int() as b) | ("BV_ADD", int() as b, Pointer() as a):
                 return Pointer(a.base, (a.offset + b) & _WORD, a.index)
-            case ("BV_ADD", Pointer(index=None) as a, Distance(form="signed") as b) | (
+            case ("BV_ADD", Pointer() as a, Distance(form="whole" | "signed") as b) | (
                 "BV_ADD",
-                Distance(form="signed") as b,
-                Pointer(index=None) as a,
+                Distance(form="whole" | "signed") as b,
+                Pointer() as a,
             ) if a.base == b.start.base:
-                return Pointer(b.end.base, (b.end.offset + a.offset - b.start.offset) & _WORD)
+                return self.add(b.end, self.sub(a, b.start, 64), 64)
             case ("BV_CONCAT", int() as a, Distance(form="half") as b) if a == 0 and operands[0][1] == 32:
                 return replace(b, form="zeros")
             case ("BV_CONCAT", a, Distance(form="half") as b) if operands[0][1] == 32 and not isinstance(a, int):
@@ -81,12 +85,16 @@ class Addresses(BitVectors):
                 return replace(a, form="half")
             case ("BV_ADD", Pointer() as a, b) | ("BV_ADD", b, Pointer() as a) if not isinstance(b, Pointer):
                 return Pointer(a.base, a.offset, b if a.index is None else self.add(a.index, b, 64))
+            case ("BV_ADD" | "BV_SUB", Distance(form="whole") as a, 0) | ("BV_ADD", 0, Distance(form="whole") as a):
+                return a
             case ("BV_SUB", Pointer() as a, Pointer() as b) if a.base == b.base:
                 indices_apart = self.sub(0 if a.index is None else a.index, 0 if b.index is None else b.index, 64)
                 return self.add(indices_apart, (a.offset - b.offset) & _WORD, 64)
+            case ("BV_SUB", Pointer() as a, Pointer() as b):
+                return Distance(a, b, "whole")
             case ("BV_SUB", Pointer() as a, b) if not isinstance(b, Pointer):
                 return self.add(a, self.sub(0, b, 64), 64)
-            case ("BV_SHL" | "BV_SHR", Pointer() as a, 0):
+            case ("BV_SHL" | "BV_SHR", Pointer() | Distance() as a, 0):
                 return a
             case ("BV_AND", Pointer(index=None) as a, int() as b) | ("BV_AND", int() as b, Pointer(index=None) as a):
                 step = (~b & _WORD) + 1
@@ -181,6 +189,8 @@ class Addresses(BitVectors):
 
     def _flat(self, a: Bits) -> Bits:
         if isinstance(a, Distance):
+            if a.form == "whole":
+                return self.sub(self._flat(a.end), self._flat(a.start), 64)
             half = self.extract(self.sub(self._flat(a.end), self._flat(a.start), 64), 0, 32, 64)
             if a.form == "half":
                 return half
@@ -195,9 +205,9 @@ class Addresses(BitVectors):
         return self.ite(self.extract(half, 31, 1, 32), (1 << 32) - 1, 0, 32)
 
     def _of(self, base: Base) -> Any:
-        """The base as a term; its lowest bits are 0 by its making."""
+        """The base as a term; its lowest bits and the highest are 0 by its making."""
         if base not in self._bases:
             low = base.alignment.bit_length() - 1
-            high = self.variable(base.name, 64 - low)
-            self._bases[base] = self.concat(high, 0, 64 - low, low)
+            unknown = self.variable(base.name, 63 - low)
+            self._bases[base] = self.concat(0, self.concat(unknown, 0, 63 - low, low), 1, 63)
         return self._bases[base]

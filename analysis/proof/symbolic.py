@@ -252,7 +252,10 @@ class Explorer:
             ]
         if isinstance(place, (Pointer, int)):
             raise BreachError("goes to an address outside its code")
-        raise GapError("returns elsewhere than to its caller", self.domain.eq(place, self.back, 64))
+        same = self.domain.eq(place, self.back, 64)
+        if self.sure(path, same):
+            return [Exit(path)]
+        raise GapError("returns elsewhere than to its caller", same)
 
     def _split(self, path: Path, choice: ChoiceError) -> Ways:
         """The path, forked before this instruction for every value that an index can have; nothing is done yet."""

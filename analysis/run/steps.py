@@ -81,12 +81,12 @@ class MemoryRanges:
 
     regions: list[MemoryRange] = field(default_factory=list)
 
-    def load(self, address: int, bits: int) -> int:
+    def load(self, address: int, bits: int, wanted: int = 1) -> int:
         """Little-endian; raises StepError outside."""
         region, place = self._find(address, bits // 8, "reads")
         return int.from_bytes(region.content[place : place + bits // 8], "little")
 
-    def store(self, address: int, bits: int, value: int) -> None:
+    def store(self, address: int, bits: int, value: int, wanted: int = 1) -> None:
         """Little-endian; raises StepError outside, and where the memory is read-only."""
         region, place = self._find(address, bits // 8, "writes")
         if not region.writable:

@@ -179,9 +179,11 @@ def _scan(reverse: bool, x: Operation) -> None:
     target = x.instruction.operands[0]
     if width < 32 or not isinstance(target, Reg):
         raise x.unknown("this width")
-    # Of nothing the result is undefined by the book; CPUs leave the whole register as it is.
-    old, new = x.register(target.full), extend(x, found, width, 64)
-    x.state.registers[target.full] = d.ite(none, old, new, 64)
+    # Of nothing the result is undefined by the book; CPUs leave the register as it is, of 32 bits some clear the rest.
+    old, above = x.register(target.full), 64 - width
+    rest = d.undefined(d.extract(old, width, above, 64), above) if above else 0
+    kept = d.concat(rest, d.extract(old, 0, width, 64), above, width)
+    x.state.registers[target.full] = d.ite(none, kept, extend(x, found, width, 64), 64)
     x.set_flags({**UNDEFINED, "zf": lambda: none})
 
 

@@ -98,6 +98,10 @@ class Domain:
             return a if condition else b
         return a if _identical(a, b) else self._term("ITE", (condition, 1), (a, width), (b, width))
 
+    def undefined(self, usual: Bits, width: int) -> Bits:
+        """What no manual promises; where all values are known, what processors usually leave."""
+        return usual
+
     def _two(self, kind: str, a: Bits, b: Bits, width: int) -> Bits:
         if isinstance(a, int) and isinstance(b, int):
             return _KNOWN[kind](a, b, width)
@@ -156,6 +160,10 @@ class BitVectors(Domain):
     def variable(self, name: str, width: int) -> Bits:
         """A new unknown."""
         return self.terms.mk_const(self.terms.mk_bv_sort(width), name)
+
+    def undefined(self, usual: Bits, width: int) -> Bits:
+        """A new unknown."""
+        return self.variable("undefined", width)
 
     def term(self, a: Bits, width: int) -> Any:
         """The value as a term, also where it is known."""

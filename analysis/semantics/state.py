@@ -39,11 +39,11 @@ def complaint(instruction: Decoded, what: str) -> str:
 class AddressSpace(Protocol):
     """AddressSpace as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
 
-    def load(self, address: Bits, bits: int) -> Bits:
-        """What is there."""
+    def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
+        """What is there; where `wanted`, one bit that is not known to be 0, is 0, nothing is touched."""
 
-    def store(self, address: Bits, bits: int, value: Bits) -> None:
-        """Puts it there."""
+    def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
+        """Puts it there, where it is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,18 +203,22 @@ class Operation:
             total = self.domain.add(total, scaled, 64)
         return total
 
-    def load(self, address: Bits, bits: int) -> Bits:
-        """What lies in memory."""
+    def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
+        """What lies in memory; where `wanted`, one bit, is 0, nothing is touched, and it is any value."""
+        if isinstance(wanted, int) and not wanted:
+            return 0
         try:
-            return self.state.memory.load(address, bits)
+            return self.state.memory.load(address, bits, wanted)
         except SemanticsError as error:
             error.args = (complaint(self.instruction, str(error)),)
             raise
 
-    def store(self, address: Bits, bits: int, value: Bits) -> None:
-        """Writes memory."""
+    def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
+        """Writes memory, where it is wanted."""
+        if isinstance(wanted, int) and not wanted:
+            return
         try:
-            self.state.memory.store(address, bits, value)
+            self.state.memory.store(address, bits, value, wanted)
         except SemanticsError as error:
             error.args = (complaint(self.instruction, str(error)),)
             raise
@@ -314,10 +318,7 @@ class Operation:
             if bits < 64:
                 return [self.load(self._plus(address, low), width) for low in range(0, bits, width)]
             return self.split([self.load(self._plus(address, low), 64) for low in range(0, bits, 64)], width)
-        return [
-            0 if isinstance(bit, int) and bit == 0 else self.load(self._plus(address, place * width), width)
-            for place, bit in enumerate(wanted)
-        ]
+        return [self.load(self._plus(address, place * width), width, bit) for place, bit in enumerate(wanted)]
 
     def _store_elements(self, memory: Mem, elements: Sequence[Bits], width: int) -> None:
         address = self.address(memory)
@@ -330,12 +331,7 @@ class Operation:
                 self.store(self._plus(address, place * each), each, element)
             return
         for place, (bit, element) in enumerate(zip(bits, elements, strict=True)):
-            at = self._plus(address, place * width)
-            if isinstance(bit, int):
-                if bit:
-                    self.store(at, width, element)
-            else:
-                self.store(at, width, self.domain.ite(bit, element, self.load(at, width), width))
+            self.store(self._plus(address, place * width), width, element, bit)
 
     def _plus(self, address: Bits, bits: int) -> Bits:
         return self.domain.add(address, bits // 8, 64)

@@ -4,6 +4,7 @@ A file of the corpus is assembly for GNU as in Intel's syntax. A line `#= NAME k
 case, the lines up to the next are its code, which becomes a function of that name in a section of its own. Keys:
 
     spec, abi   the routine whose contract it is held to, and its convention
+    lanes       how many boards a vector register holds
     build       object; shared, program, pie, relocatable: by ld, its flags behind commas; fifo, directory, ...
     patch       what is changed in the file afterwards, as `patched` has it
     limit       how many seconds a case may wait
@@ -67,7 +68,8 @@ class Case:
     def arguments(self, file: Path) -> list[str]:
         """The command line that judges it."""
         spec, abi = self.keys.get("spec", "shift.one.nort"), self.keys.get("abi", "sysv")
-        return ["prove", "--object", str(file), "--symbol", self.name, "--spec", spec, "--abi", abi]
+        lanes = ["--lanes", self.keys["lanes"]] if "lanes" in self.keys else []
+        return ["prove", "--object", str(file), "--symbol", self.name, "--spec", spec, "--abi", abi, *lanes]
 
 
 def cases(folder: str) -> list[Case]:
@@ -297,23 +299,39 @@ def verdict(arguments: Sequence[str], limit: float = 4 * SECONDS) -> str:
     proved, refuted, not proved; refused: a line of complaint; else what no input may lead to: takes too long, or the
     name of an exception.
     """
+    return ending(arguments, limit)[0]
+
+
+def ending(arguments: Sequence[str], limit: float) -> tuple[str, str]:
+    """The verdict, and all that was printed."""
     out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = _status(arguments, limit)
+    printed, complaints = out.getvalue(), err.getvalue()
+    if isinstance(status, int):
+        status = _read_off(status, printed, complaints)
+    return status, printed + complaints
+
+
+def _status(arguments: Sequence[str], limit: float) -> int | str:
     start = time.process_time()
     try:
-        with _limited(limit), redirect_stdout(out), redirect_stderr(err):
+        with _limited(limit):
             status = main(arguments)
     except TooLongError:
         return "takes too long"
     except Exception as error:  # whatever it is, its user would see a traceback
         return f"raises {type(error).__name__}"
-    if time.process_time() - start > SECONDS:
-        return "takes too long"
+    return "takes too long" if time.process_time() - start > SECONDS else status
+
+
+def _read_off(status: int, printed: str, complaints: str) -> str:
     if status == 2:
-        return "refused" if err.getvalue().count("\n") == 1 and not out.getvalue() else "complains in several lines"
-    said = out.getvalue().partition("\n")[0].rpartition(": ")[2]
+        return "refused" if complaints.count("\n") == 1 and not printed else "complains in several lines"
+    said = printed.partition("\n")[0].rpartition(": ")[2]
     if (said == "proved") != (status == 0) or said not in ("proved", "refuted", "not proved"):
         return f"ends with {status} and {said!r}"
-    return "contradicts itself" if "the proof is wrong" in out.getvalue() else said
+    return "contradicts itself" if "the proof is wrong" in printed else said
 
 
 @contextmanager
@@ -330,7 +348,12 @@ def _limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def known(folder: str) -> dict[str, str]:
-    """What is not as it should be today, by the case's label."""
-    lines = (HERE / folder / "known.txt").read_text().splitlines()
-    return dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))  # type: ignore[misc]
+def not_proved() -> dict[str, tuple[str, str]]:
+    """The right objects that are not proved today, by their labels: the verdict, and words of what is said of it."""
+    found = {}
+    for line in (HERE / "right" / "known.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            label, _, end = line.partition(" ")
+            status, _, why = end.partition(": ")
+            found[label] = status, why
+    return found

@@ -379,3 +379,56 @@
     inc r10
     jmp 1b
 2:  ret
+#= differences_swapped: an array is reached by the distance of another
+    sub rdi, rdx
+    sub rsi, rdx
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [rsi+rdx]
+    mov r8, [rdi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= differences_32: distances in 32 bits, which need not fit
+    sub edi, edx
+    movsxd rdi, edi
+    sub rsi, rdx
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [rdi+rdx]
+    mov r8, [rsi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= pointer_past_end: up to the pointer's end, and one board more
+    lea rcx, [rdi+8*rcx]
+1:  cmp rdi, rcx
+    ja 2f
+    mov rax, [rdi]
+    mov r8, [rsi]
+    attacks
+    mov [rdx], rax
+    add rdi, 8
+    add rsi, 8
+    add rdx, 8
+    jmp 1b
+2:  ret
+#= pointer_32: the pointer's end in 32 bits
+    lea rcx, [rdi+8*rcx]
+1:  cmp edi, ecx
+    jae 2f
+    mov rax, [rdi]
+    mov r8, [rsi]
+    attacks
+    mov [rdx], rax
+    add rdi, 8
+    add rsi, 8
+    add rdx, 8
+    jmp 1b
+2:  ret

@@ -293,6 +293,28 @@
     kmovq k1, rdi
     vmovdqu64 ymm0{k1}{z}, [rsp-16]
     ret
+#= masked_load_two: a masked load of its own word, and with some boards of the caller's
+    mov rax, rdi
+    and edi, 3
+    kmovb k1, edi
+    vmovdqu64 xmm0{k1}{z}, [rsp]
+    shl rax, 8
+    ret
+#= masked_store_two: a masked store into its own word, and with some boards over the return address
+    mov rax, rdi
+    and edi, 3
+    kmovb k1, edi
+    vmovdqu64 [rsp-8]{k1}, xmm0
+    shl rax, 8
+    ret
+#= masked_store_code: a masked store into the code, but with no board that has a1 empty
+    mov rax, rdi
+    and edi, 1
+    kmovb k1, edi
+    vmovdqu64 [rip+1f]{k1}, xmm0
+    shl rax, 8
+    ret
+1:  .quad 0, 0
 #= compress_store: a compressed store over the return address
     nort
     kmovq k1, rdi

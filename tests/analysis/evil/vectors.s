@@ -377,3 +377,9 @@
     nort
     .byte 0xc4, 0xe1, 0xf0, 0x90, 0xc8
     ret
+#= seed_by_words abi=wiki lanes=2 spec=subtraction.attacks-cleared.east: the seed's four instructions, of words
+    movdqa xmm0, xmm2
+    pandn xmm0, xmm3
+    psubq xmm0, xmm2
+    pxor xmm0, xmm3
+    ret

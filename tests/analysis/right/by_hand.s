@@ -272,6 +272,12 @@ group:
     pxor xmm2, xmm1
     movq rax, xmm2
     ret
+#= seed_itself abi=wiki lanes=2 spec=subtraction.attacks-cleared.east: the seed's four instructions as they are printed
+    movdqa xmm0, xmm2
+    pandn xmm0, xmm3
+    psubb xmm0, xmm2
+    pxor xmm0, xmm3
+    ret
 #= pointer_to_end spec=kogge-stone.attacks.nort.batch: a loop to a pointer's end: wrong only if an array wrapped round
     lea rcx, [rdi+8*rcx]
     cmp rdi, rcx

@@ -115,11 +115,13 @@ class Memory:
         self.content, self.solver = content, solver
         self.stored: dict[tuple[int, int], Bits] = {}
 
-    def load(self, address: int, bits: int) -> Bits:
+    def load(self, address: int, bits: int, wanted: Bits = 1) -> Bits:
         value = int.from_bytes(self.content[address : address + bits // 8], "little")
         return self.solver.variable(value, bits) if self.solver else value
 
-    def store(self, address: int, bits: int, value: Bits) -> None:
+    def store(self, address: int, bits: int, value: Bits, wanted: Bits = 1) -> None:
+        if self.solver:
+            value = self.solver.domain.ite(wanted, value, self.load(address, bits), bits)
         self.stored[address, bits] = value
 
 
