@@ -11,6 +11,7 @@ import ctypes
 from setwise.analysis.code.decode import Binary, features
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.replay import confirm_by_stepping
+from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.workers import Crash, in_own_process
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import BASELINE
@@ -22,15 +23,19 @@ _U64 = ctypes.c_uint64
 
 
 def confirm(kernel: Kernel, certificate: Certificate) -> Confirmation:
-    """Runs the bytes of a kernel of ours on the counterexample; what this processor cannot run is stepped."""
-    found = certificate.counterexample
+    """Runs the bytes that were judged on the counterexample, if they are no file's and the kernel has their contract.
+
+    All else is stepped: what this processor cannot run too, and what crashes, for that need not be the code's doing.
+    """
+    binary, found = certificate.binary, certificate.counterexample
+    ours = binary.layout is None and certificate.task == task_of(kernel)
     lacking = features(certificate.instructions) - BASELINE - cpu.features()
-    if found is None or not found.runs or not runnable() or lacking:
+    if not ours or found is None or not found.runs or not runnable() or lacking:
         return confirm_by_stepping(certificate)
     try:
-        got, broken = in_own_process(lambda: _run(kernel, certificate.binary, found))
-    except Crash as error:
-        return Confirmation("confirmed", f"confirmed by running it: {error}")
+        got, broken = in_own_process(lambda: _run(kernel, binary, found))
+    except Crash:
+        return confirm_by_stepping(certificate)
     if broken:
         return Confirmation("confirmed", f"confirmed by running it: {', '.join(broken)}", got)
     if got != found.expected:

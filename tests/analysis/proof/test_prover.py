@@ -11,6 +11,8 @@ import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.layout import Layout, Piece
+from setwise.analysis.proof import confirmation
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import Prover
@@ -332,6 +334,27 @@ def test_counterexamples_are_confirmed_or_the_prover_is_wrong() -> None:
     assert said.got == made.counterexample.got != made.counterexample.expected
     lie = replace(made, binary=binary_of(kernel))  # refuted, they say; but these bytes are right
     assert confirm(kernel, lie).status == "disagrees"
+
+
+@runs
+def test_only_the_very_code_under_the_very_contract_is_confirmed_by_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Northward code held to east: a kernel's own, another kernel's, a file's, and in a run cut short."""
+    east, north = (lower(find(f"shift.one.{direction}"), "x86-64", "sysv") for direction in ("east", "nort"))
+    code = binary_of(north)
+    made = prover().prove(code, task_of(east))
+    assert (made.status, confirm(east, made).description) == ("refuted", "confirmed by running it")
+    assert confirm(north, made).description == "confirmed by stepping"
+    of_a_file = replace(code, layout=Layout((Piece("code", 16, 0, 0, len(code.image)),)))
+    theirs = prover().prove(of_a_file, task_of(east))
+    assert (theirs.status, confirm(east, theirs).description) == ("refuted", "confirmed by stepping")
+
+    def cut_short(run: object) -> object:
+        raise Crash("it ends in SIGKILL")
+
+    monkeypatch.setattr(confirmation, "in_own_process", cut_short)
+    assert confirm(east, made).description == "confirmed by stepping"
+    lie = replace(made, binary=binary_of(east))
+    assert confirm(east, lie).status == "disagrees"
 
 
 @runs
