@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Mapping
+from functools import lru_cache, reduce
 from operator import and_
+from types import MappingProxyType
 
 from setwise.codegen.describe.graph import Graph, postorder
+from setwise.codegen.describe.operations import operation_named
 from setwise.codegen.describe.values import ALL, Lanes, Value
+
+_ALIKE = 1 << 16
+"""How many answers are kept: rays, lanes and forms of a routine ask much alike."""
 
 
 def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) -> Lanes:
@@ -19,8 +25,8 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
     ['0xffffffffffffff0f']
     """
     if value not in known:
-        for each in postorder((value,), known):
-            known[each] = _zero(each, known, loose)
+        for below in postorder((value,), known):
+            known[below] = _zero(below, known, loose)
     return known[value]
 
 
@@ -32,10 +38,24 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
     operation = value.operation
     if not operation.left and not operation.bitwise:
         return (0,) * value.lanes
-    return tuple(
-        operation.zeros(lane, count, loose=loose)
-        for lane, count in zip(zip(*(known[arg] for arg in value.args), strict=True), _counts(value), strict=True)
-    )
+    return _zeros(value.op, _counts(value), tuple([known[arg] for arg in value.args]), loose)
+
+
+@lru_cache(_ALIKE)
+def _zeros(op: str, counts: Lanes, known: tuple[Lanes, ...], loose: bool) -> Lanes:
+    """Lane by lane the bits that are surely zero where those of the arguments are."""
+    operation = operation_named(op)
+    lanes = zip(zip(*known, strict=True), counts, strict=True)
+    return tuple(operation.zeros(lane, count, loose=loose) for lane, count in lanes)
+
+
+@lru_cache(_ALIKE)
+def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
+    """For each argument, lane by lane, the bits on which the wanted ones of the result may depend."""
+    operation = operation_named(op)
+    lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))
+    looked_at = range(1 if operation.left else len(known))
+    return tuple(tuple(operation.asked(bits, at, lane, count) for bits, lane, count in lanes) for at in looked_at)
 
 
 def _counts(value: Value) -> Lanes:
@@ -43,33 +63,46 @@ def _counts(value: Value) -> Lanes:
     return value.attr if value.operation.left else (0,) * value.lanes
 
 
-def demanded(graph: Graph, *, loose: bool = False, known: dict[Value, Lanes] | None = None) -> dict[Value, Lanes]:
+def demanded(
+    graph: Graph,
+    *,
+    loose: bool = False,
+    known: dict[Value, Lanes] | None = None,
+    gone: Mapping[Value, Value] = MappingProxyType({}),
+) -> dict[Value, Lanes]:
     """For every value the bits that some user looks at; the others may be anything.
+
+    `known` remembers known zero bits. Each of the values that are `gone` is taken for the argument named with it.
 
     >>> from setwise.codegen.describe.values import parameter
     >>> inner = parameter(0) & 0xFFFF
     >>> [hex(lane) for lane in demanded(Graph((), (inner >> 8,)))[inner]]
     ['0xffffffffffffff00']
     """
-    known = dict(known or {})
+    known = {} if known is None else known
+    for value in graph.order:
+        if value not in known:
+            known[value] = known[gone[value]] if value in gone else _zero(value, known, loose)
     wanted: dict[Value, Lanes] = {value: (0,) * value.lanes for value in graph.order}
 
     def ask(value: Value, bits: Lanes) -> None:
-        wanted[value] = tuple(a | b for a, b in zip(wanted[value], bits, strict=True))
+        before = wanted[value]
+        wanted[value] = tuple([a | b for a, b in zip(before, bits, strict=True)]) if any(before) else bits
 
     for root in graph.results:
         ask(root, (ALL,) * root.lanes)
     for value in reversed(graph.order):
-        bits = wanted[value]
-        if value.region is not None:
+        if value in gone:
+            ask(gone[value], wanted[value])
+        elif value.region is not None:
             region = value.region
             for below in (*region.outside, *region.asked, *(v for body in region.bodies for v in body)):
                 ask(below, (ALL,) * below.lanes)
         elif value.operation.left or value.operation.bitwise:
-            zeros = [known_zero(arg, known, loose=loose) for arg in value.args]
-            lanes = tuple(zip(bits, zip(*zeros, strict=True), _counts(value), strict=True))
-            for at, arg in enumerate(value.args[:1] if value.operation.left else value.args):
-                ask(arg, tuple(value.operation.asked(b, at, lane, count) for b, lane, count in lanes))
+            zeros = tuple([known[arg] for arg in value.args])
+            # A shift by a count a lane may have the counts as an argument besides: nobody looks at its bits.
+            for arg, bits in zip(value.args, _asked(value.op, _counts(value), wanted[value], zeros), strict=False):
+                ask(arg, bits)
         else:
             for arg in value.args:
                 ask(arg, (ALL,) * arg.lanes)

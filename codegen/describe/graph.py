@@ -67,13 +67,15 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
     stack = list(results)[::-1]
     while stack:
         value = stack[-1]
+        if value in order or value in known:
+            del stack[-1]
+            continue
         waiting = [below for below in dependencies(value) if below not in order and below not in known]
-        if waiting and value not in order:
+        if waiting:
             stack += waiting[::-1]
         else:
             del stack[-1]
-            if value not in known:
-                order[value] = None
+            order[value] = None
     return list(order)
 
 

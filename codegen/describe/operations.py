@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from types import MappingProxyType
 
@@ -234,6 +235,7 @@ COMMUTATIVE = frozenset(operation.name for operation in _TABLE if operation.comm
 WRITES = frozenset(operation.name for operation in _TABLE if operation.writes)
 
 
+@cache
 def operation_named(name: str) -> Operation:
     """The operation of that name; one of which nothing is known where the table has none.
 

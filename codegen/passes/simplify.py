@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Any
 
-from setwise.codegen.describe.bits import demanded, known_zero
+from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import ALL, Lanes, Value, constant, make
 from setwise.codegen.passes.expand import is_within
@@ -69,6 +69,7 @@ def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
     """
     uses = graph.users
 
+    @cache
     def moves(masked: Value) -> bool:
         """Whether every user can do without the mask; else the unmasked value would only live beside the masked."""
         _, mask = masked_of(masked)
@@ -103,10 +104,14 @@ def group_masks(graph: Graph) -> Graph:
     """In a tree of `or`, leaves under one constant mask are gathered, so that the mask is applied once."""
     uses = graph.users
 
-    def leaves(value: Value, top: bool) -> list[Value]:
-        if value.op != "or" or (not top and len(uses.get(value, ())) > 1):
-            return [value]
-        return [leaf for arg in value.args for leaf in leaves(arg, False)]
+    def leaves(root: Value) -> Iterator[Value]:
+        pending = list(root.args[::-1])
+        while pending:
+            value = pending.pop()
+            if value.op == "or" and len(uses[value]) <= 1:
+                pending += value.args[::-1]
+            else:
+                yield value
 
     inside = {arg for value in uses if value.op == "or" for arg in value.args if arg.op == "or" and len(uses[arg]) == 1}
     grouped: dict[Value, dict[Lanes | None, list[Value]]] = {}
@@ -114,7 +119,7 @@ def group_masks(graph: Graph) -> Graph:
         if root.op != "or" or root in inside:
             continue
         groups: dict[Lanes | None, list[Value]] = {}
-        for leaf in leaves(root, True):
+        for leaf in leaves(root):
             mask = masked_of(leaf)[1] if len(uses[leaf]) == 1 else None
             groups.setdefault(mask, []).append(leaf)
         if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
@@ -138,41 +143,54 @@ def group_masks(graph: Graph) -> Graph:
 def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
     """What changes only bits at which nobody looks vanishes: a constant mask, or a part of a union.
 
-    One goes at a time, for two may lean on each other. `loose` keeps the masks that a rotate in place of a shift needs.
+    Two may lean on each other: together vanish those of which none does so, then the first alone. `loose` keeps the
+    masks that a rotate in place of a shift needs.
     """
-    if not any(value.op == "or" or masked_of(value)[1] for value in graph.order):
-        return graph
-    known: dict[Value, Lanes] = {}
-
-    def equivalent(value: Value, bits: Lanes) -> Value | None:
-        """The argument that does as well where only those bits are looked at."""
-        bare, mask = masked_of(value)
-        if mask is not None:
-            zeros = known_zero(bare, known, loose=loose)
-            changes = (~(lane | zero) for lane, zero in zip(mask, zeros, strict=True))
-            return None if _meet(changes, bits) else bare
-        if value.op == "or":
-            for at in (0, 1):
-                if not _meet((~zero for zero in known_zero(value.args[at], known, loose=loose)), bits):
-                    return value.args[1 - at]
-        return None
-
-    def truly(value: Value, left: Value) -> bool:
-        """What others know of the value they must know without its mask too, else the mask would vouch for itself."""
-        bare = known_zero(left, known, loose=loose)
-        return equivalent(value, demanded(graph, loose=loose, known={value: bare})[value]) is left
-
-    seen = demanded(graph, loose=loose)
-    for value, bits in seen.items():
-        left = equivalent(value, bits)
-        if left is not None and truly(value, left):
-            return drop_unseen(_replaced(graph, value, value.args.index(left)), loose)
+    while doomed := _unseen_together(graph, loose):
+        graph = _without(graph, doomed)
     return graph
 
 
-def _replaced(graph: Graph, doomed: Value, at: int) -> Graph:
-    """The graph with one of its arguments in a value's place."""
-    return rewrite(graph, lambda new, old: new.args[at] if old is doomed else new)
+def _unseen_together(graph: Graph, loose: bool) -> dict[Value, Value]:
+    """Values that may vanish all at once, each with the argument that does as well."""
+    if not any(value.op == "or" or masked_of(value)[1] for value in graph.order):
+        return {}
+    candidates = _unseen(graph, loose, {})
+    doomed = candidates
+    while doomed:
+        # What others know of a value they must know without its mask too, else the mask would vouch for itself.
+        left = _unseen(graph, loose, doomed)
+        holding = {value: arg for value, arg in doomed.items() if left.get(value) is arg}
+        if len(holding) == len(doomed):
+            return doomed
+        doomed = holding
+    alone = ({value: arg} for value, arg in candidates.items())
+    return next((one for one in alone if one.items() <= _unseen(graph, loose, one).items()), {})
+
+
+def _unseen(graph: Graph, loose: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
+    """Values with an argument that does as well where only the bits are looked at that are, once others are gone."""
+    known: dict[Value, Lanes] = {}
+    wanted = demanded(graph, loose=loose, known=known, gone=gone)
+
+    def equivalent(value: Value) -> Value | None:
+        bare, mask = masked_of(value)
+        if mask is not None:
+            changes = (~(lane | zero) for lane, zero in zip(mask, known[bare], strict=True))
+            return None if _meet(changes, wanted[value]) else bare
+        if value.op == "or":
+            for at in (0, 1):
+                if not _meet((~zero for zero in known[value.args[at]]), wanted[value]):
+                    return value.args[1 - at]
+        return None
+
+    pairs = ((value, equivalent(value)) for value in graph.order)
+    return {value: arg for value, arg in pairs if arg is not None}
+
+
+def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
+    """The graph with one of its arguments in the place of each of these values."""
+    return rewrite(graph, lambda new, old: new.args[old.args.index(doomed[old])] if old in doomed else new)
 
 
 def _meet(changes: Iterable[int], bits: Lanes) -> bool:
