@@ -10,17 +10,22 @@ its steps. So the last part may come by height: first what has the longest way t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from heapq import heappop, heappush
+from operator import attrgetter
+from typing import Any
 
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value, in_register, overwritable
+from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
-from setwise.codegen.machine.convention import MASKS
 from setwise.codegen.passes.place import place
+from setwise.codegen.passes.stretch import Stretch, read_by
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
+from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
+
+Group = tuple[RegisterFile, int]
+"""Values that cost the same: how many registers of a file each takes, or leaves free where that is below zero."""
 
 WIDTH = 4
 """How many instructions begin in a cycle, about: so many units for general registers, or for vectors, there are."""
@@ -28,24 +33,28 @@ WIDTH = 4
 
 def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with its straight stretches of values in an order that needs fewest moves, as far as wishes go."""
-    return _ordered(block, results, lambda stretch, after: _Stretch(stretch, after, target, room).best())
+    return _ordered(block, results, target, room, _Orders.best)
 
 
 def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves."""
-    return _ordered(block, results, lambda stretch, after: _Stretch(stretch, after, target, room).soonest())
+    return _ordered(block, results, target, room, _Orders.soonest)
 
 
 def _ordered(
-    block: Block, results: tuple[Value, ...], order: Callable[[list[Value], set[Value]], list[Value]]
+    block: Block, results: tuple[Value, ...], target: Target, room: int, best: Callable[[_Orders], list[int]]
 ) -> Block:
-    """The block with each stretch, of which so much is needed after it, in that order; itself where that is so."""
+    """The block with each stretch in the best of its orders; itself where that is so."""
+
+    def order(stretch: list[Value], after: set[Value]) -> list[Value]:
+        return [stretch[i] for i in best(_Orders(Stretch(stretch, after, target, room)))]
+
     items: list[Value | PlacedRegion] = []
     stretch: list[Value] = []
     for position, item in enumerate(block.items):
         if isinstance(item, PlacedRegion):
             items += order(stretch, _read(block.items[position:], results))
-            bodies = tuple(_ordered(b, _carried(item, n), order) for n, b in enumerate(item.bodies))
+            bodies = tuple(_ordered(b, _carried(item, n), target, room, best) for n, b in enumerate(item.bodies))
             items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
             stretch = []
         else:
@@ -62,7 +71,7 @@ def estimate(block: Block, results: tuple[Value, ...], target: Target, room: int
         if isinstance(item, Value):
             stretch.append(item)
             continue
-        total += len(stretch) + _Stretch(stretch, _read(block.items[position:], results), target, room).least()
+        total += len(stretch) + _Orders(Stretch(stretch, _read(block.items[position:], results), target, room)).least()
         stretch = []
         if item is not None:
             total += sum(estimate(b, _carried(item, n), target, room) for n, b in enumerate(item.bodies))
@@ -86,277 +95,231 @@ def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -
                 made.update(inner for inner in body.items if isinstance(inner, Value))
             made.update(item.results, *region.phis)
         else:
-            read.update(_registers(item))
+            read.update(read_by(item))
             made.add(item)
     return {value for value in read - made if in_register(value)}
 
 
-def _registers(value: Value) -> Iterator[Value]:
-    """The values whose registers an instruction reads."""
-    for arg in value.args:
-        if arg.op == "place":
-            yield from arg.args
-        elif in_register(arg):
-            yield arg
+class _Orders:
+    """The orders of a stretch."""
 
+    def __init__(self, stretch: Stretch) -> None:
+        self.stretch = stretch
+        self.forced = stretch.forced()
 
-class _Stretch:
-    """Values in a row, without control flow between them.
-
-    In here a value is a number: its position, or for those from outside one behind the last position.
-    """
-
-    def __init__(self, values: list[Value], needed_after: set[Value], target: Target, room: int) -> None:
-        self.values = values
-        read = [tuple(dict.fromkeys(_registers(value))) for value in values]
-        outside = dict.fromkeys((*(arg for args in read for arg in args), *filter(in_register, needed_after)))
-        number = {value: i for i, value in enumerate(dict.fromkeys((*values, *outside)))}
-        self.args = [tuple(number[arg] for arg in args) for args in read]
-        self.before = [tuple(arg for arg in args if arg < len(values)) for args in self.args]
-        self.overwritable = [tuple(number[arg] for arg in _overwritable(value, target)) for value in values]
-        self.users: list[list[int]] = [[] for _ in number]
-        for i, args in enumerate(self.args):
-            for arg in args:
-                self.users[arg].append(i)
-        self.stays = {number[value] for value in needed_after if value in number}
-        self.file = [value.file for value in number]
-        self.spare: dict[RegisterFile, int] = {"general": room, "vector": target.vectors, "mask": len(MASKS)}
-        for file in self.file[len(values) :]:
-            self.spare[file] -= 1
-        self.forced = self._forced()
-
-    def best(self) -> list[Value]:
+    def best(self) -> list[int]:
         """The order with the fewest moves: the description's, or one that keeps few values alive, with wishes met."""
-        return [self.values[i] for i in self._cheapest(self._improved)[1]]
+
+        def improved(order: list[int]) -> Line:
+            line = Line(self.stretch, order)
+            line.improve(self.forced)
+            return line
+
+        return self._cheapest(improved).order
 
     def least(self) -> int:
         """What the cheapest of the orders costs before any wish."""
-        return self._cheapest(lambda order: (self._cost(order)[0], order))[0]
+        return self._cheapest(lambda order: Line(self.stretch, order)).cost
 
-    def _cheapest(self, priced: Callable[[list[int]], tuple[int, list[int]]]) -> tuple[int, list[int]]:
-        """The first of the orders that costs least, and what it costs."""
-        cheapest = priced(list(range(len(self.values))))
-        for base in (self._thrifty, self._by_kinship):
-            if cheapest[0] > self.forced:
-                cheapest = min(cheapest, priced(base()), key=itemgetter(0))
+    def _cheapest(self, line: Callable[[list[int]], Line]) -> Line:
+        """The first of the orders that costs least."""
+        cheapest = line(list(range(len(self.stretch))))
+        for order in (self._thrifty, self._by_kinship):
+            if cheapest.cost > self.forced:
+                cheapest = min(cheapest, line(order()), key=attrgetter("cost"))
         return cheapest
-
-    def _forced(self) -> int:
-        """Moves that every order needs: a user gets an argument to overwrite, an argument goes to one user at most."""
-        overwriter: dict[int, int] = {}
-
-        def match(user: int, tried: set[int]) -> bool:
-            for arg in self.overwritable[user]:
-                if arg not in self.stays and arg not in tried:
-                    tried.add(arg)
-                    if arg not in overwriter or match(overwriter[arg], tried):
-                        overwriter[arg] = user
-                        return True
-            return False
-
-        return sum(not match(user, set()) for user, args in enumerate(self.overwritable) if args)
-
-    def _improved(self, base: list[int]) -> tuple[int, list[int]]:
-        """The order nearest to `base` with as many wishes met as spare moves, and what it costs."""
-        wishes: set[tuple[int, int]] = set()
-        order = base
-        cost, unmatched = self._cost(order)
-        while cost > self.forced:
-            tries = []
-            for user, arg in ((i, arg) for i in unmatched for arg in self.overwritable[i] if arg not in self.stays):
-                wish = wishes | {(other, user) for other in self.users[arg] if other != user}
-                tried = self._sorted(base, wish)
-                if tried is not None:
-                    tries.append((*self._cost(tried), wish, tried))
-            best = min(tries, key=itemgetter(0), default=None)
-            if best is None or best[0] >= cost:
-                break
-            cost, unmatched, wishes, order = best
-        return cost, order
 
     def _thrifty(self) -> list[int]:
         """An order that at each step takes what frees most registers."""
-        return self._listed(self.before, lambda i, left, _: (-sum(left[arg] == 1 for arg in self.args[i]), i))
+        args = self.stretch.args
+        return self._listed(
+            self.stretch.before,
+            (),
+            lambda i, left: ("general", -sum([left[arg] == 1 for arg in args[i]])),
+            lambda taken, _: taken[1],
+            range(len(args)),
+        )
 
     def _listed(
         self,
         before: Sequence[tuple[int, ...]],
-        turn: Callable[[int, list[int], dict[RegisterFile, int]], tuple[int, ...]],
+        begun: Sequence[int],
+        group: Callable[[int, list[int]], Group],
+        price: Callable[[Group, dict[RegisterFile, int]], int],
+        turn: Sequence[Any],
     ) -> list[int]:
-        """The order in which each value waits for those `before` it, and of those that may come the least `turn` does.
+        """The order that goes on from what is `begun`, each value behind those `before` it, the cheapest next.
 
-        It is asked with how many still take each value, and how many registers of each file are left.
+        The values of a group cost the same, by how many registers of each file are left, and have their turns. Which
+        group one is in depends on how many still read each value: it changes when it becomes the last to read one.
         """
+        stretch = self.stretch
         after: list[list[int]] = [[] for _ in before]
         for i, firsts in enumerate(before):
             for first in firsts:
                 after[first].append(i)
-        left = self._uses()
-        spare = dict(self.spare)
+        left = stretch.uses()
+        spare = dict(stretch.spare)
         waiting = [len(firsts) for firsts in before]
-        ready = [i for i, count in enumerate(waiting) if not count]
+        groups: dict[int, Group] = {}
+        ready: dict[Group, list[tuple[Any, int]]] = {}
         order: list[int] = []
-        while ready:
-            chosen = min(ready, key=lambda i: turn(i, left, spare))
-            ready.remove(chosen)
-            order.append(chosen)
-            spare[self.file[chosen]] -= self.values[chosen].op not in WRITES
-            for arg in self.args[chosen]:
+
+        def offer(i: int) -> None:
+            groups[i] = group(i, left)
+            heappush(ready.setdefault(groups[i], []), (turn[i], i))
+
+        def take(i: int) -> None:
+            groups.pop(i, None)
+            waiting[i] = -1
+            order.append(i)
+            spare[stretch.file[i]] -= stretch.makes[i]
+            for arg in stretch.args[i]:
                 left[arg] -= 1
-                spare[self.file[arg]] += not left[arg]
-            for user in after[chosen]:
+                spare[stretch.file[arg]] += not left[arg]
+                if left[arg] == 1:
+                    for user in stretch.users[arg]:
+                        if user in groups:
+                            offer(user)
+            for user in after[i]:
                 waiting[user] -= 1
                 if not waiting[user]:
-                    ready.append(user)
+                    offer(user)
+
+        for i, count in enumerate(waiting):
+            if not count:
+                offer(i)
+        for i in begun:
+            take(i)
+        while groups:
+            for key, heap in [*ready.items()]:
+                while heap and groups.get(heap[0][1]) != key:
+                    heappop(heap)
+                if not heap:
+                    del ready[key]
+            cheapest = min(ready, key=lambda key: (price(key, spare), ready[key][0]))
+            take(ready[cheapest][0][1])
         return order
 
-    def soonest(self) -> list[Value]:
+    def soonest(self) -> list[int]:
         """Of the orders that take some last part of this one by height the first that ends soonest at no more moves.
 
         This one, where none ends a whole cycle sooner.
         """
-        order = list(range(len(self.values)))
+        order = list(range(len(self.stretch)))
         begins = [len(order) * eighths // 8 for eighths in range(8)]
-        other = min((self._by_height(order, begin) for begin in begins), key=self._cost_and_end)
+        other = min((self._by_height(begin) for begin in begins), key=self._cost_and_end)
         (cost, end), (other_cost, other_end) = self._cost_and_end(order), self._cost_and_end(other)
-        worth = other_cost <= cost and other_end <= end - 1
-        return [self.values[i] for i in (other if worth else order)]
+        return other if other_cost <= cost and other_end <= end - 1 else order
 
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
         """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
-        ends = [0.0] * len(self.file)
+        ends = [0.0] * len(self.stretch.file)
         for at, i in enumerate(order):
-            ends[i] = 1 + max((ends[arg] for arg in self.args[i]), default=0.0)
+            ends[i] = 1 + max([ends[arg] for arg in self.stretch.args[i]], default=0.0)
             ends[i] = max(ends[i], 1 + at / WIDTH)
-        return self._cost(order)[0], max(ends, default=0)
+        return Line(self.stretch, order).cost, max(ends, default=0)
 
-    def _by_height(self, order: list[int], begin: int) -> list[int]:
-        """The order, but from `begin` on what most waits for comes first, as long as there are registers.
+    def _by_height(self, begin: int) -> list[int]:
+        """This order, but from `begin` on what most waits for comes first, as long as there are registers.
 
-        Whoever overwrites an argument in `order` still does, so that no move is added.
+        Whoever overwrites an argument still does, so that no move is added.
         """
-        height = [0] * len(order)
-        for i in reversed(order):
-            height[i] = 1 + max((height[user] for user in self.users[i]), default=0)
-        rank = {i: at for at, i in enumerate(order)}
+        args, file, makes = self.stretch.args, self.stretch.file, self.stretch.makes
+        height = [0] * len(args)
+        for i in reversed(range(len(args))):
+            height[i] = 1 + max([height[user] for user in self.stretch.users[i]], default=0)
 
-        def turn(i: int, left: list[int], spare: dict[RegisterFile, int]) -> tuple[int, ...]:
-            if rank[i] < begin:
-                return 0, rank[i]
-            file = self.file[i]
-            freed = sum(left[arg] == 1 and self.file[arg] == file for arg in self.args[i])
-            missing = max(0, (self.values[i].op not in WRITES) - freed - spare[file])
-            return 1, missing, -height[i], rank[i]
+        def registers_taken(i: int, left: list[int]) -> Group:
+            return file[i], makes[i] - sum([left[arg] == 1 and file[arg] == file[i] for arg in args[i]])
 
-        return self._listed(self._with_last_users(order), turn)
+        return self._listed(
+            self._with_last_users(),
+            range(begin),
+            registers_taken,
+            lambda taken, spare: max(0, taken[1] - spare[taken[0]]),
+            [(-height[i], i) for i in range(len(args))],
+        )
 
-    def _with_last_users(self, order: list[int]) -> list[tuple[int, ...]]:
+    def _with_last_users(self) -> list[tuple[int, ...]]:
         """What comes before each value: what it is made of, and the other users of an argument that it overwrites."""
-        left = self._uses()
-        before = [*self.before]
-        for i in order:
-            for arg in self.args[i]:
+        stretch = self.stretch
+        left = stretch.uses()
+        before = [*stretch.before]
+        for i, args in enumerate(stretch.args):
+            for arg in args:
                 left[arg] -= 1
-            overwritten = next((arg for arg in self.overwritable[i] if not left[arg]), None)
+            overwritten = next((arg for arg in stretch.overwritable[i] if not left[arg]), None)
             if overwritten is not None:
-                before[i] = tuple(dict.fromkeys((*before[i], *(user for user in self.users[overwritten] if user != i))))
+                others = (user for user in stretch.users[overwritten] if user != i)
+                before[i] = tuple(dict.fromkeys((*before[i], *others)))
         return before
 
     def _by_kinship(self) -> list[int]:
         """An order by the parts of a union: next comes the part that shares most with what is already there."""
-        last = len(self.values) - 1
-        parts: list[int] = []
-        joints: list[int] = []
-        pending = [last] if self.values else []
-        while pending:
-            i = pending.pop()
-            inner = i == last or len(self.users[i]) == 1
-            joins = self.values[i].op == "or" or (self.values[i].op == "and" and len(self.args[i]) == 1)
-            if inner and joins and self.before[i]:
-                joints.append(i)
-                pending += reversed(self.before[i])
-            else:
-                parts.append(i)
-        roots = {part: self._below(part) for part in parts}
-        reads = {part: {arg for i in below for arg in self.args[i]} for part, below in roots.items()}
+        stretch = self.stretch
+        parts, joints = self._union()
+        reads: list[int] = []
+        for args in stretch.args:
+            # A set of values is an integer, a bit for each.
+            below = sum({1 << arg for arg in args})
+            for arg in args:
+                below |= reads[arg] if arg < len(reads) else 0
+            reads.append(below)
         done: dict[int, None] = {}
-        seen: set[int] = set()
-        while roots:
-            nearest = max(roots, key=lambda part: (len(reads[part] & seen), -parts.index(part)))
-            done.update(dict.fromkeys(sorted(roots.pop(nearest))))
+        waiting = {joint: len(stretch.before[joint]) for joint in joints}
+        joined: list[int] = []
+
+        def finish(i: int) -> None:
+            done[i] = None
+            for user in stretch.users[i]:
+                if user in waiting:
+                    waiting[user] -= 1
+                    if not waiting[user]:
+                        heappush(joined, -joints[user])
+
+        innermost = [*joints]
+        seen = 0
+        while parts:
+            nearest = max(parts, key=lambda part: (reads[part] & seen).bit_count())
+            parts.pop(nearest)
+            for i in sorted(self._below(nearest, done)):
+                finish(i)
             seen |= reads[nearest]
-            for joint in reversed(joints):
-                if joint not in done and all(arg in done for arg in self.before[joint]):
-                    done[joint] = None
-        done.update(dict.fromkeys(range(len(self.values))))
+            while joined:
+                finish(innermost[-heappop(joined)])
+        done.update(dict.fromkeys(range(len(stretch))))
         return list(done)
 
-    def _below(self, i: int) -> set[int]:
-        """A value and all in this stretch that it is made of."""
+    def _union(self) -> tuple[dict[int, None], dict[int, int]]:
+        """The parts of the union that the last value is, and what joins them, numbered from there inward."""
+        stretch = self.stretch
+        last = len(stretch) - 1
+        parts: dict[int, None] = {}
+        joints: dict[int, int] = {}
+        pending = [last] if last >= 0 else []
+        while pending:
+            i = pending.pop()
+            inner = i == last or len(stretch.users[i]) == 1
+            op = stretch.values[i].op
+            joins = op == "or" or (op == "and" and len(stretch.args[i]) == 1)
+            if inner and joins and stretch.before[i]:
+                joints[i] = len(joints)
+                pending += reversed(stretch.before[i])
+            else:
+                parts[i] = None
+        return parts, joints
+
+    def _below(self, i: int, done: Container[int]) -> set[int]:
+        """A value and all in this stretch that it is made of, but for what is done."""
         below: set[int] = set()
         pending = [i]
         while pending:
             at = pending.pop()
-            if at not in below:
+            if at not in below and at not in done:
                 below.add(at)
-                pending += self.before[at]
+                pending += self.stretch.before[at]
         return below
-
-    def _uses(self) -> list[int]:
-        """For each value how many take it; one more if it is needed after the stretch."""
-        return [len(users) + (value in self.stays) for value, users in enumerate(self.users)]
-
-    def _cost(self, order: list[int]) -> tuple[int, list[int]]:
-        """Moves that the order needs, with registers beyond those there are counted as well, and who needs a move."""
-        left = self._uses()
-        spare = dict(self.spare)
-        least = dict(self.spare)
-        unmatched = []
-        for i in order:
-            for arg in self.args[i]:
-                left[arg] -= 1
-                if not left[arg]:
-                    spare[self.file[arg]] += 1
-            if self.overwritable[i] and all(left[arg] for arg in self.overwritable[i]):
-                unmatched.append(i)
-            if self.values[i].op not in WRITES:
-                file = self.file[i]
-                spare[file] -= 1
-                least[file] = min(least[file], spare[file])
-        return len(unmatched) + 2 * sum(max(0, -room) for room in least.values()), unmatched
-
-    def _sorted(self, base: list[int], wishes: set[tuple[int, int]]) -> list[int] | None:
-        """The order nearest to `base` in which every wish is met; None if they go round in a circle."""
-        before = list(self.before)
-        for first, second in wishes:
-            before[second] += (first,)
-        rank = {i: at for at, i in enumerate(base)}
-        changed = min((rank[second] for _, second in wishes), default=len(base))
-        order: dict[int, None] = dict.fromkeys(base[:changed])
-        begun: set[int] = set()
-        for root in base[changed:]:
-            stack = [root] if root not in order else []
-            while stack:
-                i = stack[-1]
-                waiting = [first for first in before[i] if first not in order]
-                if not waiting:
-                    order[i] = None
-                    stack.pop()
-                    continue
-                begun.add(i)
-                needed = min(waiting, key=rank.__getitem__)
-                if needed in begun:
-                    return None
-                stack.append(needed)
-        return list(order)
-
-
-def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:
-    """The arguments that the instruction could overwrite; none where some form leaves all arguments alone."""
-    rows = target.rows_for(value)
-    if value.op == "copy" or not rows or not all(row.tied for row in rows):
-        return ()
-    return tuple(arg for arg in overwritable(value) if in_register(arg))
 
 
 def scheduling(unit: Unit) -> Unit:

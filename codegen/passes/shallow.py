@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import count
 
-from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.simplify import masked_of
@@ -22,10 +24,13 @@ def shallow(graph: Graph) -> Graph:
     uses = graph.users
     depths: dict[Value, int] = {}
     known: dict[Value, Lanes] = {}
+    unions: dict[Value, deque[Value]] = {}
+    """The parts of each union that only goes into a larger one, or into a mask."""
 
     def depth(value: Value) -> int:
         if value not in depths:
-            depths[value] = 1 + max(map(depth, value.args), default=-1)
+            for below in postorder((value,), depths):
+                depths[below] = 1 + max([depths[arg] for arg in below.args], default=-1)
         return depths[value]
 
     def part_of_union(value: Value) -> bool:
@@ -35,12 +40,17 @@ def shallow(graph: Graph) -> Graph:
         """Whether it is a union, masked or not, that only goes into a larger one, or into a mask."""
         return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0])[1] is not None)
 
-    def parts(value: Value, old: Value) -> list[Value]:
-        return [
-            part
+    def parts(value: Value, old: Value) -> deque[Value]:
+        """Of a union; those of a union in it, which goes nowhere else, are taken from there."""
+        first, second = (
+            unions.pop(before) if before.op == "or" and inside(before) else deque(under(now, before))
             for now, before in zip(value.args, old.args, strict=True)
-            for part in (parts(now, before) if before.op == "or" and inside(before) else under(now, before))
-        ]
+        )
+        if len(first) < len(second):
+            second.extendleft(reversed(first))
+            return second
+        first.extend(second)
+        return first
 
     def under(value: Value, old: Value) -> list[Value]:
         """A masked union as its parts, if some of them need no mask."""
@@ -52,11 +62,11 @@ def shallow(graph: Graph) -> Graph:
             return [value]
         free: list[Value] = []
         bound: list[Value] = []
-        for part in parts(union, before):
+        for part in unions[before]:
             (free if is_within(part, mask, known) else bound).append(part)
         return [*free, joined(bound) & constant(mask)] if free and bound else [value]
 
-    def joined(values: list[Value]) -> Value:
+    def joined(values: Iterable[Value]) -> Value:
         """The union, those that are ready first joined first."""
         numbers = count()
         heap = [(depth(value), next(numbers), value) for value in values]
@@ -67,9 +77,11 @@ def shallow(graph: Graph) -> Graph:
         return heap[0][2]
 
     def rule(value: Value, old: Value) -> Value:
-        if value.op == "or" and not inside(old):
+        if value.op == "or":
             terms = parts(value, old)
-            return joined(terms) if len(terms) > 2 else value
+            if not inside(old):
+                return joined(terms) if len(terms) > 2 else value
+            unions[old] = terms
         if value.op == "and":
             factors = under(value, old) if not part_of_union(old) else [value]
             if len(factors) > 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.values import Value, permuted
 
 Cut = tuple[Value, ...]
@@ -72,9 +72,10 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
 
 def _truth(value: Value, inputs: dict[Value, int]) -> int:
     """The truth table of a value over its leaves' tables."""
-    if value in inputs:
-        return inputs[value]
-    return value.operation.of(*(_truth(arg, inputs) for arg in value.args)) & 0xFF
+    truths = dict(inputs)
+    for below in postorder((value,), inputs):
+        truths[below] = below.operation.of(*(truths[arg] for arg in below.args)) & 0xFF
+    return truths[value]
 
 
 def _last_first(args: tuple[Value, ...], truth: int, ready: Mapping[Value, int]) -> tuple[tuple[Value, ...], int]:

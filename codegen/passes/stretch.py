@@ -1,0 +1,101 @@
+"""Values in a row, without control flow between them, as numbers: what each reads, overwrites and needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.values import Value, in_register, overwritable
+from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.machine.convention import MASKS
+from setwise.codegen.targets.table import Target
+
+
+class Stretch:
+    """A stretch of `values`, behind which some are needed; `room` is how many general registers there are for it.
+
+    In here a value is a number: its position, or for those from outside one behind the last position.
+    """
+
+    def __init__(self, values: list[Value], needed_after: Collection[Value], target: Target, room: int) -> None:
+        self.values = values
+        read = [tuple(dict.fromkeys(read_by(value))) for value in values]
+        outside = dict.fromkeys((*(arg for args in read for arg in args), *filter(in_register, needed_after)))
+        number = {value: i for i, value in enumerate(dict.fromkeys((*values, *outside)))}
+        self.args = [tuple([number[arg] for arg in args]) for args in read]
+        """What each reads."""
+        self.before = [tuple([arg for arg in args if arg < len(values)]) for args in self.args]
+        """What of it comes from the stretch."""
+        self.overwritable = [tuple([number[arg] for arg in _overwritable(value, target)]) for value in values]
+        """What of it each could overwrite; none where some form leaves all arguments alone."""
+        self.users: list[list[int]] = [[] for _ in number]
+        """For every value who reads it."""
+        for i, args in enumerate(self.args):
+            for arg in args:
+                self.users[arg].append(i)
+        self.stays = {number[value] for value in needed_after if value in number}
+        """Values that are needed after the stretch."""
+        self.makes = [value.op not in WRITES for value in values]
+        """Whether each makes a value that takes a register."""
+        self.file = [value.file for value in number]
+        """The registers that may hold a value."""
+        self.spare: dict[RegisterFile, int] = {"general": room, "vector": target.vectors, "mask": len(MASKS)}
+        """How many registers of each file are left at the start; fewer than none where values crowd."""
+        for file in self.file[len(values) :]:
+            self.spare[file] -= 1
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def uses(self) -> list[int]:
+        """For each value how many read it; one more if it is needed after the stretch."""
+        return [len(users) + (value in self.stays) for value, users in enumerate(self.users)]
+
+    def forced(self) -> int:
+        """Moves that every order needs: a user gets an argument to overwrite, an argument goes to one user at most.
+
+        All users but those of a largest matching: one more is matched where a way leads, from a user to what it could
+        overwrite and on to who overwrites that so far, to a value that nobody does.
+        """
+        overwriter: dict[int, int] = {}
+        overwritten: dict[int, int] = {}
+        in_vain: set[int] = set(self.stays)
+        unmatched = 0
+        for user, args in enumerate(self.overwritable):
+            came: dict[int, int] = {}
+            pending = [user]
+            end = None
+            while pending and end is None:
+                at = pending.pop()
+                for arg in self.overwritable[at]:
+                    if arg not in came and arg not in in_vain:
+                        came[arg] = at
+                        if arg not in overwriter:
+                            end = arg
+                            break
+                        pending.append(overwriter[arg])
+            if end is None:
+                # No way from here ever leads to the end, so none through here does.
+                in_vain.update(came)
+                unmatched += bool(args)
+            while end is not None:
+                at = came[end]
+                overwriter[end] = at
+                overwritten[at], end = end, overwritten.get(at)
+        return unmatched
+
+
+def read_by(value: Value) -> Iterator[Value]:
+    """The values whose registers an instruction reads."""
+    for arg in value.args:
+        if arg.op == "place":
+            yield from arg.args
+        elif in_register(arg):
+            yield arg
+
+
+def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:
+    rows = target.rows_for(value)
+    if value.op == "copy" or not rows or not all(row.tied for row in rows):
+        return ()
+    return tuple(arg for arg in overwritable(value) if in_register(arg))
