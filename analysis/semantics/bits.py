@@ -145,17 +145,21 @@ def _rotate(left: bool, x: Operation) -> None:
 
 def _double_shift(left: bool, x: Operation) -> None:
     width, d, a, b = x.width(), x.domain, x.get(0), x.get(1)
-    if x.file(2) != "immediate" or width < 32:
-        raise x.unknown("only by an immediate")
-    count = x.immediate() & (width - 1)
-    if count == 0:  # no flag changes, but a register of 32 bits is extended
-        x.put(0, a)
-        return
-    whole = d.concat(a, b, width, width) if left else d.concat(b, a, width, width)
-    result = d.extract(whole, width - count if left else count, width, 2 * width)
-    out = width - count if left else count - 1
-    changed = _only_by_one(count, lambda: d.xor(bit(x, a, width - 1, width), bit(x, result, width - 1, width), 1))
-    put_result(x, result, width, cf=lambda: bit(x, a, out, width), of=changed, af=None)
+    if width < 32:
+        raise x.unknown("this width")
+    count = d.and_(extend(x, x.get(2, 8), 8, width), width - 1, width)
+    # One bit more, above or below: what was shifted out last stays there.
+    wide_count = extend(x, count, width, 2 * width + 1)
+    if left:
+        wide = d.shl(extend(x, d.concat(a, b, width, width), 2 * width, 2 * width + 1), wide_count, 2 * width + 1)
+    else:
+        wide = d.shr(d.concat(d.concat(b, a, width, width), 0, 2 * width, 1), wide_count, 2 * width + 1)
+    result = d.extract(wide, width if left else 1, width, 2 * width + 1)
+    x.put(0, result)
+    flags = result_flags(x, result, width) | {"af": None}
+    flags["cf"] = lambda: bit(x, wide, 2 * width if left else 0, 2 * width + 1)
+    flags["of"] = _only_by_one(count, lambda: bit(x, d.xor(a, result, width), width - 1, width))
+    _if_counted(x, count, width, flags)
 
 
 def _bit_test(change: BinaryOperation | None, x: Operation) -> None:

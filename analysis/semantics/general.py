@@ -82,10 +82,8 @@ def _pop_value(x: Operation) -> Bits:
 
 
 def _push(x: Operation) -> None:
-    value = x.instruction.operands[0]
-    width = 64 if x.file(0) == "immediate" else x.width(0)
-    if width != 64 or isinstance(value, Mem):
-        raise x.unknown("only registers of 64 bits and immediates are pushed")
+    if x.file(0) != "immediate" and x.width(0) != 64:
+        raise x.unknown("only words of 64 bits and immediates are pushed")
     _push_value(x, x.get(0, 64))
 
 

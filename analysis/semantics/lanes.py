@@ -151,11 +151,7 @@ def _widen(narrow: int, wide: int, is_signed: bool, x: Operation) -> None:
 
 
 def _truncate(wide: int, narrow: int, x: Operation) -> None:
-    elements = [x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)]
-    if x.instruction.mask and not x.is_memory(0):
-        raise x.unknown("masked")
-    above = 0 if x.is_memory(0) else max(0, 128 // narrow - len(elements))
-    x.put_elements(0, elements + [0] * above, narrow)
+    x.put_elements(0, [x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)], narrow)
 
 
 def _signs(width: int, x: Operation) -> None:

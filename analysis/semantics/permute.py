@@ -143,10 +143,16 @@ def _shuffle_chunks(width: int, x: Operation) -> None:
 
 
 def _permute_pairs(width: int, x: Operation) -> None:
-    """vpermilps and vpermilpd by an immediate."""
+    """vpermilps and vpermilpd: within each 128 bits, by an immediate or each by its own index."""
     if x.file(2) != "immediate":
-        raise x.unknown("only by an immediate")
-    if width == 32:
+        elements, control = x.sources(width, 2)
+        each, low = 128 // width, 0 if width == 32 else 1
+        chosen = []
+        for place, index in enumerate(control):
+            group = elements[place - place % each :][:each]
+            chosen.append(pick(x, group, x.domain.extract(index, low, each // 2, width), each // 2, width))
+        x.put_elements(0, chosen, width)
+    elif width == 32:
         _shuffle(32, 128, x)
     else:
         pairs = range(x.width() // 64)

@@ -286,7 +286,7 @@ class Operation:
                 self.domain.ite(bit, new, kept, width)
                 for bit, new, kept in zip(bits, elements, old[: len(elements)], strict=True)
             ]
-        lanes = tuple(self.join(elements, width))
+        lanes = tuple(self.join([*elements, *[0] * (128 // width - len(elements))], width))
         above = (0,) * 8 if self.instruction.mnemonic.startswith("v") else self.lanes(found)
         self.state.vectors[found.full] = lanes + above[len(lanes) :]
 

@@ -31,12 +31,12 @@ movsxd rax,[rsi]
 lea rax,[rcx+rdx*8-77]; lea eax,[rcx+rdx*4+5]; lea r9,[rdx*2+1]; mov rax,[rsi+rbx*8+8]; mov [rsi+rbx*4],edx
 mov eax,eax
 bswap {{rax|ecx|r9}}; cwde; cdqe; cdq; cqo; stc; clc; cmc; nop; endbr64
-push rax; push r9; push -3; pop rax; pop r9; mov rbp,rsp; leave
+push rax; push r9; push -3; push qword ptr [rsi]; pop rax; pop r9; mov rbp,rsp; leave
 imul {{rax,rcx|eax,ecx|cx,ax|rax,[rsi]|rax,rcx,77|eax,[rsi],-5|rcx|ecx}}; mul {{rcx|ecx|qword ptr [rsi]}}
 {" ; ".join(f"set{c} al; set{c} [rsi]; cmov{c} rax,rcx; cmov{c} eax,ecx; cmov{c} rax,[rsi]" for c in CONDITIONS)}
 {{shl|shr|sar|rol|ror}} {{rax|ecx|dx|al|qword ptr [rsi]}},{{1|3|7|cl}}
 {{shl|shr|sar|rol|ror}} {{rax,63|rax,32|ecx,31|ecx,0}}
-{{shld|shrd}} {{rax,rcx|eax,ecx|r9d,ecx}},{{1|7|31}}; {{shld|shrd}} {{eax,ecx,0|eax,ecx,32|r9d,ecx,96|rax,rcx,64}}
+{{shld|shrd}} {{rax,rcx|eax,ecx|r9d,ecx}},{{1|7|31|cl}}; {{shld|shrd}} {{eax,ecx,0|eax,ecx,32|r9d,ecx,96|rax,rcx,64}}
 {{bt|bts|btr|btc}} {{rax,rcx|eax,ecx|rax,63|ecx,5|qword ptr [rsi],9}}
 {{bsf|bsr|tzcnt|lzcnt|popcnt}} {{rax,rcx|eax,ecx|rax,[rsi]}}
 andn {{rax,rcx,rdx|eax,ecx,edx|rax,rcx,[rsi]}}; {{blsr|blsi|blsmsk}} {{rax,rcx|eax,ecx|rax,[rsi]}}
@@ -126,7 +126,7 @@ valign{d|q} {zmm1,zmm2,zmm3,5|ymm1(k1),ymm2,[rsi],1}
 {vpermq|vpermpd} {ymm1,ymm2,0x1b|zmm1(k1),zmm2,0x4e|ymm1,[rsi],0x93|zmm1,zmm2,zmm3|ymm1(k1)(z),ymm2,[rsi]}
 {vpermd|vpermps} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]}; {vpermb|vpermw} {zmm1,zmm2,zmm3|ymm1(k1)(z),ymm2,ymm3}
 {vpermi2|vpermt2}{b|w|d|q|ps|pd} {zmm1,zmm2,zmm3|ymm1(k1),ymm2,[rsi]}; vpermi2q zmm1,zmm2,qword ptr [rsi](1to8)
-{vpermilps|vpermilpd} {ymm1,ymm2,0x1b|zmm1(k1),[rsi],0x6c}
+{vpermilps|vpermilpd} {ymm1,ymm2,0x1b|zmm1(k1),[rsi],0x6c|ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]}
 {vperm2i128|vperm2f128} ymm1,ymm2,{ymm3|[rsi]},{0x01|0x20|0x31|0x83|0x18}
 vshuf{i|f}{32x4|64x2} {zmm1,zmm2,zmm3,0x4e|zmm1(k1),zmm2,[rsi],0x93|ymm1,ymm2,ymm3,{1|2}}
 vpblendd {ymm1,ymm2,ymm3,0x5a|xmm1,xmm2,[rsi],3}; pblendw xmm1,xmm2,0x5a; {blendps|blendpd} xmm1,xmm2,2
@@ -137,8 +137,8 @@ vpblendm{b|w|d|q} {zmm1(k1),zmm2,zmm3|ymm1(k1)(z),ymm2,[rsi]|zmm1,zmm2,zmm3}
 xmm1,xmm2,[rsi],xmm4}
 {pmovzx|pmovsx}{bw|bd|bq|wd|wq|dq} xmm1,{xmm2|[rsi]}
 v{pmovzx|pmovsx}{bw|bd|bq|wd|wq|dq} {ymm1,xmm2|ymm1(k1)(z),xmm2|xmm1,[rsi]}
-vpmov{wb|db|qb|dw|qw|qd} {xmm1,xmm2|[rsi],ymm2|[rsi](k1),zmm2}; vpmov{wb|dw|qd} ymm1,zmm2
-vpmov{db|qb|qw} xmm1,zmm2
+vpmov{wb|db|qb|dw|qw|qd} {xmm1,xmm2|[rsi],ymm2|[rsi](k1),zmm2}; vpmov{wb|dw|qd} {ymm1,zmm2|xmm1(k1),ymm2}
+vpmov{db|qb|qw} {xmm1,zmm2|xmm1(k1),zmm2|xmm1(k1)(z),ymm2}
 {pmovmskb|movmskps|movmskpd} ecx,xmm1; v{pmovmskb|movmskps|movmskpd} ecx,ymm1
 vpmov{b|w|d|q}2m k3,{zmm1|ymm1}; vpmovm2{b|w|d|q} {zmm1|ymm1},k1; kmov{b|w|d|q} {k3,k1|k3,[rsi]|[rsi],k3}
 kmov{b|w|d} {k3,ecx|ecx,k3}; kmovq {k3,rcx|rcx,k3}; vzeroupper; vzeroall

@@ -327,10 +327,9 @@ def has_semantics(machine: Machine, code: Sequence[Decoded], tried: Trial) -> bo
 
 
 # What is refused by name though it has an encoding that other instructions of its mnemonic are followed in: most have
-# a count in cl, a width below 32 bits, an index that reaches beyond the operand, or a mask.
+# a width below 32 bits, or an index that reaches beyond the operand.
 REFUSED = re.compile(
-    r"bs[fr]_r16_rm16|bswap_r16|i?mul_rm(8|16)|(push|pop)_rm64|sh[lr]d_(rm16_r16_imm8|rm\d+_r\d+_cl)|bt[crs]?_rm\d+_r\d+"
-    r"|e?vex_vpermilp[sd]_.*(mm\d+|b\d+)|evex_vmovsd_.*|evex_vpmov(wb|db|qb|dw|qw|qd)_.*"
+    r"bs[fr]_r16_rm16|bswap_r16|i?mul_rm(8|16)|pop_rm64|sh[lr]d_rm16_r16_(imm8|cl)|bt[crs]?_rm\d+_r\d+|evex_vmovsd_.*"
 )
 
 
