@@ -17,8 +17,13 @@ EXAMPLES = ("setwise verify out",)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """DIR, how long a proof may take, and --json."""
+    """DIR, whether descriptions in it may run, how long a proof may take, and --json."""
     parser.add_argument("directory", metavar="DIR", help="the directory that `setwise export` wrote")
+    parser.add_argument(
+        "--run-descriptions",
+        action="store_true",
+        help="run the Python files that routines of somebody's own are described in",
+    )
     add_time_limit(parser)
     add_json(parser)
 
@@ -32,7 +37,7 @@ def run(arguments: Namespace) -> int:
         raise CannotRunHere(str(error)) from None
     keys = ("subject", "what", "status", "reason")
     with Progress(len(metadata.kernels)) as progress:
-        results = findings(directory, metadata, arguments.time_limit, progress.show)
+        results = findings(directory, metadata, arguments.time_limit, progress.show, arguments.run_descriptions)
         rows = [{key: getattr(finding, key) for key in keys} for finding in results]
     failed = sum(row["status"] == "failed" for row in rows)
     if arguments.json:

@@ -433,6 +433,38 @@ def test_no_metadata_is_one_line(content: str | None, said: str, tmp_path: Path,
     assert said in complaint(capsys, "verify", str(tmp_path))
 
 
+DESCRIBED = """
+import setwise
+from setwise import Board
+from pathlib import Path
+
+Path(__file__).with_name("trace").touch()
+
+@setwise.routine
+def twice(x: Board) -> Board:
+    "Twice the number."
+    return x << 1
+
+@twice.specification
+def _(x):
+    return x << 1
+"""
+
+
+def test_descriptions_of_others_run_only_where_that_is_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    own, made = tmp_path / "own.py", tmp_path / "made"
+    own.write_text(DESCRIBED)
+    export(made, f"{own}:twice", "--format", "nasm", "--isa", "x86-64")
+    (tmp_path / "trace").unlink()
+    own.write_text(DESCRIBED + "# so it is not the file that ran before\n")
+    assert findings(capsys, made)[0] == ("all files", "made again")
+    assert not (tmp_path / "trace").exists()
+    main(["verify", str(made)])
+    assert f"{own}:twice is Python of whoever wrote it: to run that add --run-descriptions" in capsys.readouterr().out
+    assert main(["verify", str(made), "--run-descriptions"]) == 0
+    assert (tmp_path / "trace").exists()
+
+
 def test_metadata_leads_to_no_file_outside(tmp_path: Path, capsys: Capture) -> None:
     export(tmp_path, SOUTH, "--format", "nasm")
     tampered(tmp_path, lambda record: record["files"].update({"../x": {"bytes": 0, "sha256": ""}}))
