@@ -4,6 +4,20 @@
 >>> south = setwise.kernel("kogge-stone.attacks.sout")
 >>> hex(south(1 << 28, 0xFFFF_FFFF_FFFF_FFFF))  # sliders on e4, all squares empty
 '0x101010'
+
+A routine of your own is a function with annotations. Its object has what the command `setwise` has, as methods, and
+`setwise prove mine.py:knight_attacks` finds it in its file; to ask for one is to run that file.
+
+>>> from setwise import EAST, NORT, SOUT, WEST, Board
+>>> @setwise.routine
+... def pawn_attacks(pawns: Board) -> Board:
+...     "Squares that White's pawns attack."
+...     return pawns.step(NORT, EAST) | pawns.step(NORT, WEST)
+>>> @pawn_attacks.specification
+... def _(pawns):
+...     return (pawns & ~setwise.FILE_H) << 9 | (pawns & ~setwise.FILE_A) << 7
+>>> pawn_attacks.count("avx2")["instructions"], pawn_attacks.prove("avx2").fine
+(6, True)
 """
 
 from __future__ import annotations
@@ -12,7 +26,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from setwise.analysis.semantics.words import DomainWord
+    from setwise.analysis.semantics.words import Word
     from setwise.analysis.spec import raywalk as spec
     from setwise.codegen import fills
     from setwise.codegen.board import (
@@ -57,7 +71,8 @@ if TYPE_CHECKING:
     from setwise.codegen.describe.values import Ray, Value, constant
     from setwise.codegen.own.definition import DescriptionError
     from setwise.codegen.run.call import Function
-    from setwise.own import OwnRoutine, routine
+    from setwise.own import OneDirection, OwnRoutine, routine
+    from setwise.shown import Diagram, Listing, Record, Table, show
 
 __all__ = [
     "ALL",
@@ -94,18 +109,23 @@ __all__ = [
     "Board",
     "Bound",
     "DescriptionError",
+    "Diagram",
     "Dir8",
     "Direction",
-    "DomainWord",
     "Empty",
     "Function",
     "Layout",
+    "Listing",
     "Number",
     "Occupied",
+    "OneDirection",
     "OwnRoutine",
     "Ray",
+    "Record",
     "Square",
+    "Table",
     "Value",
+    "Word",
     "__version__",
     "at_least",
     "below",
@@ -118,6 +138,7 @@ __all__ = [
     "ray",
     "repeat",
     "routine",
+    "show",
     "spec",
     "switch",
     "table",
@@ -129,7 +150,7 @@ __all__ = [
 __version__: str
 
 _ROOMS = {
-    "setwise.analysis.semantics.words": "DomainWord",
+    "setwise.analysis.semantics.words": "Word",
     "setwise.codegen.board": (
         "ALL BISHOP DIR8 EAST FILE_A FILE_B FILE_C FILE_D FILE_E FILE_F FILE_G FILE_H NOEA NORT NOT_A NOT_H "
         "NOWE QUEEN RANK_1 RANK_2 RANK_3 RANK_4 RANK_5 RANK_6 RANK_7 RANK_8 ROOK SOEA SOUT SOWE WEST "
@@ -142,7 +163,8 @@ _ROOMS = {
     "setwise.codegen.describe.values": "Ray Value constant",
     "setwise.codegen.own.definition": "DescriptionError",
     "setwise.codegen.run.call": "Function",
-    "setwise.own": "OwnRoutine routine",
+    "setwise.own": "OneDirection OwnRoutine routine",
+    "setwise.shown": "Diagram Listing Record Table show",
 }
 """Where the names are defined that are loaded when they are asked for."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from setwise.codegen.describe.routine import Routine
 from setwise.codegen.own.definition import Definition
 from setwise.codegen.targets import ALL_SETS
+from setwise.shown import Listing, Record, Table
 
 if TYPE_CHECKING:
     from setwise.codegen.run.call import Function
@@ -14,18 +18,203 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class OwnRoutine(Definition):
-    """A routine of one's own: called, it runs its machine code; its methods are the subcommands of `setwise`."""
+class Commands:
+    """What the subcommands of `setwise` do, with routines at hand; arguments are the options, by their names.
 
-    def kernel(self, isa: str | None = None) -> Function:
-        """The routine as a function on integers: machine code of this processor, of its best instruction set here."""
+    `listing`, `count`, `cost`, `kernel` and a call are of one routine: of several, one for each direction, take one
+    first, as in fill["nort"]. The others are of all of them. Refusals are ValueError in one line.
+    """
+
+    @property
+    def routines(self) -> tuple[Routine, ...]:
+        """All routines that are meant."""
+        raise NotImplementedError
+
+    @property
+    def routine(self) -> Routine:
+        """The routine; ValueError where there is one for each direction."""
+        raise NotImplementedError
+
+    def kernel(self, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+        """The routine as a function on integers, made once: machine code, by default of the best set that runs here."""
         from setwise.codegen.run.call import function
 
-        return function(self.routine, isa)
+        made: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
+        key = isa, abi, lanes
+        if key not in made:
+            made[key] = function(self.routine, isa, abi, lanes)
+        return made[key]
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the machine code."""
+        """Run the machine code on integers, or on sequences of them: an integer, or a tuple of several results."""
         return self.kernel()(*arguments)
+
+    def listing(
+        self,
+        isa: str = "x86-64",
+        lanes: int | None = None,
+        abi: str = "sysv",
+        syntax: str = "nasm",
+        *,
+        endbr64: bool = False,
+    ) -> Listing:
+        """The assembly source, as text: for nasm, gas, att, masm or go."""
+        from setwise.analysis.commands.listing import listed
+
+        options = Namespace(isa=isa, lanes=lanes, abi=abi, syntax=syntax, endbr64=endbr64)
+        return Listing(listed(self.routine, options))
+
+    def count(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv") -> Record:
+        """The instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
+        from setwise.analysis.commands.code import of_routines
+        from setwise.analysis.commands.count import count_row
+
+        (row,) = of_routines((self.routine,), Namespace(isa=isa, lanes=lanes, abi=abi), count_row)
+        return Record(row)
+
+    def cost(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv", cpu: str | None = None) -> Table:
+        """Lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
+        from setwise.analysis.commands.code import of_routines
+        from setwise.analysis.commands.cost import costed
+
+        options = Namespace(isa=isa, lanes=lanes, abi=abi)
+        (code,) = of_routines((self.routine,), options, lambda code: costed(code, cpu))
+        return Table(code.rows, ("name", "isa", "cpu", "latency", "bound", "limit", "depth", "bytes", "registers"))
+
+    def check(
+        self, isa: str | None = None, abi: str | None = None, on: str | None = None, *, quick: bool = False
+    ) -> Table:
+        """Run it against its specification: a row a kernel, whose `status` is passed, failed or not run.
+
+        By default for all instruction sets and conventions; `on` names a processor that is emulated. Needs NumPy.
+        """
+        from setwise.analysis.commands.check import check_kernels, check_row
+        from setwise.analysis.commands.jobs import jobs_of
+        from setwise.codegen.run.bochs import ready
+
+        processor = None if on is None else ready(on)
+        judged = check_kernels(jobs_of(self.routines, isa, abi), quick=quick, on=processor)
+        rows = [check_row(kernel.key, kernel.outcome) for kernel in judged]
+        return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
+
+    def prove(
+        self,
+        isa: str | None = None,
+        lanes: int | None = None,
+        abi: str | None = None,
+        time_limit: float = 60.0,
+    ) -> Table:
+        """Prove its bytes right for all inputs: a row a kernel, whose `status` is proved, refuted or not proved.
+
+        By default for all instruction sets and conventions. A refuted one has a `counterexample`. Needs bitwuzla.
+        """
+        from setwise.analysis.commands.prove import jobs_with, proof_row, prove_all
+
+        proofs = prove_all(jobs_with(self.routines, isa, lanes, abi), time_limit=time_limit)
+        return Table(map(proof_row, proofs), ("name", "isa", "lanes", "abi", "status", "seconds", "reason"))
+
+    def bench(
+        self,
+        isa: str | None = None,
+        lanes: int | None = None,
+        abi: str = "sysv",
+        mode: str | None = None,
+        beside: str | None = None,
+        boards: int = 512,
+        patience: float = 30.0,
+    ) -> Table:
+        """Time it on this processor, in core cycles: a row a kernel and way of calling, `median` among its keys."""
+        from setwise.analysis.commands.bench import rows_of, timed
+
+        options = Namespace(isa=isa, lanes=lanes, abi=abi, mode=mode, beside=beside, boards=boards, patience=patience)
+        timings, _ = timed(options, self.routines)
+        return Table(rows_of(timings), ("name", "isa", "maker", "mode", "unit", "median", "p10"))
+
+    def export(
+        self,
+        output: str,
+        format: str,
+        isa: str = "x86-64",
+        lanes: int | None = None,
+        abi: str | None = None,
+        *,
+        endbr64: bool = False,
+        dispatch: bool = False,
+        force: bool = False,
+        unproved: bool = False,
+        time_limit: float = 60.0,
+    ) -> str:
+        """Write listings, objects or source, proved, into a folder, and say in a line what was written.
+
+        `isa` may name several instruction sets, with commas between; `format` is one of nasm, gas, att, masm, go, elf,
+        coff, macho, lib, c, rust and zig.
+        """
+        from setwise.analysis.commands.export import written
+
+        options = Namespace(output=output, format=format, isa=isa, lanes=lanes, abi=abi, endbr64=endbr64)
+        options.__dict__.update(dispatch=dispatch, force=force, unproved=unproved, time_limit=time_limit)
+        options.names = [routine.name for routine in self.routines]
+        return written(options, self.routines)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what it computes, its counts on every instruction set, and its listing."""
+        from setwise.analysis.commands.code import of_routines
+        from setwise.analysis.commands.count import count_row
+
+        first, *others = self.routines
+        rows: list[Record] = []
+        for isa in first.isas if not others else ():
+            options = Namespace(isa=isa, lanes=None, abi="sysv")
+            rows += map(Record, of_routines((first,), options, count_row))
+        counts = Table(rows, ("isa", "lanes", "instructions", "moves", "operations", "bytes"))
+        listing = "" if others else self.listing(first.isas[0])._repr_html_()
+        return f"<p>{escape(repr(self))}: {escape(first.summary)}</p>{counts._repr_html_()}{listing}"
+
+
+class OneDirection(Commands):
+    """The routine of one direction, or of a set of them, of a function of a `Ray`."""
+
+    def __init__(self, routine: Routine) -> None:
+        self._routine = routine
+
+    @property
+    def routines(self) -> tuple[Routine, ...]:
+        """That one."""
+        return (self._routine,)
+
+    @property
+    def routine(self) -> Routine:
+        """The routine."""
+        return self._routine
+
+    def __repr__(self) -> str:
+        return f"<setwise routine {self._routine.name}>"
+
+
+class OwnRoutine(Definition, Commands):
+    """A routine of one's own: called, it runs its machine code; its methods are the subcommands of `setwise`.
+
+    One that is made of a function of a `Ray` is several: fill["nort"] is that of a direction (noEa east soEa sout soWe
+    west noWe nort), of a set of them (vertical eastward westward rook bishop queen), or any, known when the code runs.
+    """
+
+    def __getitem__(self, direction: str) -> OneDirection:
+        """The routine of a direction."""
+        if not isinstance(direction, str):
+            raise TypeError(f"{self.name} takes the name of a direction in brackets, such as nort")
+        for routine in self.routines:
+            if routine.direction and routine.direction.lower() == direction.lower():
+                return OneDirection(routine)
+        names = ", ".join(routine.direction for routine in self.routines if routine.direction)
+        raise KeyError(f"{self.name} has no direction '{direction}': {names or 'it is no function of a Ray'}")
+
+    def __iter__(self) -> Iterator[OneDirection]:
+        """The routine, or that of each direction."""
+        return map(OneDirection, self.routines)
+
+    def __repr__(self) -> str:
+        takes = ", ".join(parameter.name for parameter in self.parameters)
+        return f"<setwise routine {self.name}({takes})>"
 
 
 @overload
@@ -39,6 +228,14 @@ def routine(
 
     `isas` are the instruction sets that it comes for, by default all that have what it needs. Raises
     setwise.DescriptionError, one line with its place in the file, for annotations that say too little.
+
+    >>> import setwise
+    >>> @setwise.routine
+    ... def pawn_attacks(pawns: setwise.Board) -> setwise.Board:
+    ...     "Squares that White's pawns attack."
+    ...     return pawns.step(setwise.NOEA) | pawns.step(setwise.NOWE)
+    >>> hex(pawn_attacks(0x1000)), pawn_attacks.count()["instructions"]
+    ('0x280000', 6)
     """
     if function is None:
         return lambda described: OwnRoutine(described, isas)

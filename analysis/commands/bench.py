@@ -67,18 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Time kernels and print a table; 1 if one of them has no figure."""
-    modes: Sequence[Any] = _some_of(MODES, arguments.mode.split(","), "no calls are") if arguments.mode else MODES
-    if arguments.boards < 1:
-        raise ValueError(f"arrays of {arguments.boards} boards: give 1 or more")
-    with Progress() as progress:
-        kernels, not_run = _that_run(list(_kernels(arguments, progress)))
-        subjects = [subject(kernel, boards=arguments.boards) for kernel in kernels]
-        if arguments.beside:
-            subjects = _with_compiled(kernels, subjects, arguments.beside.split(","), progress)
-        try:
-            timings = bench([*subjects, *empty_routines(subjects)], modes, arguments.patience, report=progress.show)
-        except BrokenProcessPool:
-            raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
+    timings, not_run = timed(arguments, chosen(arguments.names) if arguments.names else None)
     rows = rows_of(timings)
     if arguments.json:
         print_json({"machine": machine(), "method": METHOD, "timings": rows, "not run": not_run})
@@ -86,6 +75,23 @@ def run(arguments: Namespace) -> int:
         _print(rows)
         print(*not_run, sep="\n", end="\n" if not_run else "")
     return _complain(timings)
+
+
+def timed(arguments: Namespace, routines: Sequence[Routine] | None) -> tuple[list[Timing | Refusal], list[str]]:
+    """The timings of these routines, or of what is usually timed, and a line on each kernel that does not run here."""
+    modes: Sequence[Any] = _some_of(MODES, arguments.mode.split(","), "no calls are") if arguments.mode else MODES
+    if arguments.boards < 1:
+        raise ValueError(f"arrays of {arguments.boards} boards: give 1 or more")
+    with Progress() as progress:
+        kernels, not_run = _that_run(list(_kernels(arguments, routines, progress)))
+        subjects = [subject(kernel, boards=arguments.boards) for kernel in kernels]
+        if arguments.beside:
+            subjects = _with_compiled(kernels, subjects, arguments.beside.split(","), progress)
+        try:
+            timings = bench([*subjects, *empty_routines(subjects)], modes, arguments.patience, report=progress.show)
+        except BrokenProcessPool:
+            raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
+    return timings, not_run
 
 
 def machine() -> dict[str, Any]:
@@ -119,26 +125,26 @@ def _some_of(known: Sequence[str], names: Sequence[str], none_is: str) -> Sequen
     return names
 
 
-def _kernels(arguments: Namespace, progress: Progress) -> Iterator[Kernel]:
+def _kernels(arguments: Namespace, routines: Sequence[Routine] | None, progress: Progress) -> Iterator[Kernel]:
     """The kernels that were asked for; Refused if there is none of them."""
 
     def kernel(routine: Routine, isa: str, lanes: int | None) -> Kernel:
         progress.show(f"{routine.name} for {isa}")
         return lower(routine, isa, arguments.abi, lanes)
 
-    return unrefused(lambda request: kernel(*request), _asked(arguments))
+    return unrefused(lambda request: kernel(*request), _asked(arguments, routines))
 
 
-def _asked(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
+def _asked(arguments: Namespace, routines: Sequence[Routine] | None) -> Iterator[tuple[Routine, str, int | None]]:
     isa, lanes = arguments.isa, arguments.lanes
     if isa is not None:
         target_named(isa)
-    if not arguments.names:
+    if routines is None:
         if isa or lanes:
             raise ValueError("--isa and --lanes go with names: what is usually timed has its own")
         yield from ((find(name), usual, shape) for name, usual, shape in USUAL)
         return
-    for routine in chosen(arguments.names):
+    for routine in routines:
         if isa:
             yield routine, isa, lanes
         else:

@@ -88,13 +88,14 @@ def run(arguments: Namespace) -> int:
     jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi)
     kernels = judged(partial(check_kernels, quick=arguments.quick, on=on), jobs)
     if arguments.json:
-        print_json([_row(kernel.key, kernel.outcome) for kernel in kernels])
+        print_json([check_row(kernel.key, kernel.outcome) for kernel in kernels])
     else:
         _report(kernels)
     return int(any(kernel.outcome.status == "failed" for kernel in kernels))
 
 
-def _row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[str, object]:
+def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[str, object]:
+    """How the check of a kernel ended."""
     figures = {name: getattr(outcome, name) for name in ("status", "on", "cases", "reason")}
     return dict(zip(("name", "isa", "lanes", "abi"), key, strict=True)) | figures
 
@@ -221,7 +222,7 @@ def _check_object(arguments: Namespace, on: Processor | None) -> int:
     (outcome,) = check_emulated([EmulatedCode(binary, calling_sequence(kernel), arrays)], cases, on)
     outcome = replace(outcome, on=outcome.on or f"{on.title}, emulated")
     if arguments.json:
-        print_json([_row((symbol, None, 1, abi), outcome)])
+        print_json([check_row((symbol, None, 1, abi), outcome)])
     else:
         print(f"{symbol} as {routine.name}, {abi}: {outcome.status}")
         print(f"{outcome.cases:,} calls on {outcome.on}")

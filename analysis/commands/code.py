@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -39,14 +39,20 @@ def of_code(arguments: Namespace, work: Callable[[NamedCode], T]) -> list[T]:
         return [work(NamedCode(key, load(arguments.object, arguments.symbol)))]
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
-    isa, abi, lanes = arguments.isa, arguments.abi, arguments.lanes
+    any_pattern = any(map(is_pattern, arguments.names))
+    return of_routines(chosen(arguments.names), arguments, work, passing_over=any_pattern)
+
+
+def of_routines(
+    routines: Sequence[Routine], arguments: Namespace, work: Callable[[NamedCode], T], *, passing_over: bool = False
+) -> list[T]:
+    """What `work` gives for each routine's kernel for --isa, --abi, --lanes; or passes over what is refused."""
 
     def of_routine(routine: Routine) -> T:
-        kernel = lower(routine, isa, abi, lanes)
+        kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
         return work(NamedCode(key_of(kernel), binary_of(kernel), kernel))
 
-    any_pattern = any(map(is_pattern, arguments.names))
-    return list((unrefused if any_pattern else map)(of_routine, chosen(arguments.names)))
+    return list((unrefused if passing_over else map)(of_routine, routines))
 
 
 def key_of(kernel: Kernel) -> dict[str, Any]:

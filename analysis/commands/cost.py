@@ -53,11 +53,11 @@ def run(arguments: Namespace) -> int:
     """Bounds of kernels, or of a function of an ELF file."""
     if arguments.mca and installed() is None:
         raise NotInstalled("llvm-mca is not installed; on Debian: apt install llvm-19")
-    _print(of_code(arguments, partial(_costed, cpu=arguments.cpu, with_mca=arguments.mca)), arguments.json)
+    _print(of_code(arguments, partial(costed, cpu=arguments.cpu, with_mca=arguments.mca)), arguments.json)
     return 0
 
 
-def _costed(code: NamedCode, cpu: str | None, with_mca: bool) -> CostedCode:
+def costed(code: NamedCode, cpu: str | None, with_mca: bool = False) -> CostedCode:
     """What some code costs on the processor of that name, or on all that have its instructions."""
     try:
         part = part_of(decode(code.binary.text))

@@ -72,12 +72,13 @@ def run(arguments: Namespace) -> int:
     elif call:
         rows = of_code(arguments, lambda code: _executed_row(code, words or (), fen, side))
     else:
-        rows = of_code(arguments, _row)
+        rows = of_code(arguments, count_row)
     (print_json if arguments.json else _print_counts if over is None else _print_spreads)(rows)
     return 0
 
 
-def _row(code: NamedCode) -> dict[str, Any]:
+def count_row(code: NamedCode) -> dict[str, Any]:
+    """What code is called and its counts; of somebody else's its features besides."""
     counts = count(code.binary).as_dict()
     if code.kernel is not None:
         return {**code.key, **counts}

@@ -21,6 +21,7 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
+from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import NotWritten, write
 from setwise.codegen.kernel import Kernel
@@ -55,11 +56,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Write the files; nothing where one of them cannot be, or where a kernel is not proved."""
+    print(written(arguments, chosen(arguments.names)))
+    return 0
+
+
+def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
+    """Write these routines' files and say in a line what they are."""
     given = format_called(arguments.format)
     if not arguments.output:
         raise ValueError("-o has no name of a directory: give one, such as out")
-    request = _request(arguments, given)
-    kernels = kernels_of(request)
+    request = _request(arguments, given, routines)
+    kernels = kernels_of(request, routines)
     _tell_left_out(request, kernels)
     prover = None if arguments.unproved else _prover()
     certificates = _proofs(prover, kernels, arguments.time_limit) if prover else [None] * len(kernels)
@@ -80,9 +87,8 @@ def run(arguments: Namespace) -> int:
         raise
     wanting = "" if arguments.unproved else ", for bitwuzla is not installed (pip install bitwuzla)"
     proved = "proved" if prover else f"not proved{wanting}"
-    written = f"{counted(len(files), 'file')} and {record.NAME} in {arguments.output}"
-    print(f"{written}: {counted(len(kernels), 'kernel')}, {proved}")
-    return 0
+    made = f"{counted(len(files), 'file')} and {record.NAME} in {arguments.output}"
+    return f"{made}: {counted(len(kernels), 'kernel')}, {proved}"
 
 
 def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
@@ -94,7 +100,7 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)
 
 
-def _request(arguments: Namespace, given: Format) -> Request:
+def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -> Request:
     """What the arguments ask for; ValueError for what does not go together."""
     isas = list(dict.fromkeys(arguments.isa.split(",")))
     for isa in isas:
@@ -109,17 +115,17 @@ def _request(arguments: Namespace, given: Format) -> Request:
     abi = arguments.abi or given.abi
     return Request(
         arguments.format,
-        tuple(routine.name for routine in chosen(arguments.names)),
+        tuple(routine.name for routine in routines),
         tuple(isas),
         abi,
         arguments.lanes,
         arguments.endbr64,
         arguments.dispatch,
-        _command(arguments),
+        _command(arguments, routines),
     )
 
 
-def _command(arguments: Namespace) -> str:
+def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
     """The command without what says where to: it stands in the files, which are the same wherever they lie.
 
     Only what cannot end a comment of any language is repeated as it was given.
@@ -128,7 +134,7 @@ def _command(arguments: Namespace) -> str:
     if all(plain.fullmatch(name) for name in arguments.names):
         names: Iterable[str] = arguments.names
     else:
-        names = (routine.name for routine in chosen(arguments.names))
+        names = (routine.name for routine in routines)
     words = ["setwise", "export", *map(shlex.quote, names), "--isa", arguments.isa]
     words += ["--lanes", str(arguments.lanes)] if arguments.lanes else []
     words += ["--abi", arguments.abi] if arguments.abi else []

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from setwise.analysis.commands.arguments import add_target
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.listings.listing import listing
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.lower import lower
@@ -26,8 +27,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print the listing."""
-    kernel = lower(find(arguments.name), arguments.isa, arguments.abi, arguments.lanes)
+    print(listed(find(arguments.name), arguments), end="")
+    return 0
+
+
+def listed(routine: Routine, arguments: Namespace) -> str:
+    """A routine's listing."""
+    kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
     if arguments.endbr64:
         kernel = with_endbr64(kernel)
-    print(listing(kernel, facts_of(kernel), arguments.syntax), end="")
-    return 0
+    return listing(kernel, facts_of(kernel), arguments.syntax)

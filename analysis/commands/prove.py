@@ -111,7 +111,7 @@ def run(arguments: Namespace) -> int:
     else:
         proofs = _prove_kernels(arguments.names, arguments.isa, arguments.lanes, arguments.abi, arguments.time_limit)
     if arguments.json:
-        print_json([_row(proof) for proof in proofs])
+        print_json([proof_row(proof) for proof in proofs])
     elif len(proofs) == 1:
         print(certificate_text(proofs[0]))
     else:
@@ -122,10 +122,11 @@ def run(arguments: Namespace) -> int:
 def _prove_kernels(
     names: Sequence[str], isa: str | None, lanes: int | None, abi: str | None, time_limit: float
 ) -> list[Proof]:
-    return judged(partial(prove_all, time_limit=time_limit), _jobs(chosen(names), isa, lanes, abi), _effort)
+    return judged(partial(prove_all, time_limit=time_limit), jobs_with(chosen(names), isa, lanes, abi), _effort)
 
 
-def _jobs(routines: Sequence[Routine], isa: str | None, lanes: int | None, abi: str | None) -> list[Job]:
+def jobs_with(routines: Sequence[Routine], isa: str | None, lanes: int | None, abi: str | None) -> list[Job]:
+    """As `jobs_of`, of so many lanes alone where they are given; ValueError where that leaves none."""
     jobs = [job for job in jobs_of(routines, isa, abi) if lanes in (None, job.lanes)]
     if not jobs:
         raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
@@ -141,7 +142,7 @@ def prove_object(
     """
     binary = load(path, symbol)
     routine, abi = find(spec), abi or "sysv"
-    isa = routine.isas[0] if lanes is None else _jobs([routine], None, lanes, abi)[0].isa
+    isa = routine.isas[0] if lanes is None else jobs_with([routine], None, lanes, abi)[0].isa
     kernel = lower(routine, isa, abi, lanes)
     certificate = Prover().prove(binary, task_of(kernel), time_limit)
     return Proof(
@@ -203,7 +204,8 @@ def _effort(group: Sequence[Job]) -> int:
     return len(group) * max(cases, together**2)
 
 
-def _row(proof: Proof) -> dict[str, Any]:
+def proof_row(proof: Proof) -> dict[str, Any]:
+    """How the proof of a kernel ended, with what refutes it."""
     name, isa, lanes, abi = proof.key
     certificate = proof.certificate
     row: dict[str, Any] = {"name": name, "isa": isa, "lanes": lanes, "abi": abi, "status": proof.status}

@@ -43,8 +43,8 @@ def format_called(name: str) -> Format:
     return FORMATS[name]
 
 
-def kernels_of(request: Request) -> tuple[Kernel, ...]:
-    """The kernels that a request names, in its order; what does not come for an instruction set is left out.
+def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
+    """The kernels of what a request names, or of these, in its order; what an instruction set has not is left out.
 
     Raises Refused where that is all.
     """
@@ -54,7 +54,7 @@ def kernels_of(request: Request) -> tuple[Kernel, ...]:
         lanes = request.lanes if len(request.isas) == 1 or len(TARGETS[isa].widths) > 1 else None
         return lower(routine, isa, request.abi, lanes)
 
-    kernels = unrefused(lambda pair: kernel(*pair), product(map(find, request.names), request.isas))
+    kernels = unrefused(lambda pair: kernel(*pair), product(routines or map(find, request.names), request.isas))
     return tuple(map(with_endbr64, kernels) if request.endbr64 else kernels)
 
 

@@ -7,7 +7,7 @@ from traceback import extract_tb
 from typing import Any
 
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.words import BranchError, DomainWord
+from setwise.analysis.semantics.words import BranchError, Word
 from setwise.analysis.spec import raywalk
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.describe.routine import Written as Written
@@ -33,7 +33,7 @@ def specified(
     TaskError where it has none, or is wrong; BranchError where it branches on a word that may be any.
     """
     arguments = [
-        word if isinstance(word, int) and kind in SELECTING else DomainWord(domain, word)
+        word if isinstance(word, int) and kind in SELECTING else Word(domain, word)
         for kind, word in zip(kinds, words, strict=True)
     ]
     if isinstance(specification, Written):
@@ -65,7 +65,7 @@ def _called(written: Written, direction: str, arguments: Sequence[Any]) -> tuple
         kinds = [p.kind for p in contract.elements or contract.parameters if p.kind != "results"]
         domain, words = arguments[0].domain, [getattr(word, "value", word) for word in arguments]
         results = specified(contract.specification, contract.direction, kinds, domain, words, len(contract.results))
-        return tuple(DomainWord(domain, result) for result in results)
+        return tuple(Word(domain, result) for result in results)
     function: Callable[..., Any] = written.given
     if direction == "any":
         function = raywalk.at_run_time(function)
@@ -84,7 +84,7 @@ def _called(written: Written, direction: str, arguments: Sequence[Any]) -> tuple
 
 
 def _bits(specification: str | Written, result: Any) -> Bits:
-    if isinstance(result, DomainWord):
+    if isinstance(result, Word):
         return result.value
     if isinstance(result, int):
         return result & raywalk.ALL

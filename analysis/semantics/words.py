@@ -15,78 +15,79 @@ class BranchError(TypeError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DomainWord:
-    """A 64-bit value of a domain with the operators of an unsigned integer modulo 2**64; comparisons give 1 or 0.
+class Word:
+    """A word of a specification: 64 bits of a domain with the operators of an unsigned integer modulo 2**64.
 
+    Comparisons give 1 or 0.
     Where the value is known, Python's `if` may ask for it and a table be indexed by it; else BranchError is raised.
 
     >>> from setwise.analysis.semantics.domains import Integers
-    >>> hex((~DomainWord(Integers(), 0xFF) << 8 | 1).value), (1 - DomainWord(Integers(), 2)).value == 2**64 - 1
+    >>> hex((~Word(Integers(), 0xFF) << 8 | 1).value), (1 - Word(Integers(), 2)).value == 2**64 - 1
     ('0xffffffffffff0001', True)
     """
 
     domain: Domain
     value: Bits
 
-    def __and__(self, other: DomainWord | int) -> DomainWord:
+    def __and__(self, other: Word | int) -> Word:
         return self._with(self.domain.and_, other)
 
-    def __or__(self, other: DomainWord | int) -> DomainWord:
+    def __or__(self, other: Word | int) -> Word:
         return self._with(self.domain.or_, other)
 
-    def __xor__(self, other: DomainWord | int) -> DomainWord:
+    def __xor__(self, other: Word | int) -> Word:
         return self._with(self.domain.xor, other)
 
-    def __add__(self, other: DomainWord | int) -> DomainWord:
+    def __add__(self, other: Word | int) -> Word:
         return self._with(self.domain.add, other)
 
-    def __sub__(self, other: DomainWord | int) -> DomainWord:
+    def __sub__(self, other: Word | int) -> Word:
         return self._with(self.domain.sub, other)
 
-    def __mul__(self, other: DomainWord | int) -> DomainWord:
+    def __mul__(self, other: Word | int) -> Word:
         return self._with(self.domain.mul, other)
 
     __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
 
-    def __rsub__(self, other: int) -> DomainWord:
+    def __rsub__(self, other: int) -> Word:
         return self._of(other) - self
 
-    def __neg__(self) -> DomainWord:
+    def __neg__(self) -> Word:
         return 0 - self
 
-    def __invert__(self) -> DomainWord:
-        return DomainWord(self.domain, self.domain.not_(self.value, 64))
+    def __invert__(self) -> Word:
+        return Word(self.domain, self.domain.not_(self.value, 64))
 
-    def __lshift__(self, count: DomainWord | int) -> DomainWord:
+    def __lshift__(self, count: Word | int) -> Word:
         return self._with(self.domain.shl, _count(count))
 
-    def __rshift__(self, count: DomainWord | int) -> DomainWord:
+    def __rshift__(self, count: Word | int) -> Word:
         return self._with(self.domain.shr, _count(count))
 
-    def __rlshift__(self, other: int) -> DomainWord:
+    def __rlshift__(self, other: int) -> Word:
         return self._of(other) << self
 
-    def __rrshift__(self, other: int) -> DomainWord:
+    def __rrshift__(self, other: int) -> Word:
         return self._of(other) >> self
 
-    def __eq__(self, other: object) -> DomainWord:  # type: ignore[override]
-        if not isinstance(other, DomainWord | int):
+    def __eq__(self, other: object) -> Word:  # type: ignore[override]
+        if not isinstance(other, Word | int):
             return NotImplemented
         return self._asked(self.domain.eq, other)
 
-    def __ne__(self, other: object) -> DomainWord:  # type: ignore[override]
+    def __ne__(self, other: object) -> Word:  # type: ignore[override]
         return (self == other) ^ 1
 
-    def __lt__(self, other: DomainWord | int) -> DomainWord:
+    def __lt__(self, other: Word | int) -> Word:
         return self._asked(self.domain.ult, other)
 
-    def __gt__(self, other: DomainWord | int) -> DomainWord:
+    def __gt__(self, other: Word | int) -> Word:
         return (self._of(other) if isinstance(other, int) else other) < self
 
-    def __le__(self, other: DomainWord | int) -> DomainWord:
+    def __le__(self, other: Word | int) -> Word:
         return (self > other) ^ 1
 
-    def __ge__(self, other: DomainWord | int) -> DomainWord:
+    def __ge__(self, other: Word | int) -> Word:
         return (self < other) ^ 1
 
     __hash__ = None  # type: ignore[assignment]
@@ -99,18 +100,18 @@ class DomainWord:
     def __bool__(self) -> bool:
         return bool(self.__index__())
 
-    def _of(self, number: int) -> DomainWord:
-        return DomainWord(self.domain, number & _ALL)
+    def _of(self, number: int) -> Word:
+        return Word(self.domain, number & _ALL)
 
-    def _with(self, operation: Callable[[Bits, Bits, int], Bits], other: DomainWord | int) -> DomainWord:
-        value = other.value if isinstance(other, DomainWord) else other & _ALL
-        return DomainWord(self.domain, operation(self.value, value, 64))
+    def _with(self, operation: Callable[[Bits, Bits, int], Bits], other: Word | int) -> Word:
+        value = other.value if isinstance(other, Word) else other & _ALL
+        return Word(self.domain, operation(self.value, value, 64))
 
-    def _asked(self, comparison: Callable[[Bits, Bits, int], Bits], other: DomainWord | int) -> DomainWord:
-        return DomainWord(self.domain, self.domain.concat(0, self._with(comparison, other).value, 63, 1))
+    def _asked(self, comparison: Callable[[Bits, Bits, int], Bits], other: Word | int) -> Word:
+        return Word(self.domain, self.domain.concat(0, self._with(comparison, other).value, 63, 1))
 
 
-def _count(count: DomainWord | int) -> DomainWord | int:
+def _count(count: Word | int) -> Word | int:
     if isinstance(count, int) and count < 0:
         raise ValueError(f"a shift by {count}: shift the other way")
     return count

@@ -46,8 +46,7 @@ class Definition:
     def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS) -> None:
         self.function = function
         self.name = f"{_module_of(function)}:{function.__qualname__}"
-        self.__doc__ = function.__doc__
-        self.__wrapped__ = function
+        self.__doc__, self.__module__, self.__qualname__ = function.__doc__, function.__module__, function.__qualname__
         self._isas = tuple(isas)
         self._others: list[Callable[..., Any]] = []
         self._specification: Written | str = ""
@@ -58,6 +57,7 @@ class Definition:
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
         self.results = self._results(hints.get("return"))
+        self.__signature__ = self._signature()
 
     @property
     def _shaped(self) -> int:
@@ -84,6 +84,9 @@ class Definition:
         """Describe the same routine in another way; the one that makes the shortest code is taken."""
         self._others.append(function)
         return function
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
 
     @property
     def routine(self) -> Routine:
@@ -186,6 +189,11 @@ class Definition:
         if isinstance(fields, tuple) and fields:
             return fields
         raise self._error("says not what it gives: write -> Board, or a NamedTuple of boards for several results")
+
+    def _signature(self) -> inspect.Signature:
+        """How it is called: with integers."""
+        taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
+        return inspect.Signature(taken, return_annotation=int if len(self.results) == 1 else tuple[int, ...])
 
     def _error(self, what: str, traceback: TracebackType | None = None) -> DescriptionError:
         """The error of that line of the user's file that is nearest to where it happened."""

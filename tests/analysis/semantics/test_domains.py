@@ -14,7 +14,7 @@ from setwise.analysis.code.decode import Decoded, decode, signed
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
 from setwise.analysis.semantics.state import Flag, State
 from setwise.analysis.semantics.table import execute
-from setwise.analysis.semantics.words import DomainWord
+from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec import raywalk
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import forms
@@ -91,16 +91,16 @@ def test_integers_against_plain_formulas() -> None:
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
 def test_words_of_a_domain_walk_rays(sliders: int, empty: int) -> None:
     d = Integers()
-    found = raywalk.attacks("queen", DomainWord(d, sliders), DomainWord(d, empty))
+    found = raywalk.attacks("queen", Word(d, sliders), Word(d, empty))
     assert found.value == raywalk.attacks("queen", sliders, empty)
-    assert (DomainWord(d, sliders) + DomainWord(d, empty)).value == (sliders + empty) % 2**64
-    assert (~DomainWord(d, sliders) - 1 >> 5).value == (2**64 - 2 - sliders) % 2**64 >> 5
+    assert (Word(d, sliders) + Word(d, empty)).value == (sliders + empty) % 2**64
+    assert (~Word(d, sliders) - 1 >> 5).value == (2**64 - 2 - sliders) % 2**64 >> 5
 
 
 def test_terms_walk_rays() -> None:
     solver, chance = Solver(), random.Random(2)
     sliders, empty, dir8 = chance.getrandbits(64) & chance.getrandbits(64), chance.getrandbits(64), 3
-    words = [DomainWord(solver.domain, solver.variable(word, 64)) for word in (sliders, empty, dir8)]
+    words = [Word(solver.domain, solver.variable(word, 64)) for word in (sliders, empty, dir8)]
     union = raywalk.specification("union", board="occupied")(words[0], words[0], words[1])[0]
     any_direction = raywalk.specification("attacks", "any")(*words)[0]
     solver.check()
