@@ -17,7 +17,7 @@ A routine of your own is a function with annotations. Its object has what the co
 ... def _(pawns):
 ...     return (pawns & ~setwise.FILE_H) << 9 | (pawns & ~setwise.FILE_A) << 7
 >>> pawn_attacks.count("avx2")["instructions"], pawn_attacks.prove("avx2").fine
-(6, True)
+(5, True)
 """
 
 from __future__ import annotations
