@@ -224,3 +224,10 @@ def test_the_rooms_are_those_that_there_are() -> None:
 def test_files_that_a_page_names_are_there(page: Path) -> None:
     named = re.findall(r"`((?:codegen|analysis|tests|setwise)/[\w/.]*)", page.read_text("utf-8"))
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "reports" / "SOUNDNESS.md"], ids=lambda page: page.stem)
+def test_tests_that_a_page_names_are_there(page: Path) -> None:
+    named = re.findall(r"\b(tests/[\w/]+\.py)(?:::(\w+))?", page.read_text("utf-8"))
+    sources = {file: (ROOT / file).read_text("utf-8") for file, _ in named}
+    assert [f"{file}::{test}" for file, test in named if test and f"\ndef {test}(" not in sources[file]] == []

@@ -165,7 +165,7 @@ def _run(words: Sequence[str]) -> None:
 
 _WHOLE = "-fno-reorder-blocks-and-partition"  # gcc: rare parts stay within the function
 _COMPILERS = {"gcc": (_WHOLE,), "clang-19": ()}
-_FLAGS = (
+WAYS = (
     "-O0",
     "-O1",
     "-O2 -fPIC",
@@ -180,12 +180,17 @@ _FLAGS = (
 )
 
 
+def functions() -> dict[Path, list[tuple[str, str]]]:
+    """The C files of `right`, each with its functions and the routines whose contracts they are held to."""
+    files = sorted((HERE / "right").glob("*.c"))
+    return {file: re.findall(r"^// (\w+) (\S+)$", file.read_text(), re.MULTILINE) for file in files}
+
+
 def compiled(folder: Path, compiler: str) -> dict[str, tuple[Case, Path]]:
     """The functions of the C files of `right`, as this compiler makes them in each way, by their labels."""
     made: dict[str, tuple[Case, Path]] = {}
-    for source in sorted((HERE / "right").glob("*.c")):
-        wanted = re.findall(r"^// (\w+) (\S+)$", source.read_text(), re.MULTILINE)
-        for number, flags in enumerate(_FLAGS):
+    for source, wanted in functions().items():
+        for number, flags in enumerate(WAYS):
             words = flags.split()
             file = folder / f"{source.stem}-{number}.elf"
             whole = ("-c",) if "-nostdlib" not in words else ()
