@@ -41,6 +41,7 @@ ORDER = (
 """Folders, and files that stand in none: each may import those before it, and its own."""
 
 DOORS = (
+    "analysis.spec.evaluator",
     "analysis.code.kernel",
     "analysis.run.check",
     "analysis.run.contracts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, reduce
-from operator import and_
+from operator import and_, or_
 from types import MappingProxyType
 
 from setwise.codegen.describe.graph import Graph, postorder
@@ -28,6 +28,15 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
         for below in postorder((value,), known):
             known[below] = _zero(below, known, loose)
     return known[value]
+
+
+def known_zero_along(graph: Graph) -> dict[Value, Lanes]:
+    """The same of every value of a graph whose steps, runs and paths still stand."""
+    known: dict[Value, Lanes] = {}
+    for value in graph.order:
+        along = value.op in _OF_RAYS
+        known[value] = _zero_along(value, known[value.args[0]]) if along else _zero(value, known, False)
+    return known
 
 
 def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
@@ -56,6 +65,39 @@ def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> t
     lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))
     looked_at = range(1 if operation.left else len(known))
     return tuple(tuple(operation.asked(bits, at, lane, count) for bits, lane, count in lanes) for at in looked_at)
+
+
+_OF_RAYS = ("step", "run", "path")
+
+
+def _zero_along(value: Value, zeros: Lanes) -> Lanes:
+    """The bits that are zero of what goes along a ray; a path or run may hold ranks that a step empties."""
+    ray, n = value.attr
+    if ray is None:
+        return (0,)
+    lanes = tuple(zip(zeros, ray.by_lane(value.lanes), strict=True))
+    if value.op == "step":
+        return tuple(ALL & ~(_moved(~zero, n * d.shift) & d.reach(n)) for zero, d in lanes)
+    return tuple(zero | ALL & ~d.reach_files(max(n, 1)) for zero, d in lanes)
+
+
+def _asked_along(value: Value, wanted: Lanes) -> Lanes:
+    """The bits of the squares that go along a ray on which the wanted bits depend."""
+    ray, n = value.attr
+    if ray is None:
+        return (ALL,)
+    lanes = tuple(zip(wanted, ray.by_lane(value.lanes), strict=True))
+    if value.op == "step":
+        return tuple(_moved(bits & d.reach(n), -n * d.shift) for bits, d in lanes)
+    return tuple(
+        reduce(or_, (_moved(bits & d.reach_files(max(n, 1)), -back * d.shift) for back in range(max(n, 1))))
+        for bits, d in lanes
+    )
+
+
+def _moved(bits: int, left: int) -> int:
+    bits &= ALL
+    return bits << left & ALL if left >= 0 else bits >> -left
 
 
 def _counts(value: Value) -> Lanes:
@@ -98,6 +140,10 @@ def demanded(
             region = value.region
             for below in (*region.outside, *region.asked, *(v for body in region.bodies for v in body)):
                 ask(below, (ALL,) * below.lanes)
+        elif value.op in _OF_RAYS:
+            ask(value.args[0], _asked_along(value, wanted[value]))
+            for dir8 in value.args[1:]:
+                ask(dir8, (ALL,))
         elif value.operation.left or value.operation.bitwise:
             zeros = tuple([known[arg] for arg in value.args])
             # A shift by a count a lane may have the counts as an argument besides: nobody looks at its bits.

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Condition, Region, Value, constant
@@ -19,19 +20,29 @@ Body = Callable[..., tuple[Value, ...]]
 
 def nonzero(value: Value) -> Condition:
     """The condition that a value is not zero."""
-    return Condition("nonzero", value)
+    return _of_one("nonzero", value)
 
 
 def below(value: Value, bound: int) -> Condition:
     """The condition that a value, unsigned, is below `bound`, which must be below 2**31."""
-    if not 0 < bound < 1 << 31:
-        raise ValueError(f"a bound must be above 0 and below 2**31, not {bound}")
-    return Condition("below", value, bound)
+    return _of_one("below", value, _bound(bound))
 
 
 def at_least(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is `bound` or more."""
-    return Condition("at-least", value, bound)
+    """The condition that a value, unsigned, is `bound` or more, which must be below 2**31."""
+    return _of_one("at-least", value, _bound(bound))
+
+
+def _bound(bound: int) -> int:
+    if not 0 < bound < 1 << 31:
+        raise ValueError(f"a bound must be above 0 and below 2**31, not {bound}")
+    return bound
+
+
+def _of_one(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
+    if value.lanes != 1:
+        raise ValueError(f"a condition asks one board, not {value.lanes} lanes: unite them first")
+    return Condition(kind, value, bound)
 
 
 def _results(region: Region) -> tuple[Value, ...]:
@@ -44,20 +55,43 @@ def _phis(carried: Sequence[Value]) -> tuple[Value, ...]:
 
 def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     phis = _phis(carried)
-    nexts, effects = _parted(body(*phis))
+    nexts, effects = _traced(body, phis)
     return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=condition(*nexts)))
 
 
-def _parted(returned: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """The next values and the writes that a body has returned."""
-    return tuple(v for v in returned if v.op not in WRITES), tuple(v for v in returned if v.op in WRITES)
+def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The next values and the writes that a body returns; ValueError where they are not those of what is carried."""
+    returned = body(*carried)
+    if not isinstance(returned, tuple):
+        raise ValueError("a body returns the next carried values as a tuple: write `return (gen,)` for a single one")
+    writes = tuple(v for v in returned if isinstance(v, Value) and v.op in WRITES)
+    nexts = tuple(_number_or(v) for v in returned if v not in writes)
+    if len(nexts) != len(carried):
+        raise ValueError(f"a body must return all {len(carried)} carried values in their order, not {len(nexts)}")
+    for before, after in zip(carried, nexts, strict=True):
+        if before.lanes != after.lanes:
+            raise ValueError(f"a carried value has {before.lanes} lanes, and the body returned {after.lanes} for it")
+    return nexts, writes
+
+
+def _followed(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The next values of a body that is run when code is made."""
+    nexts, writes = _traced(body, carried)
+    if writes:
+        raise ValueError("a body writes to arrays only where the code itself decides whether it runs")
+    return nexts
+
+
+def _number_or(value: Value | int) -> Value:
+    return constant(value) if isinstance(value, int) else value
 
 
 def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
     """Go round `body` while `condition` holds; both take the carried values, body gives the next ones."""
+    carried = tuple(map(_number_or, carried))
     decided = condition(*carried).decided
     while decided:
-        following = body(*carried)
+        following = _followed(body, carried)
         decided = condition(*following).decided
         if decided is None:
             break
@@ -71,42 +105,71 @@ def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> 
 
 def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
     """Go round `body` exactly `count` times, as a loop with a counter."""
-    if all(value.constant is not None for value in carried):
+    if not 0 <= count < 1 << 64:
+        raise ValueError(f"a loop goes round 0 times or more, not {count}")
+    carried = tuple(map(_number_or, carried))
+    if count == 0 or all(value.constant is not None for value in carried):
         for _ in range(count):
-            carried = body(*carried)
+            carried = _followed(body, carried)
         return carried
 
     def counted(*values: Value) -> tuple[Value, ...]:
         left = values[-1]
         left -= 1
-        return (*body(*values[:-1]), left)
+        nexts, writes = _traced(body, values[:-1])
+        return (*nexts, left, *writes)
 
     return _loop(lambda *values: nonzero(values[-1]), counted, (*carried, constant(count)))[:-1]
 
 
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
     """The next values of the carried ones if `condition` holds, else the carried ones."""
+    carried = tuple(map(_number_or, carried))
     if condition.decided is not None:
-        return body(*carried) if condition.decided else carried
+        return _followed(body, carried) if condition.decided else carried
     phis = _phis(carried)
-    nexts, effects = _parted(body(*phis))
+    nexts, effects = _traced(body, phis)
     return _results(Region("when", carried, (phis,), (nexts,), (effects,), condition=condition))
 
 
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
     """Run body number `index` (below their number) on the carried values; with `falls` those after it too."""
+    carried = tuple(map(_number_or, carried))
+    if index.lanes != 1:
+        raise ValueError(f"a switch takes one number, not {index.lanes} lanes")
     if index.constant is not None:
+        _below(index.number, len(bodies), "bodies")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
-            carried = body(*carried)
+            carried = _followed(body, carried)
         return carried
     phis = tuple(_phis(carried) for _ in bodies)
-    traced = [_parted(body(*values)) for body, values in zip(bodies, phis, strict=True)]
+    traced = [_traced(body, values) for body, values in zip(bodies, phis, strict=True)]
     nexts, effects = tuple(zip(*traced, strict=True))
     return _results(Region("switch", carried, phis, nexts, effects, index=index, falls=falls))
 
 
+def _below(number: int, count: int, what: str) -> int:
+    if number >= count:
+        raise ValueError(f"of {count} {what}, counted from 0, there is none of number {number}")
+    return number
+
+
 def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
-    """The entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8)."""
+    """The entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8).
+
+    An index that is known only when the code runs must be below their number.
+    """
+    if size not in (1, 4, 8):
+        raise ValueError(f"entries of a table have 1, 4 or 8 bytes, not {size}")
+    if not values:
+        raise ValueError("a table has at least one entry")
+    for entry in values:
+        if not 0 <= entry < 1 << 8 * size:
+            raise ValueError(
+                f"an entry of a table of {size} bytes each must be from 0 to 2**{8 * size} - 1, not {entry}"
+            )
+    if index.lanes != 1:
+        raise ValueError(f"a table takes one number, not {index.lanes} lanes")
     if index.constant is not None:
-        return constant(values[index.number])
+        return constant(values[_below(index.number, len(values), "entries")])
     return Value("table", (index,), attr=(tuple(values), size))

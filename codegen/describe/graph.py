@@ -104,7 +104,7 @@ def rewrite(
     for value in graph.order:
         if value.region is not None:
             region = region_of(value.region)
-            new[value] = value if region is value.region else replace(value, region=region)
+            new[value] = rule(value if region is value.region else replace(value, region=region), value)
         else:
             args = now(value.args)
             new[value] = rule(value if args == value.args else value.on(args), value)

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 
 from setwise.codegen.board import ROOK, Direction
-from setwise.codegen.describe.values import CompassRay, Value, constant, make
+from setwise.codegen.describe.values import CompassRay, Value, constant, make, reshaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +65,15 @@ class Layout:
     def board(self, ray: CompassRay, board: Value) -> Value:
         """A board for every lane of a ray."""
         lanes = len(ray.directions)
-        return board if lanes == 1 else Value("broadcast", (board,), lanes=lanes)
+        return board if lanes == 1 else reshaped("broadcast", board, lanes)
 
     def union(self, boards: Iterable[Value]) -> Value:
         """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""
         by_width: dict[int, Value] = {}
         for board in boards:
             by_width[board.lanes] = by_width[board.lanes] | board if board.lanes in by_width else board
-        if self.boards:
-            return reduce(or_, by_width.values())
-        return reduce(or_, (board if board.lanes == 1 else Value("unite", (board,)) for board in by_width.values()))
+        united = by_width.values() if self.boards else map(_united, by_width.values())
+        return reduce(or_, united, constant(0))
 
 
 def union(boards: Iterable[Value]) -> Value:
@@ -85,4 +84,8 @@ def union(boards: Iterable[Value]) -> Value:
 def halves(value: Value) -> tuple[Value, Value]:
     """The lower and the upper lanes of a value."""
     lanes = value.lanes // 2
-    return Value("low-half", (value,), lanes=lanes), Value("high-half", (value,), lanes=lanes)
+    return reshaped("low-half", value, lanes), reshaped("high-half", value, lanes)
+
+
+def _united(board: Value) -> Value:
+    return board if board.lanes == 1 else reshaped("unite", board)

@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from setwise.codegen.board import DIR8, Direction, leap
 from setwise.codegen.describe.control import table
 from setwise.codegen.describe.values import CompassRay, Ray, Value, make
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class RuntimeRay(Ray):
-    """A ray whose direction (dir8, below 8) is known only when the code runs: rotates, and two tables beside the code.
+    """A ray whose direction (dir8, below 8) is known only when the code runs: rotates, and tables beside the code.
 
     The tables are the seeds' `shift` and `avoidWrap` (Dumb7Fill, Generalized Rays).
     """
 
-    count: Value
-    wrap: Value
+    dir8: Value
 
     @staticmethod
-    def of(dir8: Value) -> RuntimeRay:
+    def of(dir8: Value) -> Ray:
         """The ray of a direction number in the seeds' order noEa east soEa sout soWe west noWe nort."""
-        counts = table([d.shift & 63 for d in DIR8], dir8, size=1)
-        return RuntimeRay(counts, table([d.avoid_wrap for d in DIR8], dir8))
+        if dir8.constant is None:
+            return RuntimeRay(dir8)
+        if dir8.number >= len(DIR8):
+            raise ValueError(f"directions have the numbers 0 to 7, and there is none of number {dir8.number}")
+        return CompassRay((DIR8[dir8.number],))
 
     def shift(self, value: Value, n: int) -> Value:
-        """The rotate by n steps; n is a power of two."""
-        count = self.count
-        for _ in range(n.bit_length() - 1):
-            count = make("add", count, count, in_place=True)
-        return value.rotate(count)
+        """The rotate by n steps; only a mask tells which bits were on the way round."""
+        power, count = self.count, None
+        for bit in range(n.bit_length()):
+            power = power if bit == 0 else make("add", power, power, in_place=True)
+            if n >> bit & 1:
+                count = power if count is None else make("add", count, power, in_place=True)
+        return value if count is None else value.rotate(count)
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
+        """The squares that n steps can arrive at."""
+        return self.wrap if n == 1 else table([d.reach(n) for d in DIR8], self.dir8)
+
+    @cached_property
+    def count(self) -> Value:
+        """By how many bits a step rotates."""
+        return table([d.shift & 63 for d in DIR8], self.dir8, size=1)
+
+    @cached_property
+    def wrap(self) -> Value:
         """The squares that a step can arrive at."""
-        if n != 1 or lanes != 1:
-            raise ValueError("a direction known at run time has a mask for one step of one board only")
-        return self.wrap
+        return table([d.avoid_wrap for d in DIR8], self.dir8)
+
+    def _node(self, op: str, value: Value, n: int) -> Value:
+        if value.lanes != 1:
+            raise ValueError(f"a direction known at run time is for one board, not for {value.lanes} lanes")
+        return Value(op, (value, self.dir8), (None, n))
 
 
 def ray(*directions: Direction | Value) -> Ray:

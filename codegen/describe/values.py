@@ -17,9 +17,12 @@ share what they have in common.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import permutations
+from operator import or_
+from types import MappingProxyType
 from typing import Any, Literal
 
 from setwise.codegen.board import ROOK, Direction, leap
@@ -243,9 +246,9 @@ def store(pointer: Value, index: Value, boards: Value) -> Value:
 def shift_signed(value: Value, counts: Lanes) -> Value:
     """Shift each lane left by its count, right where it is negative; rotate where lanes disagree on the side."""
     if all(count >= 0 for count in counts):
-        return value << counts
+        return make("shl", value, attr=counts)
     if all(count <= 0 for count in counts):
-        return value >> tuple(-count for count in counts)
+        return make("shr", value, attr=tuple(-count for count in counts))
     return value.rotate(counts)
 
 
@@ -282,9 +285,37 @@ def permuted(truth: int, order: tuple[int, ...]) -> int:
 def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = False) -> Value:
     """The value of an operation on values: a constant where all arguments are, an argument where it changes nothing."""
     lanes = max(operand.lanes for operand in operands if isinstance(operand, Value))
-    args = tuple(operand if isinstance(operand, Value) else constant(operand, lanes) for operand in operands)
+    args = tuple(_in_lanes(operand, lanes) for operand in operands)
     folded = _fold(op, args, attr, lanes)
     return folded if folded is not None else Value(op, args, attr, lanes, in_place)
+
+
+def reshaped(op: str, value: Value, lanes: int = 1) -> Value:
+    """Lanes repeated, parted or united: of a constant a constant."""
+    number = value.constant
+    return Value(op, (value,), lanes=lanes) if number is None else constant(RESHAPES[op](number, lanes))
+
+
+RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
+    {
+        "broadcast": lambda numbers, lanes: numbers * lanes,
+        "low-half": lambda numbers, lanes: numbers[:lanes],
+        "high-half": lambda numbers, lanes: numbers[lanes:],
+        "unite": lambda numbers, _: (reduce(or_, numbers),),
+    }
+)
+"""What becomes of a constant's lanes where they are put together otherwise."""
+
+
+def _in_lanes(operand: Value | int, lanes: int) -> Value:
+    """An argument with so many lanes: a number, or a constant of one lane, is the same in each."""
+    if not isinstance(operand, Value):
+        return constant(operand, lanes)
+    if operand.lanes == lanes:
+        return operand
+    if operand.constant is None or operand.lanes != 1:
+        raise ValueError(f"{operand.lanes} lanes and {lanes} do not go together: spread the one board, or unite lanes")
+    return constant(operand.number, lanes)
 
 
 def _in_place(value: Value) -> Value:
@@ -297,6 +328,12 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
             return make(op + "v", value, count)
         count = count.number & 63
     counts = (count,) * value.lanes if isinstance(count, int) else count
+    if len(counts) != value.lanes:
+        raise ValueError(f"{len(counts)} counts are given for {value.lanes} lanes: give one for each, or one for all")
+    if op != "rotl" and min(counts) < 0:
+        raise ValueError(
+            f"a shift by {min(counts)} has no meaning: shift by {-min(counts)} to the other side, or rotate"
+        )
     return make(op, value, attr=tuple(n % 64 for n in counts) if op == "rotl" else counts)
 
 
@@ -324,22 +361,31 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
 
 
 class Ray:
-    """What a fill may ask of a ray: three operations, as nodes of the graph."""
+    """What a fill may ask of a ray, by 1 to 7 squares: three operations, as nodes of the graph."""
 
     def step(self, squares: Value, n: int = 1) -> Value:
         """All squares n steps along the ray; what would leave the board, or wrap, is gone."""
-        return self._node("step", squares, n)
+        return self._node("step", squares, _within_board(n))
 
     def run(self, propagator: Value, n: int) -> Value:
-        """Squares that end n successive propagator squares along the ray: what Kogge-Stone doubles."""
-        return self._node("run", propagator, n)
+        """Squares that end n successive propagator squares which the ray can enter: what Kogge-Stone doubles."""
+        return self._node("run", propagator, _within_board(n))
 
     def path(self, propagator: Value, *, attacks: bool = False) -> Value:
-        """The propagator as far as the ray can enter it; for attacks only the squares that the flood must pass."""
+        """The propagator as far as the ray can enter it; `attacks` tells that edge squares need not be passed.
+
+        Where nobody looks at the others, for attacks it becomes the squares that the ray can also leave.
+        """
         return self._node("path", propagator, int(attacks))
 
     def _node(self, op: str, value: Value, n: int) -> Value:
-        return Value(op, (value,), (self, n), value.lanes)
+        raise NotImplementedError
+
+
+def _within_board(n: int) -> int:
+    if not 1 <= n <= 7:
+        raise ValueError(f"along a ray there are 1 to 7 steps, not {n}")
+    return n
 
 
 @dataclass(frozen=True)
@@ -366,7 +412,7 @@ class CompassRay(Ray):
 
     def shift(self, value: Value, n: int) -> Value:
         """The bare shift by n steps, wraps and all."""
-        return shift_signed(value, tuple(n * d.shift for d in self._directions_by_lane(value.lanes)))
+        return shift_signed(value, tuple(n * d.shift for d in self.by_lane(value.lanes)))
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
         """The squares that n steps can arrive at: without the files (and on request ranks) that only a wrap reaches.
@@ -374,14 +420,18 @@ class CompassRay(Ray):
         A ray that goes to both sides is shifted by rotates, so its masks hold ranks too.
         """
         ranks = ranks or len({d.shift > 0 for d in self.directions}) > 1
-        return constant(tuple(d.reach(n) if ranks else d.reach_files(n) for d in self._directions_by_lane(lanes)))
+        return constant(tuple(d.reach(n) if ranks else d.reach_files(n) for d in self.by_lane(lanes)))
 
-    def _directions_by_lane(self, lanes: int) -> tuple[Direction, ...]:
+    def by_lane(self, lanes: int) -> tuple[Direction, ...]:
+        """The direction of each of so many lanes; ValueError where there are others."""
+        if len(self.directions) not in (1, lanes):
+            raise ValueError(f"a ray of {len(self.directions)} directions goes over as many lanes, not over {lanes}")
         return self.directions if len(self.directions) == lanes else self.directions * lanes
 
     def _node(self, op: str, value: Value, n: int) -> Value:
+        self.by_lane(value.lanes)
         if value.constant is None:
-            return super()._node(op, value, n)
+            return Value(op, (value,), (self, n), value.lanes)
         if op == "step":
             return self.shift(value, n) & self.mask(n, value.lanes, ranks=True)
         propagator = value & self.mask(1, value.lanes, ranks=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from setwise.codegen.describe.bits import known_zero
+from setwise.codegen.describe.bits import demanded, known_zero, known_zero_along
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Lanes, Value
@@ -14,40 +14,56 @@ from setwise.codegen.passes.unit import Masks, Unit
 @dataclass
 class _Expansion:
     masks: Masks
+    wanted: dict[Value, Lanes]
+    """The bits of each path and run at which somebody looks, by its value before."""
+    rays: dict[Value, RuntimeRay] = field(default_factory=dict)
     known: dict[Value, Lanes] = field(default_factory=dict)
     within: dict[tuple[Value, object], int] = field(default_factory=dict)
     confined: dict[tuple[Value, object], Value] = field(default_factory=dict)
     runs: dict[tuple[Value, object, int], Value] = field(default_factory=dict)
 
-    def rule(self, value: Value, _: Value) -> Value:
+    def rule(self, value: Value, old: Value) -> Value:
         if value.op == "path":
-            ray, attacks = value.attr
-            return self.path(value.args[0], ray, attacks=bool(attacks))
+            return self.path(value.args[0], self.ray(value), self.wanted[old], attacks=bool(value.attr[1]))
         if value.op == "run":
-            ray, n = value.attr
-            return self.run(value.args[0], ray, n)
+            n = value.attr[1]
+            run = self.run(value.args[0], self.ray(value), n)
+            return self.exact(run, self.ray(value), n, self.wanted[old])
         if value.op == "and":
             # The mask of a step goes to the propagator that the step is intersected with: once for all steps.
             for step, other in (value.args, value.args[::-1]):
                 if step.op == "step":
-                    ray, n = step.attr
+                    ray, n = self.ray(step), step.attr[1]
                     pair = (ray.shift(step.args[0], n), self.confine(other, ray, n))
                     first, second = pair if step is value.args[0] else pair[::-1]
                     return Value("and", (first, second), lanes=value.lanes, in_place=value.in_place)
         return value
 
-    def path(self, propagator: Value, ray: CompassRay | RuntimeRay, *, attacks: bool) -> Value:
+    def ray(self, value: Value) -> CompassRay | RuntimeRay:
+        """The ray of a step, run or path; one whose direction runs is the same for the same number."""
+        ray: CompassRay | None = value.attr[0]
+        return ray or self.rays.setdefault(value.args[1], RuntimeRay(value.args[1]))
+
+    def path(self, propagator: Value, ray: CompassRay | RuntimeRay, wanted: Lanes, *, attacks: bool) -> Value:
         if attacks and self.masks.inner and isinstance(ray, CompassRay):
             ranks = self.ranks(propagator)
-            both = ray.mask(1, propagator.lanes, ranks=ranks) & ray.opposite.mask(1, propagator.lanes, ranks=ranks)
-            return self.confine_to(propagator, both)
-        return self.confine(propagator, ray, 1)
+            there, back = (way.mask(1, propagator.lanes, ranks=ranks) for way in (ray, ray.opposite))
+            if not _meet(wanted, ray.mask(1, propagator.lanes, ranks=True) & ~back):
+                return self.exact(self.confine_to(propagator, there & back), ray, 1, wanted)
+        return self.exact(self.confine(propagator, ray, 1), ray, 1, wanted)
+
+    def exact(self, value: Value, ray: CompassRay | RuntimeRay, n: int, wanted: Lanes) -> Value:
+        """A path or run without the ranks that no n steps arrive at, where a step that empties them does not follow."""
+        if isinstance(ray, RuntimeRay):
+            return value
+        mask = ray.mask(n, value.lanes, ranks=True)
+        return self.confine_to(value, mask) if _meet(wanted, ~mask) else value
 
     def run(self, propagator: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
         """p1 = p & mask; p2 = p1 & step(p1); p4 = p2 & step(p2, 2); others by the largest halves."""
         key = (propagator, ray, n)
         if key not in self.runs:
-            twin = self.runs.get((propagator, ray.opposite, n)) if isinstance(ray, CompassRay) else None
+            twin = self.twin(propagator, ray, n) if isinstance(ray, CompassRay) else None
             if n == 1:
                 run = self.confine(propagator, ray, 1)
             elif twin is not None:
@@ -60,6 +76,12 @@ class _Expansion:
             self.within[run, ray] = n
             self.runs[key] = run
         return self.runs[key]
+
+    def twin(self, propagator: Value, ray: CompassRay, n: int) -> Value | None:
+        """The run the other way, if there is one, of a propagator that has only squares which both rays can enter."""
+        run = self.runs.get((propagator, ray.opposite, n))
+        both = self.confine(propagator, ray, 1), self.confine(propagator, ray.opposite, 1)
+        return run if both[0] is both[1] else None
 
     def confine(self, value: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
         """The value within the squares that n steps of the ray can arrive at."""
@@ -86,6 +108,11 @@ class _Expansion:
         return self.confined[key]
 
 
+def _meet(wanted: Lanes, mask: Value) -> bool:
+    """Whether somebody looks at a square of the mask."""
+    return any(bits & lane for bits, lane in zip(wanted, mask.constant or (), strict=True))
+
+
 def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
     """Whether the value surely has no bit outside the mask."""
     return not any(~zero & ~lane & ((1 << 64) - 1) for zero, lane in zip(known_zero(value, known), mask, strict=True))
@@ -93,14 +120,14 @@ def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
 
 def expand(graph: Graph, masks: Masks) -> Graph:
     """The graph without steps, runs and paths."""
-    expansion = _Expansion(masks)
+    expansion = _Expansion(masks, demanded(graph, known=known_zero_along(graph)))
     graph = rewrite(graph, expansion.rule)
 
     def alone(value: Value, _: Value) -> Value:
         """A step that is not intersected with a propagator keeps its mask; ranks fall off by themselves."""
         if value.op != "step":
             return value
-        ray, n = value.attr
+        ray, n = expansion.ray(value), value.attr[1]
         shifted = ray.shift(value.args[0], n)
         mask = ray.mask(n, value.lanes, ranks=shifted.op == "rotl")
         if mask.constant is not None and is_within(shifted, mask.constant, expansion.known):

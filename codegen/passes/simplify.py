@@ -10,7 +10,7 @@ from typing import Any
 
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import ALL, Lanes, Value, constant, make
+from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value, constant, make, reshaped
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.unit import Unit
 
@@ -36,6 +36,8 @@ def fold(graph: Graph) -> Graph:
             return ~value.on(value.args[0].args)
         if value.op == "copy" and value.args[0].constant is not None:
             return value.args[0]
+        if value.op in RESHAPES and value.args[0].constant is not None:
+            return reshaped(value.op, value.args[0], value.lanes)
         if value.operation.compute is None or value.operation.free:
             return value
         args, joins = value.args, value.operation.bitwise and value.operation.commutes

@@ -247,10 +247,15 @@ def test_masks_do_lie_elsewhere() -> None:
     assert len(shapes) == len(MASKS)
 
 
+_ALONE = ("path alone", "attacks' path alone", "run alone")
+
+
 @st.composite
 def fills(draw: st.DrawFn) -> tuple[tuple[str, int], ...]:
     """A random fill: floods by runs and by paths, bare steps among them."""
-    kinds = st.sampled_from(("flood by run", "flood by path", "far by path", "step", "meet", "met", "turn"))
+    kinds = st.sampled_from(
+        ("flood by run", "flood by path", "far by path", "step", "meet", "met", "turn", "both", *_ALONE)
+    )
     return tuple(draw(st.lists(st.tuples(kinds, st.integers(1, 7)), min_size=1, max_size=6)))
 
 
@@ -269,6 +274,12 @@ def _fill(moves: tuple[tuple[str, int], ...]) -> Fill:
                 gen &= ray.step(pro, n)
             elif kind == "met":
                 gen ^= ray.step(gen, n) & ray.step(pro, n)
+            elif kind == "both":
+                back = ray.opposite
+                gen |= ray.run(pro, n) & ray.step(gen, n) | back.run(pro, n) & back.step(gen, n)
+            elif kind in _ALONE:
+                pro |= gen
+                gen = ray.run(pro, n) if kind == "run alone" else ray.path(pro, attacks="attacks" in kind)
             else:
                 ray = ray.opposite
         return gen
@@ -277,6 +288,10 @@ def _fill(moves: tuple[tuple[str, int], ...]) -> Fill:
 
 
 @settings(max_examples=400)
+@example((("both", 3),), DIR8[1], Masks(), 1, ALL)
+@example((("path alone", 1),), DIR8[7], Masks(), 1, ALL)
+@example((("attacks' path alone", 1),), DIR8[1], Masks(inner=True), 1, ALL)
+@example((("run alone", 2), ("step", 1)), DIR8[7], Masks(), 1, ALL)
 @given(fills(), st.sampled_from(DIR8), st.sampled_from(MASKS), words, words)
 def test_random_fills(
     moves: tuple[tuple[str, int], ...], direction: Direction, masks: Masks, gen: int, pro: int

@@ -1,0 +1,338 @@
+"""A second meaning of descriptions: their graph evaluated value by value, lane by lane, with no help of what lowers it.
+
+Every operation that a description can write is said here once more: what moves along a ray is worked out from files and
+ranks, branches select between both outcomes, loops are gone round. Words may be integers, arrays or bit-vectors, as for
+the rest of the specification; so the same evaluator says what code must give, and what it is proved against.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from functools import reduce
+from operator import or_
+from types import MappingProxyType
+from typing import Any
+
+from setwise.analysis.spec.raywalk import DIRECTIONS
+from setwise.analysis.spec.words import ALL, clip
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.values import Condition, Region, Value
+
+Word = Any
+"""What has the operators of `words.Word`."""
+Lanes = tuple[Word, ...]
+Step = tuple[int, int]
+"""So many files and ranks."""
+Scope = MutableMapping[Value | Region, Any]
+"""The lanes of values, and of what regions carry in the end; bodies have scopes within those around them."""
+
+MOST_ROUNDS = 1 << 12
+_LOW_BITS = 0x7F7F_7F7F_7F7F_7F7F
+
+
+class EvaluationError(ValueError):
+    """A description that has no value here; the message is one line."""
+
+
+def evaluate(graph: Graph, arguments: Sequence[Word | Lanes]) -> tuple[Lanes, ...]:
+    """The results for these arguments, each with a word for every lane; what is put into memory is a result as well.
+
+    An argument is a word, or a word for each of its lanes; None for an address. Raises EvaluationError for arrays in
+    memory, and for a loop of which the words do not say when it ends.
+
+    >>> from setwise.codegen.describe.values import parameter
+    >>> squares = parameter(0)
+    >>> evaluate(Graph((squares,), (squares << 8 | 1,)), (0xFF,))
+    ((65281,),)
+    """
+    words = [argument if isinstance(argument, tuple) else (argument,) for argument in arguments]
+    known = [lane for lanes in words for lane in lanes if lane is not None]
+    evaluator = _Evaluator(known[0] ^ known[0] if known else 0)
+    scope: Scope = ChainMap(dict(zip(graph.parameters, words, strict=True)))
+    return tuple(evaluator.lanes(result, scope) for result in graph.results)
+
+
+class _Evaluator:
+    """Evaluates in scopes; `zero` is a word like the arguments."""
+
+    def __init__(self, zero: Word) -> None:
+        self.zero = zero
+
+    def lanes(self, value: Value, scope: Scope) -> Lanes:
+        """The value's lanes, those of what it depends on first."""
+        waiting = [value]
+        while waiting:
+            last = waiting[-1]
+            below = [other for other in _needs(last) if other not in scope]
+            if below and last not in scope:
+                waiting += below
+                continue
+            waiting.pop()
+            if last not in scope:
+                scope[last] = self._made(last, scope)
+        made: Lanes = scope[value]
+        return made
+
+    def number(self, number: int) -> Word:
+        """A number as a word like the arguments."""
+        return self.zero | number if number else self.zero
+
+    def _made(self, value: Value, scope: Scope) -> Lanes:
+        if value.region is not None:
+            if value.region not in scope:
+                scope[value.region] = self._carried(value.region, scope)
+            carried: Lanes = scope[value.region][value.attr]
+            return carried
+        if value.op == "const":
+            return tuple(map(self.number, value.attr))
+        args: list[Lanes] = [scope[arg] for arg in value.args]
+        if value.op in _RAYS:
+            return self._along_rays(value, args)
+        if value.op == "table":
+            numbers, _ = value.attr
+            return (self._entry([self.number(number) for number in numbers], args[0][0]),)
+        if value.op in _WHOLE:
+            return _WHOLE[value.op](value, args)
+        if value.op in _COUNTED:
+            return tuple(_COUNTED[value.op](lane, n) for lane, n in zip(args[0], value.attr, strict=True))
+        if value.op not in _EACH:
+            raise EvaluationError(f"no meaning is known of '{value.op}' outside machine code")
+        return tuple(clip(_EACH[value.op](*lane)) for lane in zip(*args, strict=True))
+
+    # -- rays
+
+    def _along_rays(self, value: Value, args: Sequence[Lanes]) -> Lanes:
+        ray, n = value.attr
+        meaning = _RAYS[value.op]
+        squares = args[0]
+        if ray is None:
+            # The direction is a number: of all eight outcomes one is chosen.
+            ((number,),) = args[1:]
+            return tuple(
+                self._entry([meaning(lane, step, n) for step in DIRECTIONS.values()], number) for lane in squares
+            )
+        directions = ray.directions if len(ray.directions) > 1 else ray.directions * len(squares)
+        return tuple(
+            meaning(lane, (direction.file_step, direction.rank_step), n)
+            for lane, direction in zip(squares, directions, strict=True)
+        )
+
+    # -- choices
+
+    def _entry(self, entries: Sequence[Word], index: Word) -> Word:
+        """The entry of that number; beyond the last one nothing is said."""
+        known = known_number(index)
+        if known is not None:
+            if known >= len(entries):
+                raise EvaluationError(f"number {known} of {len(entries)} entries is asked for")
+            return entries[known]
+        bit = 0
+        while len(entries) > 1:
+            padded = [*entries, entries[-1]]  # to pairs, where their number is odd
+            chosen = index >> bit & 1
+            entries = [_either(chosen, one, none) for none, one in zip(padded[::2], padded[1::2], strict=False)]
+            bit += 1
+        return entries[0]
+
+    def _holds(self, condition: Condition, scope: Scope) -> Word:
+        """1 where the condition holds, else 0."""
+        (word,) = self.lanes(condition.value, scope)
+        if condition.kind == "nonzero":
+            return clip(word | clip(self.zero - word)) >> 63
+        bound = self.number(condition.bound)
+        under = clip((~word & bound) | (~(word ^ bound) & clip(word - bound))) >> 63
+        return under if condition.kind == "below" else under ^ 1
+
+    # -- regions
+
+    def _carried(self, region: Region, scope: Scope) -> tuple[Lanes, ...]:
+        if any(region.effects):
+            raise EvaluationError("arrays in memory have no value")
+        carried = tuple(self.lanes(value, scope) for value in region.inits)
+        if region.kind == "loop":
+            return self._loop(region, carried, scope)
+        if region.kind == "when":
+            assert region.condition is not None
+            holds = self._holds(region.condition, scope)
+            return (
+                carried
+                if known_number(holds) == 0
+                else _chosen(holds, self._body(region, 0, carried, scope)[0], carried)
+            )
+        return self._switch(region, carried, scope)
+
+    def _body(
+        self, region: Region, number: int, carried: tuple[Lanes, ...], scope: Scope
+    ) -> tuple[tuple[Lanes, ...], Scope]:
+        """What body `number` makes of what is carried, and its scope."""
+        inner: Scope = ChainMap(dict(zip(region.phis[number], carried, strict=True)), scope)
+        return tuple(self.lanes(value, inner) for value in region.bodies[number]), inner
+
+    def _loop(self, region: Region, carried: tuple[Lanes, ...], scope: Scope) -> tuple[Lanes, ...]:
+        assert region.condition is not None
+        running = self.number(1)  # where words are arrays, some may still go round while others have ended
+        for _ in range(MOST_ROUNDS):
+            following, inner = self._body(region, 0, carried, scope)
+            carried = _chosen(running, following, carried)
+            running = running & self._holds(region.condition, inner)
+            ended = known_number(running) == 0 if known_number(running) is not None else _all_zero(running)
+            if ended is None:
+                raise EvaluationError("how often a loop goes round is known only when it runs")
+            if ended:
+                return carried
+        raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} rounds")
+
+    def _switch(self, region: Region, carried: tuple[Lanes, ...], scope: Scope) -> tuple[Lanes, ...]:
+        assert region.index is not None
+        (index,) = self.lanes(region.index, scope)
+        known = known_number(index)
+        if known is not None and known >= len(region.bodies):
+            raise EvaluationError(f"number {known} of {len(region.bodies)} bodies is asked for")
+        if region.falls:
+            for number in range(len(region.bodies)):
+                # Entered at its own number, or fallen into from those before.
+                entered = _at_most(index, number, len(region.bodies))
+                if known_number(entered) != 0:
+                    carried = _chosen(entered, self._body(region, number, carried, scope)[0], carried)
+            return carried
+        if known is not None:
+            return self._body(region, known, carried, scope)[0]
+        outcomes = [self._body(region, number, carried, scope)[0] for number in range(len(region.bodies))]
+        return tuple(
+            tuple(self._entry(entries, index) for entries in zip(*lanes, strict=True))
+            for lanes in zip(*outcomes, strict=True)
+        )
+
+
+def known_number(word: Word) -> int | None:
+    """The number that a word is known to be; None where it is unknown, or stands for many."""
+    number = word if isinstance(word, int) else getattr(word, "value", None)
+    return number if isinstance(number, int) else None
+
+
+def _all_zero(words: Word) -> bool | None:
+    """Whether no word of an array is other than 0; None of a word that is no array."""
+    some = getattr(words, "any", None)
+    return None if some is None else not some()
+
+
+def _needs(value: Value) -> tuple[Value, ...]:
+    """What must be known before a value; bodies see to their own."""
+    region = value.region
+    if region is None:
+        return value.args
+    asked = (region.condition.value,) if region.kind == "when" and region.condition else ()
+    return (*region.inits, *asked, *(() if region.index is None else (region.index,)))
+
+
+def _either(bit: Word, one: Word, none: Word) -> Word:
+    """One word where the bit is 1, the other where it is 0."""
+    known = known_number(bit)
+    if known is not None:
+        return one if known else none
+    if one is none:
+        return one
+    mask = clip((bit ^ bit) - bit)
+    return one & mask | none & ~mask
+
+
+def _chosen(bit: Word, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
+    """The same of all lanes of what is carried."""
+    return tuple(
+        tuple(_either(bit, a, b) for a, b in zip(lanes, others, strict=True))
+        for lanes, others in zip(one, none, strict=True)
+    )
+
+
+def _at_most(index: Word, number: int, bodies: int) -> Word:
+    """1 where the index, which is below the number of bodies, is so much or less."""
+    known = known_number(index)
+    if known is not None:
+        return int(known <= number)
+    bits = (bodies - 1).bit_length() + 1
+    return (index + ((1 << bits) - 1 - number)) >> bits & 1 ^ 1
+
+
+# -- what operations mean, a lane at a time
+
+
+def _left(word: Word, n: int) -> Word:
+    return clip(word << n) if n < 64 else word ^ word
+
+
+def _right(word: Word, n: int) -> Word:
+    return word >> n if n < 64 else word ^ word
+
+
+def _rotated(word: Word, n: int) -> Word:
+    return _left(word, n % 64) | _right(word, -n % 64)
+
+
+def _add_bytes(a: Word, b: Word) -> Word:
+    """The highest bit of each byte is added apart, so that nothing is carried into the next one."""
+    return ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & (ALL ^ _LOW_BITS))
+
+
+def _sub_bytes(a: Word, b: Word) -> Word:
+    high = ALL ^ _LOW_BITS
+    return ((a | high) - (b & _LOW_BITS)) ^ ((a ^ ~b) & high)
+
+
+def _squares(of: Callable[[int, int], bool]) -> int:
+    """The squares for whose file and rank it holds."""
+    return sum(1 << 8 * rank + file for rank in range(8) for file in range(8) if of(file, rank))
+
+
+def _behind(step: Step, n: int) -> int:
+    """The squares that have n squares behind them along a ray."""
+    files, ranks = n * step[0], n * step[1]
+    return _squares(lambda file, rank: 0 <= file - files < 8 and 0 <= rank - ranks < 8)
+
+
+def _stepped(word: Word, step: Step, n: int) -> Word:
+    """All squares n steps along a ray; what leaves the board is gone."""
+    distance = n * (step[0] + 8 * step[1])
+    staying = word & _behind((-step[0], -step[1]), n)
+    return _left(staying, distance) if distance >= 0 else _right(staying, -distance)
+
+
+def _run(word: Word, step: Step, n: int) -> Word:
+    """The last of n squares in a row along a ray, all of the board; the first one has another square behind it."""
+    run = word & _behind(step, n)
+    for back in range(1, n):
+        run = run & _stepped(word, step, back)
+    return run
+
+
+_RAYS: Mapping[str, Callable[[Word, Step, int], Word]] = MappingProxyType(
+    {"step": _stepped, "run": _run, "path": lambda word, step, _: word & _behind(step, 1)}
+)
+_COUNTED: Mapping[str, Callable[[Word, int], Word]] = MappingProxyType({"shl": _left, "shr": _right, "rotl": _rotated})
+_EACH: Mapping[str, Callable[..., Word]] = MappingProxyType(
+    {
+        "copy": lambda a: a,
+        "not": lambda a: ~a,
+        "and": lambda a, b: a & b,
+        "or": lambda a, b: a | b,
+        "xor": lambda a, b: a ^ b,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "select": lambda a, b, c: a & b | ~a & c,
+        "add-bytes": _add_bytes,
+        "sub-bytes": _sub_bytes,
+        "shlv": lambda a, n: a << (n & 63),
+        "shrv": lambda a, n: a >> (n & 63),
+        "rotlv": lambda a, n: a << (n & 63) | a >> (~n + 1 & 63),
+    }
+)
+_WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = MappingProxyType(
+    {
+        "broadcast": lambda value, args: args[0] * value.lanes,
+        "unite": lambda _, args: (reduce(or_, args[0]),),
+        "low-half": lambda _, args: args[0][: len(args[0]) // 2],
+        "high-half": lambda _, args: args[0][len(args[0]) // 2 :],
+        "put": lambda _, args: args[1],
+    }
+)

@@ -1,0 +1,90 @@
+"""What a description may not say is refused in one line, where it is said; what it may say means what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from setwise.codegen.board import EAST, NORT
+from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.describe.layout import Layout, halves
+from setwise.codegen.describe.ray import RuntimeRay
+from setwise.codegen.describe.values import CompassRay, Value, constant, parameter
+
+A, B, FOUR = parameter(0), parameter(1), parameter(2, 4)
+NORTH = CompassRay((NORT,))
+FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
+
+
+@pytest.mark.parametrize(
+    ("describe", "complaint"),
+    [
+        (lambda: A << -3, "shift by 3 to the other side"),
+        (lambda: FOUR >> (1, 2, -3, 4), "shift by 3 to the other side"),
+        (lambda: FOUR << (1, 2), "2 counts are given for 4 lanes"),
+        (lambda: A & FOUR, "lanes"),
+        (lambda: FOUR_WAYS.step(A), "a ray of 4 directions"),
+        (lambda: FOUR_WAYS.path(A), "a ray of 4 directions"),
+        (lambda: NORTH.step(A, 0), "1 to 7 steps, not 0"),
+        (lambda: NORTH.step(A, 8), "1 to 7 steps, not 8"),
+        (lambda: NORTH.run(A, 0), "1 to 7 steps, not 0"),
+        (lambda: RuntimeRay.of(B).run(A, -1), "1 to 7 steps, not -1"),
+        (lambda: RuntimeRay.of(B).step(FOUR), "for one board, not for 4 lanes"),
+        (lambda: RuntimeRay.of(constant(8)), "numbers 0 to 7"),
+        (lambda: at_least(A, 0), "above 0 and below"),
+        (lambda: at_least(A, 1 << 31), "above 0 and below"),
+        (lambda: below(A, 0), "above 0 and below"),
+        (lambda: nonzero(FOUR), "one board, not 4 lanes"),
+        (lambda: repeat(-1, lambda a: (a,), A), "not -1"),
+        (lambda: repeat(2, lambda a: a, A), "as a tuple"),
+        (lambda: repeat(2, lambda a: (a, a), A), "all 1 carried values in their order, not 2"),
+        (lambda: repeat(2, lambda a: (a, a), constant(1)), "all 1 carried values in their order, not 2"),
+        (lambda: repeat(2, lambda a: (FOUR,), A), "has 1 lanes, and the body returned 4"),
+        (lambda: when(nonzero(A), lambda a, b: (a,), A, B), "all 2 carried values"),
+        (lambda: switch(A & 1, [lambda a: (a,), lambda a: ()], B), "all 1 carried values"),
+        (lambda: switch(FOUR, [lambda a: (a,)], B), "one number, not 4 lanes"),
+        (lambda: switch(constant(2), [lambda a: (a,)] * 2, B), "of 2 bodies, counted from 0"),
+        (lambda: table((1, 2), constant(2)), "of 2 entries, counted from 0"),
+        (lambda: table((1, 256), A, size=1), "0 to 2\\*\\*8 - 1, not 256"),
+        (lambda: table((1, -1), A), "not -1"),
+        (lambda: table((1, 2), A, size=2), "1, 4 or 8 bytes, not 2"),
+        (lambda: table((), A), "at least one entry"),
+        (lambda: table((1, 2), FOUR), "one number, not 4 lanes"),
+    ],
+)
+def test_one_line_says_what_is_wrong(describe: Callable[[], object], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint) as error:
+        describe()
+    assert "\n" not in str(error.value)
+
+
+def test_a_loop_that_goes_round_no_times_changes_nothing() -> None:
+    assert repeat(0, lambda a, b: (b, a), A, B) == (A, B)
+    assert repeat(0, lambda a: (a << 1,), constant(5))[0].number == 5
+
+
+def test_a_number_may_stand_where_a_carried_value_does() -> None:
+    assert [v.number for v in while_(lambda n, _: nonzero(n), lambda n, m: (n >> 1, m + 1), 9, 0)] == [0, 4]  # type: ignore[arg-type]
+    assert len(repeat(2, lambda a, n: (a + n, 3), A, 5)) == 2  # type: ignore[arg-type]
+
+
+def test_rotates_take_any_count() -> None:
+    assert constant(1).rotate(-1).number == constant(1).rotate(127).number == 1 << 63
+
+
+def test_a_direction_that_is_known_is_a_ray_of_the_compass() -> None:
+    assert RuntimeRay.of(constant(7)).step(constant(1), 2).number == 1 << 16
+
+
+def test_lanes_of_constants_are_constants() -> None:
+    layout = Layout(4)
+    assert layout.union([constant((1, 2, 4, 8)), constant(0x10)]).number == 0x1F
+    assert layout.union([]).number == 0
+    assert layout.board(FOUR_WAYS, constant(3)).constant == (3,) * 4
+    assert [half.constant for half in halves(constant((1, 2, 3, 4)))] == [(1, 2), (3, 4)]
+
+
+def test_a_constant_of_one_lane_is_the_same_in_each() -> None:
+    spread: Value = FOUR & constant(7)
+    assert spread.args[1].constant == (7,) * 4
