@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.description import Fill, along, at_run_time, plain
-from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine
+from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
 from setwise.codegen.own.files import is_own, routines_named
@@ -29,7 +29,6 @@ FREE = Parameter("free", "empty")
 WHITE = Parameter("white", "occupied")
 BLACK = Parameter("black", "occupied")
 RESULTS = Parameter("results", "results")
-COUNT = Parameter("n", "count")
 QUEENS = Parameter("queens", "board")
 PIECES = (ROOKS, BISHOPS)
 SIDES = tuple(Parameter(f"{side}_{piece}", "board") for side in ("white", "black") for piece in ("rooks", "bishops"))
@@ -219,32 +218,10 @@ def _sliders() -> Iterator[Routine]:
             yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, PACKED)
 
 
-def _batch(routine: Routine) -> Routine:
-    """The routine over arrays of boards; in vectors its lanes are boards."""
-
-    def over(describe: Description) -> Description:
-        return partial(batch.over, describe, routine.descriptions[0])
-
-    inputs = routine.contract.parameters
-    arrays = tuple(Parameter(p.name, "boards") for p in inputs)
-    contract = replace(routine.contract, parameters=(*arrays, Parameter("result", "boards"), COUNT), elements=inputs)
-    return replace(
-        routine,
-        form=routine.form if routine.direction else f"{routine.form}.batch",
-        direction=f"{routine.direction}.batch" if routine.direction else "",
-        contract=contract,
-        descriptions=tuple(map(over, routine.descriptions)),
-        summary=f"{routine.summary}, for n boards",
-        isas=ALL_SETS,
-        aliases=(),
-        boards=True,
-    )
-
-
 def _batches() -> Iterator[Routine]:
     directed = (r for r in _kogge_stone() if r.form == "attacks" and r.direction != "any")
-    yield from (_batch(r) for r in directed)
-    yield from (_batch(r) for r in _sliders() if r.form in ("union", "union-empty"))
+    yield from (batch.on_arrays(r) for r in directed)
+    yield from (batch.on_arrays(r) for r in _sliders() if r.form in ("union", "union-empty"))
 
 
 @cache

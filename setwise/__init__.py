@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from setwise.codegen.describe.ray import ray
     from setwise.codegen.describe.values import Ray, Value, constant
     from setwise.codegen.own.definition import DescriptionError
-    from setwise.codegen.run.call import Function
+    from setwise.codegen.run.function import Function
     from setwise.own import OneDirection, OwnRoutine, routine
     from setwise.shown import Diagram, Listing, Record, Table, show
 
@@ -162,7 +162,7 @@ _ROOMS = {
     "setwise.codegen.describe.ray": "ray",
     "setwise.codegen.describe.values": "Ray Value constant",
     "setwise.codegen.own.definition": "DescriptionError",
-    "setwise.codegen.run.call": "Function",
+    "setwise.codegen.run.function": "Function",
     "setwise.own": "OneDirection OwnRoutine routine",
     "setwise.shown": "Diagram Listing Record Table show",
 }
@@ -170,18 +170,17 @@ _ROOMS = {
 
 
 def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
-    """The routine of that name as a function on integers, made and run as machine code of this processor.
+    """The routine of that name as a function on integers and on NumPy's arrays of uint64.
 
-    A routine on arrays, such as sliders.union.batch, takes NumPy's arrays of uint64 as well.
-
-    Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63; parameters and results are the routine's, and
-    help() of the function names them. Without `isa` it is the best instruction set that this processor has, without
-    `abi` the convention of this platform's C; both give the same results. Any number of threads may call the function.
-    It can be pickled: the pickle holds these arguments, and who reads it makes the function anew for his processor.
+    It is made and run as machine code of this processor. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit
+    63; parameters and results are the routine's, and help() of the function names them. Without `isa` it is the best
+    instruction set that this processor has, without `abi` the convention of this platform's C; both give the same
+    results. Any number of threads may call the function. It can be pickled: the pickle holds these arguments, and who
+    reads it makes the function anew for his processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """
-    from setwise.codegen.run.call import named
+    from setwise.codegen.run.function import named
 
     return named(name, isa, abi, lanes)
 

@@ -13,7 +13,7 @@ from setwise.codegen.targets import ALL_SETS
 from setwise.shown import Listing, Record, Table
 
 if TYPE_CHECKING:
-    from setwise.codegen.run.call import Function
+    from setwise.codegen.run.function import Function
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ class Commands:
 
     def kernel(self, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
         """The routine as a function on integers, made once: machine code, by default of the best set that runs here."""
-        from setwise.codegen.run.call import function
+        from setwise.codegen.run.function import function
 
         made: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
         key = isa, abi, lanes
@@ -45,9 +45,9 @@ class Commands:
             made[key] = function(self.routine, isa, abi, lanes)
         return made[key]
 
-    def __call__(self, *arguments: Any) -> Any:
-        """Run the machine code on integers, or on sequences of them: an integer, or a tuple of several results."""
-        return self.kernel()(*arguments)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run the machine code on integers, NumPy arrays or sequences of integers, as `setwise.Function` says."""
+        return self.kernel()(*arguments, **named)
 
     def listing(
         self,

@@ -14,8 +14,9 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.bochs import Processor, ready
-from setwise.codegen.run.call import Function, best_isa, calling_sequence, missing
+from setwise.codegen.run.call import best_isa, calling_sequence, missing
 from setwise.codegen.run.executable import NotRunnable
+from setwise.codegen.run.function import Function
 
 EXAMPLES = (
     "setwise run kogge-stone.attacks.nort a1,h1 0x0000ffffffff0000",

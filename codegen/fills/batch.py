@@ -1,34 +1,65 @@
 """Arrays of boards: a routine of boards run over n of them, as many at once as a register has lanes, then one by one.
 
-Each round reads all its boards before it writes, so the result may be one of the inputs; arrays that overlap otherwise
-may not be given. Any n, any alignment.
+Each round reads all its boards before it writes, so a single result may be one of the inputs; arrays that overlap
+otherwise may not be given. Any n, any alignment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
 
 from setwise.codegen.describe.control import at_least, nonzero, while_
 from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Description
+from setwise.codegen.describe.routine import Description, Parameter, Routine
 from setwise.codegen.describe.values import Value, constant, load, store
+from setwise.codegen.targets import ALL_SETS
+
+COUNT = Parameter("n", "count")
 
 
-def over(packed: Description, single: Description, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+@cache
+def on_arrays(routine: Routine) -> Routine:
+    """A routine of boards over n of them, an array a parameter and an array a result; in vectors lanes are boards."""
+
+    def over_arrays(describe: Description) -> Description:
+        return partial(over, describe, routine.descriptions[0], len(routine.contract.results))
+
+    inputs = tuple(p for p in routine.contract.parameters if p.kind != "results")
+    results = routine.contract.results if len(routine.contract.results) > 1 else ("result",)
+    arrays = tuple(Parameter(name, "boards") for name in (*(p.name for p in inputs), *results))
+    return replace(
+        routine,
+        form=routine.form if routine.direction else f"{routine.form}.batch".lstrip("."),
+        direction=f"{routine.direction}.batch" if routine.direction else "",
+        contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
+        descriptions=tuple(map(over_arrays, routine.descriptions)),
+        summary=f"{routine.summary}, for n boards",
+        isas=ALL_SETS,
+        aliases=(),
+        boards=True,
+    )
+
+
+def over(
+    packed: Description, single: Description, results: int, layout: Layout, *parameters: Value
+) -> tuple[Value, ...]:
     """`packed` for every index, `single` where a register is not filled: two descriptions of the same.
 
-    Parameters are the inputs' addresses, the result's address, and n.
+    Parameters are the inputs' addresses, those of so many results, and n.
     """
-    *inputs, result, count = parameters
+    *arrays, count = parameters
+    inputs, written = arrays[:-results], arrays[-results:]
 
     def by(lanes: int, describe: Description) -> Callable[[Value, Value], tuple[Value, ...]]:
         def boards_at(index: Value, left: Value) -> tuple[Value, ...]:
             boards = (load(pointer, index, lanes) for pointer in inputs)
-            (results,) = describe(Layout(lanes, boards=True), *boards)
-            write = store(result, index, results)
+            made = describe(Layout(lanes, boards=True), *boards)
+            writes = [store(array, index, board) for array, board in zip(written, made, strict=True)]
             index += lanes
             left -= lanes
-            return index, left, write
+            return index, left, *writes
 
         return boards_at
 

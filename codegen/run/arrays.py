@@ -1,88 +1,138 @@
-"""Arrays of boards for routines that work on them: NumPy's uint64 arrays, taken as they lie in memory or refused."""
+"""Kernels on NumPy's arrays: a kernel's loop made a ufunc by NumPy's C interface, and what is given to it.
+
+So shapes broadcast, any strides and alignment will do, results may be written over inputs, and Python's lock is free
+while there is much to do. Who imports this needs NumPy.
+"""
 
 from __future__ import annotations
 
-import sys
+import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from concurrent.futures import ThreadPoolExecutor
+from operator import index
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Boards = NDArray[np.uint64]
+from setwise.codegen.describe.routine import Parameter
+from setwise.codegen.run.executable import Executable
+from setwise.codegen.run.integers import in_range, result_type
+
+Boards = NDArray[np.uint64]
+
+_BOARD = np.dtype(np.uint64)
+_FROM_FUNC_AND_DATA, _NO_IDENTITY = 1, -1  # of NumPy's C interface: a place in its table, a constant
 
 
-def is_array(argument: object) -> TypeGuard[Boards]:
-    """Whether it is a NumPy array; NumPy is not loaded to find out, since who has an array has loaded it."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and issubclass(type(argument), numpy.ndarray)
+class Elementwise:
+    """A kernel's loop on arrays of uint64 and integers that broadcast; it keeps loop and kernel alive."""
+
+    def __init__(
+        self, name: str, parameters: Sequence[Parameter], results: Sequence[str], loop: Executable, kernel: Executable
+    ) -> None:
+        self._parameters, self._results = parameters, tuple(results)
+        self._code = loop, kernel
+        # NumPy copies none of these.
+        self._loops, self._kernels = (ctypes.c_void_p * 1)(loop.address()), (ctypes.c_void_p * 1)(kernel.address())
+        self._types = bytes([_BOARD.num]) * (len(parameters) + len(results))
+        self._name = name.encode()
+        pointer, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
+        signature = (pointer, pointer, text, number, number, number, number, text, text, number)
+        make = ctypes.PYFUNCTYPE(ctypes.py_object, *signature)(_interface()[_FROM_FUNC_AND_DATA])
+        counts = (1, len(parameters), len(results), _NO_IDENTITY)
+        self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
+
+    def __call__(self, arguments: Sequence[Any], name: str, out: Any, threads: int) -> Any:
+        """The results in new arrays, or in `out`, which the caller knows by that name.
+
+        TypeError or ValueError, of one line, for what is not taken.
+        """
+        operands = list(map(_operand, self._parameters, arguments))
+        results: Any
+        if out is None and threads == 1:
+            results = self._ufunc(*operands)
+        elif len(self._results) == 1:
+            results = self._into(operands, (_written(name, out),), threads)[0]
+        elif out is None:
+            results = self._into(operands, (None,) * len(self._results), threads)
+        elif isinstance(out, tuple) and len(out) == len(self._results):
+            results = self._into(operands, tuple(map(_written, self._results, out)), threads)
+        else:
+            raise TypeError(f"{name} is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
+        return results if len(self._results) == 1 else result_type(self._results)(*results)
+
+    def _into(self, operands: Sequence[Any], out: Sequence[Boards | None], threads: int) -> Sequence[Boards]:
+        """The results in these arrays, new ones for None, shared out among threads along the first axis."""
+        if threads == len(out) == 1:
+            return (self._ufunc(*operands, out=out),)
+        shape = np.broadcast_shapes(*(np.shape(each) for each in operands))
+        results = [np.empty(shape, np.uint64) if each is None else each for each in out]
+        # NumPy sees what overlaps within a part alone, and a kernel of several results writes one before it reads
+        # what the next one needs.
+        apart = (each.copy() if any(np.may_share_memory(each, to) for to in results) else each for each in operands)
+        shape = results[0].shape
+        if any(each.shape != shape for each in results):
+            raise ValueError(f"arrays of one shape are wanted for results, not {[each.shape for each in results]}")
+        whole = [*(np.broadcast_to(each, shape) for each in apart), *results]
+
+        def work(part: int) -> None:
+            cut = slice(shape[0] * part // threads, shape[0] * (part + 1) // threads)
+            parts = [each[cut] for each in whole]
+            self._ufunc(*parts[: len(operands)], out=tuple(parts[len(operands) :]))
+
+        if not shape or threads == 1:
+            self._ufunc(*whole[: len(operands)], out=tuple(results))
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(work, range(threads)))
+        return results
 
 
-def prepared(names: Sequence[str], arguments: Sequence[Any], result: Any = None) -> tuple[list[int], int, Boards]:
-    """The addresses of inputs and result, the arrays' length, and the result, a new array where none is given.
+def _interface() -> Any:
+    """The table of NumPy's C interface to ufuncs."""
+    core = np._core if hasattr(np, "_core") else np.core
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.POINTER(ctypes.c_void_p), (ctypes.py_object, ctypes.c_char_p)
+    return pointer(core._multiarray_umath._UFUNC_API, None)
 
-    What an array's class says of it does not count, only the array beneath; one that has a mask is refused.
 
-    Every array is one-dimensional, of uint64 in this machine's byte order, contiguous, and of the first one's length;
-    any alignment will do, and inputs may share memory. The result is writeable, and either exactly one of the inputs
-    or apart from all of them. TypeError for what is no array or holds something else, ValueError for the rest.
+def _operand(parameter: Parameter, argument: Any) -> Any:
+    """An array, or an integer for all boards, as a ufunc takes it.
 
-    >>> import numpy as np
-    >>> rooks, occupied = np.zeros((2, 4), np.uint64)
-    >>> addresses, number, result = prepared(("rooks", "occupied"), (rooks, occupied), occupied)
-    >>> result is occupied, number, addresses == [rooks.ctypes.data, occupied.ctypes.data, occupied.ctypes.data]
-    (True, 4, True)
-    >>> prepared(("rooks", "occupied"), (rooks, np.zeros(8, np.uint64)[::2]))
-    Traceback (most recent call last):
-    ...
-    ValueError: occupied is not contiguous: give np.ascontiguousarray(occupied)
+    TypeError for anything else, and for arrays of something else or of another class; ValueError for numbers out of
+    range.
     """
-    import numpy as np
-
-    inputs = [_plain(name, array) for name, array in zip(names, arguments, strict=True)]
-    first = inputs[0]
-    for name, array in zip(names[1:], inputs[1:], strict=True):
-        _check_length(name, array, names[0], first)
-    if result is None:
-        result = np.empty(len(first), np.uint64)
-    written = _plain("result", result)
-    _check_length("result", written, names[0], first)
-    if not written.flags.writeable:
-        raise ValueError("result is read-only: give an array that may be written, or leave it out")
-    for name, array in zip(names, inputs, strict=True):
-        if 0 < abs(written.ctypes.data - array.ctypes.data) < written.nbytes:
-            raise ValueError(f"result overlaps {name} in part: give exactly {name}, or an array apart from it")
-    return [array.ctypes.data for array in (*inputs, written)], len(first), result
+    if type(argument) is not np.ndarray:
+        return _other_operand(parameter, argument)
+    if argument.dtype != _BOARD:
+        name = parameter.name
+        raise TypeError(f"{name} holds {argument.dtype}, not uint64: give {name}.astype(np.uint64)")
+    if parameter.below and argument.size:
+        in_range(parameter, int(argument.max()))
+    return argument
 
 
-def refuse_masked(name: str, argument: object) -> None:
-    """TypeError for an array with a mask, for machine code would take what that hides."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and issubclass(type(argument), numpy.ma.MaskedArray):
+def _other_operand(parameter: Parameter, argument: Any) -> np.uint64:
+    name, kind = parameter.name, type(argument).__name__
+    if isinstance(argument, np.ma.MaskedArray):
         raise TypeError(f"{name} has a mask (MaskedArray), which machine code cannot see: give {name}.filled(0)")
+    if isinstance(argument, np.ndarray):
+        raise TypeError(f"{name} is of type {kind}, not a plain array: give np.asarray({name})")
+    try:
+        return np.uint64(in_range(parameter, index(argument)))
+    except TypeError:
+        message = f"{name} is of type {kind}, not an array as the others: give np.array(..., np.uint64)"
+        raise TypeError(message) from None
 
 
-def _plain(name: str, array: Any) -> Boards:
-    """The array beneath any class of it; TypeError or ValueError where machine code cannot take it as it lies."""
-    import numpy as np
-
-    if not is_array(array):
-        kind = type(array).__name__
-        raise TypeError(f"{name} is of type {kind}, not an array as the others: give np.array(..., np.uint64)")
-    refuse_masked(name, array)
-    plain: Boards = np.ndarray.view(array, np.ndarray)
-    if plain.dtype != np.uint64:
-        raise TypeError(f"{name} holds {plain.dtype}, not uint64: give {name}.astype(np.uint64)")
-    if plain.ndim != 1:
-        raise ValueError(f"{name} has {plain.ndim} dimensions, not one: give {name}.reshape(-1)")
-    if not plain.flags.c_contiguous:
-        raise ValueError(f"{name} is not contiguous: give np.ascontiguousarray({name})")
-    return plain
-
-
-def _check_length(name: str, array: Boards, first_name: str, first: Boards) -> None:
-    if len(array) != len(first):
-        raise ValueError(
-            f"{name} has length {len(array)}, {first_name} has length {len(first)}: give arrays of one length"
-        )
+def _written(name: str, argument: Any) -> Boards | None:
+    """An array to write into, or None for a new one; TypeError or ValueError for anything else."""
+    if argument is None:
+        return None
+    if not isinstance(argument, np.ndarray):
+        raise TypeError(f"{name} is of type {type(argument).__name__}: give an array of uint64, or leave it out")
+    array: Boards = _operand(Parameter(name, "boards"), argument)
+    if not array.flags.writeable:
+        raise ValueError(f"{name} is read-only: give an array that may be written, or leave it out")
+    return array

@@ -16,8 +16,9 @@ from setwise.codegen.catalogue import catalogue
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
-from setwise.codegen.run.call import Function, best_isa, missing
+from setwise.codegen.run.call import best_isa, missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.run.function import Function
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.conftest import require_module

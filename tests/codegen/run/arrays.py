@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.run.call import Function, function, is_batch, missing
+from setwise.codegen.run.call import is_batch, missing
+from setwise.codegen.run.function import Function, function
 from setwise.codegen.targets import TARGETS
 
 Boards = NDArray[np.uint64]
@@ -92,7 +93,8 @@ def one_too_many(name: str, isa: str, lanes: int, *, beyond: bool) -> None:
     inputs, _ = boards(name, n)
     fenced = [Fenced() for _ in range(len(inputs) + 1)]
     arrays = [fence.array(each, at_end=beyond) for fence, each in zip(fenced, [*inputs, inputs[0]], strict=True)]
-    run._direct(*(each.ctypes.data - (0 if beyond else 8) for each in arrays), n + 1)  # type: ignore[misc]
+    itself = run._code.function(None, [ctypes.c_uint64] * (len(arrays) + 1))
+    itself(*(each.ctypes.data - (0 if beyond else 8) for each in arrays), n + 1)
 
 
 def main(arguments: Sequence[str]) -> None:

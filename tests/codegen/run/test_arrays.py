@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,9 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import setwise
-from setwise.analysis.run.workers import in_own_process
 from setwise.codegen.machine.convention import SYSV, WIN64
-from setwise.codegen.run.arrays import prepared
 from setwise.codegen.run.call import host
 from setwise.codegen.run.executable import runnable
 from tests.codegen.run.arrays import Boards, boards, kernel, kernels
@@ -128,12 +127,21 @@ def test_either_convention(abi: str) -> None:
 
 
 def test_no_copies_are_made() -> None:
+    run = setwise.kernel(NORTH_EAST)
+    many = np.zeros((3, 100_000), np.uint64)
+    run(*many[:2, :5])
+    tracemalloc.start()
+    try:
+        run(*many[:2], result=many[2])
+        run(many[0], 0, out=many[2])
+        assert tracemalloc.get_traced_memory()[1] < 20_000
+        run(*many[:2])
+        assert tracemalloc.get_traced_memory()[1] < 820_000
+    finally:
+        tracemalloc.stop()
     sliders, empty = np.zeros((2, 5), np.uint64)
-    addresses, _, result = prepared(("sliders", "empty"), (sliders, empty))
-    assert addresses == [sliders.ctypes.data, empty.ctypes.data, result.ctypes.data]
     empty.flags.writeable = False
     sliders[2] = 1
-    run = setwise.kernel(NORTH_EAST)
     out = np.empty(5, np.uint64)
     assert run(sliders, empty, result=out) is out
     assert out.tolist() == [0, 0, 1 << 9, 0, 0]
@@ -148,7 +156,6 @@ SOME = np.arange(8, dtype=np.uint64)
 FROZEN = np.zeros(8, np.uint64)
 FROZEN.flags.writeable = False
 SHARED = np.zeros(16, np.uint64)
-BYTES = np.zeros(80, np.uint8)
 Call = Callable[[Any], Any]
 
 
@@ -160,22 +167,21 @@ Call = Callable[[Any], Any]
         (lambda f: f(SOME, SOME.astype(">u8")), TypeError, r"empty holds >u8"),
         (lambda f: f(SOME, SOME, result=np.zeros(8, np.int64)), TypeError, "result holds int64"),
         (lambda f: f(SOME, list(SOME)), TypeError, r"empty is of type list.*np\.array\("),
-        (lambda f: f(SOME, 0), TypeError, "empty is of type int"),
+        (lambda f: f(SOME, -1), ValueError, "empty is -1"),
+        (lambda f: f(SOME, 0.5), TypeError, "empty is of type float"),
         (lambda f: f([0], [1], result=SOME), TypeError, "sliders is of type list"),
         (lambda f: f(SOME, SOME, result=[0] * 8), TypeError, "result is of type list"),
         (lambda f: f(SOME), TypeError, r"takes 2 arguments \(sliders, empty\), not 1"),
         (lambda f: f(SOME, SOME, SOME), TypeError, "not 3"),
-        (lambda f: f(SOME.reshape(2, 4), SOME), ValueError, r"sliders has 2 dimensions.*reshape\(-1\)"),
-        (lambda f: f(SOME, np.array(1, np.uint64)), ValueError, "empty has 0 dimensions"),
-        (lambda f: f(SOME, SOME[:7]), ValueError, "empty has length 7, sliders has length 8"),
-        (
-            lambda f: f(SOME, SOME, result=np.empty(9, np.uint64)),
-            ValueError,
-            "result has length 9, sliders has length 8",
-        ),
-        (lambda f: f(SOME[::2], SOME[:4]), ValueError, r"sliders is not contiguous.*np\.ascontiguousarray\(sliders\)"),
-        (lambda f: f(SOME[::-1], SOME), ValueError, "sliders is not contiguous"),
-        (lambda f: f(SOME[:4], SOME[:4], result=SHARED[:8:2]), ValueError, "result is not contiguous"),
+        (lambda f: f(SOME.reshape(2, 4), SOME), ValueError, r"could not be broadcast.*\(2,4\) \(8,\)"),
+        (lambda f: f(SOME, SOME[:7]), ValueError, r"could not be broadcast.*\(8,\) \(7,\)"),
+        (lambda f: f(SOME, SOME, result=np.empty(9, np.uint64)), ValueError, r"could not be broadcast.*\(9,\)"),
+        (lambda f: f(SOME, SOME, out=np.empty((), np.uint64)), ValueError, "non-broadcastable output"),
+        (lambda f: f(SOME, SOME.view(np.recarray)), TypeError, r"empty is of type recarray.*np\.asarray\(empty\)"),
+        (lambda f: f(SOME, SOME, out=SHARED[:8].view(np.recarray)), TypeError, "out is of type recarray"),
+        (lambda f: f(SOME, SOME, out=SHARED[:8], result=SHARED[:8]), TypeError, "takes one of out and result"),
+        (lambda f: f(SOME, SOME, threads=0), ValueError, "threads is 0: it must be 1 or more"),
+        (lambda f: f(SOME, SOME, threads="2"), TypeError, "threads is of type str: give an integer"),
         (
             lambda f: f(np.ma.masked_array(SOME), SOME),
             TypeError,
@@ -183,13 +189,6 @@ Call = Callable[[Any], Any]
         ),
         (lambda f: f(SOME, SOME, result=np.ma.masked_array(SOME)), TypeError, "result has a mask"),
         (lambda f: f(SOME, SOME, result=FROZEN), ValueError, "result is read-only"),
-        (lambda f: f(SHARED[:8], SOME, result=SHARED[1:9]), ValueError, "result overlaps sliders in part.*apart from"),
-        (lambda f: f(SOME, SHARED[7:15], result=SHARED[:8]), ValueError, "result overlaps empty in part"),
-        (
-            lambda f: f(SOME, BYTES[:64].view(np.uint64), result=BYTES[1:65].view(np.uint64)),
-            ValueError,
-            "result overlaps empty in part",
-        ),
     ],
 )
 def test_what_is_refused(call: Call, error: type[Exception], message: str) -> None:
@@ -210,9 +209,10 @@ def test_a_routine_on_boards_takes_no_result() -> None:
 
 SPINS = f"""
 import sys, threading
+import setwise
 from dataclasses import replace
 import numpy as np
-from setwise.codegen.run.call import Function
+from setwise.codegen.run.function import Function
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code, Instruction, Label, Memory
@@ -220,7 +220,8 @@ kernel = lower(find({NORTH_EAST!r}), abi={host().name!r})
 first = Memory(64, kernel.convention.arguments[0])
 wait = (Label("wait"), Instruction("cmp", (first, 0)), Instruction("je", (Label("wait"),)), Instruction("ret"))
 run = Function(replace(kernel, code=Code("wait", wait)))
-sliders, empty = np.zeros((2, 1), np.uint64)
+run(*np.ones((2, 1), np.uint64))
+sliders, empty = np.zeros((2, 1000), np.uint64)  # NumPy keeps the lock for fewer than 500
 inside = threading.Thread(target=run, args=(sliders, empty))
 inside.start()
 sliders[0] = 1  # no thread gets here while the code waits for it, unless the lock is free
@@ -243,25 +244,17 @@ def test_many_threads_share_a_kernel() -> None:
                 np.testing.assert_array_equal(result, expected)
 
 
-FORKS = """
-import os, signal, sys, threading, time
-import setwise
-run = setwise.kernel("kogge-stone.attacks.noEa", abi="win64")
-inside = threading.Event()
-real = run._runner._drive
-def drive(*arguments):
-    inside.set()
-    time.sleep(0.5)
-    return real(*arguments)
-run._runner._drive = drive
-worker = threading.Thread(target=run, args=(1, 0))
-worker.start()
-inside.wait()  # the lock is held now
+FORKS = f"""
+import os, signal, time
+{SPINS.split("sliders[0]")[0]}
+time.sleep(0.2)
 child = os.fork()
 if not child:
     signal.alarm(20)
-    os._exit(run([1, 2], 0) != [1 << 9, 2 << 9])
-worker.join()
+    right = setwise.kernel("kogge-stone.attacks.noEa", abi="win64")
+    os._exit(right([1, 2], 0) != [1 << 9, 2 << 9] or run(sliders + np.uint64(1), empty) is None)
+sliders[0] = 1
+inside.join()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
@@ -304,20 +297,20 @@ LIES = st.fixed_dictionaries(
 
 
 @settings(max_examples=200, deadline=None)
-@given(LIES, st.integers(0, 6))
-def test_what_a_class_says_of_its_arrays_does_not_count(lies: dict[str, Any], size: int) -> None:
+@given(LIES, st.integers(0, 6), st.integers(0, 2))
+def test_what_a_class_says_of_its_arrays_does_not_count(lies: dict[str, Any], size: int, which: int) -> None:
     given_boards, expected = boards(NORTH_EAST, size)
     fenced = [at_byte(each, 8) for each in (*given_boards, expected * 0)]
     run = kernel(NORTH_EAST, "x86-64", 1)
     Liar.told = lies
     try:
-        inputs = [each.view(Liar) for each, _, _ in fenced[:-1]]
-        result = fenced[-1][0].view(Liar)
-        in_own_process(lambda: (run(*inputs, result=result), None)[1])  # it may crash
-        assert run(*inputs, result=result) is result
+        arrays = [each for each, _, _ in fenced]
+        arrays[which] = arrays[which].view(Liar)
+        with pytest.raises(TypeError, match=r"is of type Liar, not a plain array: give np\.asarray\("):
+            run(*arrays[:-1], result=arrays[-1])
     finally:
         Liar.told = {}
-    np.testing.assert_array_equal(fenced[-1][0], expected)
+    assert not fenced[-1][0].any()
     assert all(fence == CANARY for _, *fences in fenced for fence in fences)
 
 
@@ -363,18 +356,21 @@ def test_any_arrays_are_right_or_refused(sliders: Any, empty: Any, result: Any) 
     run = kernel(NORTH_EAST, "x86-64", 1)
     before = SCRATCH.copy()
     try:
-        given_boards = [each.tolist() for each in (sliders, empty)]
+        given_boards = [each.copy() for each in (sliders, empty)]
         made = run(sliders, empty, result=result)
     except (TypeError, ValueError) as error:
         assert_one_line(error)
         np.testing.assert_array_equal(SCRATCH, before)
         return
     assert EXPECTED is not None
-    assert made.tolist() == EXPECTED(*given_boards)
+    shape = made.shape
+    pairs = zip(*(np.broadcast_to(each, shape).ravel().tolist() for each in given_boards), strict=True)
+    assert made.ravel().tolist() == [EXPECTED(*pair) for pair in pairs]
     if result is not None:
-        result.view(np.ndarray)[:] = 0
-        first = (result.ctypes.data - SCRATCH.ctypes.data) if len(result) else 0
-        before.view(np.uint8)[first : first + result.nbytes] = 0
+        assert made is result
+        if result.size:
+            start = result.ctypes.data - SCRATCH.ctypes.data
+            np.ndarray(shape, np.uint64, before, start, result.strides)[...] = made
     np.testing.assert_array_equal(SCRATCH, before)
 
 
@@ -416,7 +412,7 @@ def test_any_scalars_are_right_or_refused(sliders: Any, empty: Any) -> None:
 def test_numpys_integers_are_integers() -> None:
     run = setwise.kernel("kogge-stone.attacks.noEa")
     assert run(np.uint64(1), np.int8(0)) == 1 << 9
-    assert run([np.uint64(1), 2], np.zeros(2, np.int16)) == [1 << 9, 2 << 9]
+    assert run([np.uint64(1), 2], [np.int16(0), np.False_ + 0]) == [1 << 9, 2 << 9]
     assert setwise.kernel("exploding.rook")(np.uint8(0), np.uint64(0)) == (1 << 8) + 2
 
 

@@ -16,8 +16,9 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, general
 from setwise.codegen.run import executable
-from setwise.codegen.run.call import Function, host
+from setwise.codegen.run.call import host
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
+from setwise.codegen.run.function import Function
 from setwise.codegen.run.stopwatch import Stopwatch
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")

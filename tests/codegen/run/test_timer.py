@@ -16,9 +16,10 @@ from setwise.codegen.machine.code import Code, Instruction, Memory, Register, ge
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run import cpu
 from setwise.codegen.run import timer as timing
-from setwise.codegen.run.call import function, host
+from setwise.codegen.run.call import host
 from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.run.function import function
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import CALLS, Calls, Signature, timer
 

@@ -1,0 +1,210 @@
+"""Kernels as Python functions, on integers and on NumPy's arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from inspect import Parameter as Argument
+from inspect import Signature
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Parameter, Routine
+from setwise.codegen.fills.batch import on_arrays
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
+from setwise.codegen.registers.machine import OutOfRegisters
+from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
+from setwise.codegen.run.executable import Executable
+from setwise.codegen.run.integers import builtin, in_range
+from setwise.codegen.run.loop import inner_loop
+from setwise.codegen.targets import VECTORS
+
+if TYPE_CHECKING:
+    from setwise.codegen.run.arrays import Elementwise
+
+Recipe = tuple[str, str | None, str | None, int | None]
+"""A routine's name, and instruction set, convention and lanes where they were asked for."""
+
+
+class Function:
+    """A kernel that is called with integers, with NumPy's arrays of uint64, or with sequences of integers.
+
+    Arguments go by place or by name; whatever has `__index__` is an integer. Boards are integers from 0 to 2**64 - 1,
+    a1 = bit 0, h8 = bit 63. The result is an integer, or a named tuple where the routine has several.
+
+    Arrays broadcast against each other and against integers, and give arrays: new ones, or `out`, which may be inputs,
+    a tuple where the routine has several results. Contiguous ones are worked on in vectors where boards can be lanes.
+    `threads` share out long arrays along the first axis. Other threads of Python run meanwhile; they must leave the
+    arrays alone. Sequences of n give a list of n results.
+
+    TypeError for a wrong count or type, ValueError for what the contract does not take, each in one line.
+
+    Any number of threads may call one function. A pickle of it holds what was asked for, the routine's name first, and
+    where it is read the function is made anew: of the best instruction set there, unless one was named.
+
+    >>> import numpy as np
+    >>> north = function(find("kogge-stone.attacks.nort"))
+    >>> hex(north(sliders=1 << 48, empty=0))
+    '0x100000000000000'
+    >>> rooks = np.array([1, 1 << 48], np.uint64)
+    >>> north(rooks, ~rooks).tolist() == [0x0101_0101_0101_0100, 1 << 56]
+    True
+    >>> north(rooks, 0, out=rooks) is rooks
+    True
+    """
+
+    def __init__(self, kernel: Kernel, recipe: Recipe | None = None) -> None:
+        refuse_unrunnable(kernel.code, kernel.target)
+        self.kernel = kernel
+        self._recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
+        contract = kernel.routine.contract
+        self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
+        self._names = tuple(parameter.name for parameter in self._parameters)
+        self._loop, self._code = _in_memory(kernel)
+        bounds = [parameter.below for parameter in self._parameters]
+        self._builtin = builtin(bounds, contract.results, self._loop, self._code, host())
+        self._on_arrays: Elementwise | None = None  # made when there are arrays
+        options = [name for name in ("out", "threads", "result") if name not in self._names]
+        self._options = frozenset(options if is_batch(kernel.routine) else options[:-1])
+        self.__signature__ = _signature(self._names, options[:-1])
+        self.__name__ = kernel.name
+        self.__doc__ = _docstring(kernel, self._names)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run the machine code: see the class."""
+        if not named:
+            result = self._builtin(*arguments)
+            if result is not NotImplemented:
+                return result
+        return self._otherwise(arguments, named)
+
+    def _otherwise(self, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+        """What is not integers alone, by place alone, in their range."""
+        options = {name: named.pop(name) for name in self._options & named.keys()} if named else named
+        given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
+        threads = _threads(options["threads"]) if "threads" in options else 1
+        if len(options.keys() & {"out", "result"}) > 1:
+            raise TypeError(f"{self.kernel.name} takes one of out and result: they are two names of one")
+        name = "result" if "result" in options else "out"
+        if (out := options.get(name)) is not None or _any_array(given):
+            if self._on_arrays is None:
+                self._on_arrays = self._for_arrays()
+            return self._on_arrays(given, name, out, threads)
+        columns = list(map(_words, self._parameters, given))
+        lengths = {len(words) for words in columns if not isinstance(words, int)}
+        if len(lengths) > 1:
+            raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
+        number = max(lengths, default=1)
+        rows = zip(*([words] * number if isinstance(words, int) else words for words in columns), strict=True)
+        results = [self._builtin(*row) for row in rows]
+        return results if lengths else results[0]
+
+    def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the parameters' order."""
+        names, routine = self._names, self.kernel.name
+        for name in named:
+            if name not in names:
+                raise TypeError(f"{routine} takes no {name}: it takes {', '.join(self.__signature__.parameters)}")
+            if name in names[: len(arguments)]:
+                raise TypeError(f"{routine} takes one {name}, not one by its place and one by its name")
+        if len(arguments) + len(named) != len(names):
+            number = len(arguments) + len(named)
+            raise TypeError(f"{routine} takes {len(names)} arguments ({', '.join(names)}), not {number}")
+        return (*arguments, *(named[name] for name in names[len(arguments) :]))
+
+    def _for_arrays(self) -> Elementwise:
+        """What takes arrays: of the routine on arrays if there are vectors for it, else of this kernel."""
+        from setwise.codegen.run.arrays import Elementwise
+
+        routine, (_, isa, _, lanes) = self.kernel.routine, self._recipe
+        loop, code = self._loop, self._code
+        if not is_batch(routine) and set(VECTORS) & {*routine.isas} and not any(p.scalar for p in self._parameters):
+            arrays = on_arrays(routine)
+            isa = isa or best_isa(arrays)
+            if isa in VECTORS:
+                with suppress(ValueError, OutOfRegisters):  # not every description can have boards for lanes
+                    loop, code = _in_memory(lower(arrays, isa, host().name, lanes if routine.boards else None))
+        return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
+
+    def __reduce__(self) -> tuple[Callable[..., Function], Recipe]:
+        return named, self._recipe
+
+    def __repr__(self) -> str:
+        return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"
+
+
+def function(routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+    """The routine as a function: on the best instruction set here, in this platform's convention, unless told."""
+    kernel = lower(routine, isa or best_isa(routine), abi or host().name, lanes)
+    return Function(kernel, (routine.name, isa, abi, lanes))
+
+
+def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+    """The function of the routine of that name; ValueError where there is none."""
+    return function(find(name), isa, abi, lanes)
+
+
+def _in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
+    """The loop of a kernel and the kernel, ready to run."""
+    loop = inner_loop(kernel.routine.contract, cases_a_call(kernel), kernel.convention, host())
+    assembled = assemble(kernel.code)
+    return Executable(assemble(loop).image), Executable(assembled.image, len(assembled.data))
+
+
+def _signature(names: Sequence[str], options: Sequence[str]) -> Signature:
+    """What `inspect` shows of a call."""
+    usual = {"out": None, "threads": 1}
+    return Signature(
+        [
+            *(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names),
+            *(Argument(name, Argument.KEYWORD_ONLY, default=usual[name]) for name in options),
+        ]
+    )
+
+
+def _any_array(arguments: Sequence[Any]) -> bool:
+    numpy = sys.modules.get("numpy")  # who has an array has loaded it
+    return numpy is not None and any(isinstance(argument, numpy.ndarray) for argument in arguments)
+
+
+def _threads(number: Any) -> int:
+    try:
+        threads = index(number)
+    except TypeError:
+        raise TypeError(f"threads is of type {type(number).__name__}: give an integer") from None
+    if threads < 1:
+        raise ValueError(f"threads is {threads}: it must be 1 or more")
+    return threads
+
+
+def _words(parameter: Parameter, argument: Any) -> int | list[int]:
+    """An integer, or those of a sequence, as Python's own; TypeError for anything else, ValueError out of range."""
+    try:
+        return in_range(parameter, index(argument))
+    except TypeError:
+        pass
+    sized = hasattr(argument, "__getitem__") and hasattr(argument, "__len__")
+    if sized and not isinstance(argument, Mapping | str | bytes | bytearray):
+        try:
+            return [in_range(parameter, index(each)) for each in argument]
+        except TypeError as error:
+            raise TypeError(f"{parameter.name} holds what is no integer: {error}") from None
+    raise TypeError(f"{parameter.name} is of type {type(argument).__name__}: give an integer, or a sequence of them")
+
+
+def _docstring(kernel: Kernel, takes: Sequence[str]) -> str:
+    """What a function says of itself."""
+    contract = kernel.routine.contract
+    summary = kernel.routine.summary
+    lines = (
+        f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).",
+        "",
+        f"Takes {', '.join(takes)}; gives {', '.join(contract.results)}.",
+        *(f"Requires {requirement}." for requirement in contract.required),
+        f"After {kernel.routine.source}.",
+    )
+    return "\n".join(lines)
