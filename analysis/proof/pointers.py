@@ -85,8 +85,12 @@ class Addresses(BitVectors):
                 return replace(a, form="half")
             case ("BV_ADD", Pointer() as a, b) | ("BV_ADD", b, Pointer() as a) if not isinstance(b, Pointer):
                 return Pointer(a.base, a.offset, b if a.index is None else self.add(a.index, b, 64))
-            case ("BV_ADD" | "BV_SUB", Distance(form="whole") as a, 0) | ("BV_ADD", 0, Distance(form="whole") as a):
-                return a
+            case ("BV_ADD", Distance(form="whole") as a, int() as b) | (
+                "BV_ADD",
+                int() as b,
+                Distance(form="whole") as a,
+            ):
+                return replace(a, end=self.add(a.end, b, 64))
             case ("BV_SUB", Pointer() as a, Pointer() as b) if a.base == b.base:
                 indices_apart = self.sub(0 if a.index is None else a.index, 0 if b.index is None else b.index, 64)
                 return self.add(indices_apart, (a.offset - b.offset) & _WORD, 64)
@@ -94,7 +98,7 @@ class Addresses(BitVectors):
                 return Distance(a, b, "whole")
             case ("BV_SUB", Pointer() as a, b) if not isinstance(b, Pointer):
                 return self.add(a, self.sub(0, b, 64), 64)
-            case ("BV_SHL" | "BV_SHR", Pointer() | Distance() as a, 0):
+            case ("BV_ADD" | "BV_SUB" | "BV_SHL" | "BV_SHR", Distance() | Pointer() as a, int() as b) if b == 0:
                 return a
             case ("BV_AND", Pointer(index=None) as a, int() as b) | ("BV_AND", int() as b, Pointer(index=None) as a):
                 step = (~b & _WORD) + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -156,6 +157,7 @@ class BitVectors(Domain):
         self._kinds = {kind.name: kind for kind in self._kind}
         self._numbers: dict[tuple[int, int], Any] = {}
         self._one = self.term(1, 1)
+        self._undefined = itertools.count()
 
     def variable(self, name: str, width: int) -> Bits:
         """A new unknown."""
@@ -163,7 +165,7 @@ class BitVectors(Domain):
 
     def undefined(self, usual: Bits, width: int) -> Bits:
         """A new unknown."""
-        return self.variable("undefined", width)
+        return self.variable(f"undefined {next(self._undefined)}", width)
 
     def term(self, a: Bits, width: int) -> Any:
         """The value as a term, also where it is known."""

@@ -432,3 +432,73 @@
     add rdx, 8
     jmp 1b
 2:  ret
+#= differences_mixed: a distance from the result's array is counted from the sliders'
+    mov r10, rdi
+    sub rdi, rdx
+    sub rsi, r10
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [rdi+rdx]
+    mov r8, [rsi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= differences_negated: the distance the other way
+    mov r10, rdx
+    sub r10, rdi
+    sub rsi, rdx
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [r10+rdx]
+    mov r8, [rsi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= differences_changed: the distance is one board too long
+    sub rdi, rdx
+    add rdi, 8
+    sub rsi, rdx
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [rdi+rdx]
+    mov r8, [rsi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= differences_spilled: of a distance on the stack the upper half is lost
+    sub rdi, rdx
+    mov [rsp-8], rdi
+    mov dword ptr [rsp-4], 0
+    mov rdi, [rsp-8]
+    sub rsi, rdx
+    lea rcx, [rdx+8*rcx]
+    jmp 2f
+1:  mov rax, [rdi+rdx]
+    mov r8, [rsi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= pointer_shifted: an address is shifted by a number that is not known
+    mov r10, rcx
+    shlx rax, rdi, rcx
+    mov rax, [rax]
+    mov [rdx], rax
+    ret
+#= distance_shifted: a distance is shifted by a number that is not known
+    sub rdi, rdx
+    shlx rdi, rdi, rcx
+    mov rax, [rdi+rdx]
+    mov [rdx], rax
+    ret

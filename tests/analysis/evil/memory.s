@@ -315,6 +315,32 @@
     shl rax, 8
     ret
 1:  .quad 0, 0
+#= masked_table: a masked load of a table, with some boards behind its end
+    .pushsection .rodata.masked_table,"a",@progbits
+    .balign 8
+10: .quad 0, 0, 0, 0
+    .popsection
+    mov ecx, edi
+    and ecx, 7
+    lea rdx, [rip+10b]
+    kmovb k1, edi
+    vmovdqu64 xmm0{k1}{z}, [rdx+8*rcx]
+    nort
+    vmovq rcx, xmm0
+    add rax, rcx
+    ret
+#= masked_fixed: a masked load of a fixed address, with some boards
+    nort
+    and edi, 1
+    kmovb k1, edi
+    mov ecx, 4096
+    vmovdqu64 xmm0{k1}{z}, [rcx]
+    ret
+#= masked_address: a masked load of an address that is a board
+    nort
+    kmovb k1, edi
+    vmovdqu64 xmm0{k1}{z}, [rdi]
+    ret
 #= compress_store: a compressed store over the return address
     nort
     kmovq k1, rdi

@@ -455,3 +455,60 @@ hidden_word: .quad 0
     mov rcx, [rip+hidden_word@GOTPCREL]
     add rax, [rcx]
     ret
+#= differences_kept spec=kogge-stone.attacks.nort.batch: a distance that lies on the stack meanwhile, less a board
+    sub rdi, rdx
+    lea rdi, [rdi-8]
+    push rdi
+    sub rsi, rdx
+    lea rcx, [rdx+8*rcx]
+    pop rdi
+    jmp 2f
+1:  mov rax, [rdi+rdx+8]
+    mov r8, [rsi+rdx]
+    attacks
+    mov [rdx], rax
+    add rdx, 8
+2:  cmp rdx, rcx
+    jne 1b
+    ret
+#= masked_nowhere: a masked load of no element, of an address that is a board
+    nort
+    kxorb k1, k1, k1
+    vmovdqu64 xmm0{k1}{z}, [rdi]
+    ret
+#= masked_table: a masked load of a table, of what is behind its end never
+    .pushsection .rodata.masked_table,"a",@progbits
+    .balign 8
+10: .quad 0, 0, 0, 0
+    .popsection
+    mov ecx, edi
+    and ecx, 4
+    lea rdx, [rip+10b]
+    xor r8d, r8d
+    test ecx, ecx
+    sete r8b
+    kmovb k1, r8d
+    vmovdqu64 xmm0{k1}{z}, [rdx+8*rcx]
+    nort
+    vmovq rcx, xmm0
+    add rax, rcx
+    ret
+#= bsr32_low: bsr of 0 with 32 bits, of which the lower half is taken
+    nort
+    mov rcx, -1
+    xor edx, edx
+    bsr ecx, edx
+    inc ecx
+    add rax, rcx
+    ret
+#= shld_by_cl: shld by a count in cl
+    mov eax, 0
+    mov ecx, 56
+    shrd rax, rdi, cl
+    ret
+#= push_memory: an argument by way of the stack
+    mov [rsp-16], rdi
+    push qword ptr [rsp-16]
+    pop rax
+    shl rax, 8
+    ret
