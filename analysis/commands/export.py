@@ -11,7 +11,7 @@ from functools import cache
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_lanes, add_names, add_time_limit
-from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.commands.errors import CannotRunHere, refused_by_system
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
@@ -23,7 +23,7 @@ from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
-from setwise.codegen.export.write import NotWritten, write
+from setwise.codegen.export.write import write
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.targets import target_named
 
@@ -79,12 +79,8 @@ def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
     facts = cache(facts_of)
     files = files_of(request, kernels)
     content = record.metadata(request, kernels, facts, files, certificates).encoded()
-    try:
+    with refused_by_system():
         write(arguments.output, {**files, record.NAME: content}, arguments.force, record.accounted)
-    except NotWritten as error:
-        if isinstance(error.__context__, OSError):
-            raise CannotRunHere(str(error)) from None
-        raise
     wanting = "" if arguments.unproved else ", for bitwuzla is not installed (pip install bitwuzla)"
     proved = "proved" if prover else f"not proved{wanting}"
     made = f"{counted(len(files), 'file')} and {record.NAME} in {arguments.output}"

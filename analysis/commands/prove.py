@@ -28,11 +28,13 @@ from setwise.analysis.commands.arguments import (
 from setwise.analysis.commands.boards import boards, expected_and_got, input_lines
 from setwise.analysis.commands.jobs import Job, jobs_of, judged, lowered
 from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.replay import confirm_by_stepping
+from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place, Task
 from setwise.analysis.semantics.domains import BitVectors
@@ -55,6 +57,7 @@ class Proof:
 
     Without a certificate `reason` says why it could not be made. `lowering` is how many seconds a processor took
     to make it; `title` is what it is about, if not the routine by its name; `hint` is what to ask for instead of this.
+    `questions` were put to the solver, if they are kept, and `words` are the arguments that ask for this proof alone.
     """
 
     key: tuple[str, str | None, int, str]
@@ -64,6 +67,8 @@ class Proof:
     lowering: float = 0.0
     title: str = ""
     hint: str = ""
+    questions: Sequence[Question] = ()
+    words: Sequence[str] = ()
 
     @property
     def status(self) -> str:
@@ -94,6 +99,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_only_abi(parser)
     add_object(parser, spec=True)
     add_time_limit(parser, "seconds a kernel; then it is not proved")
+    parser.add_argument("--smt", metavar="DIR", help="keep each question to the solver as SMT-LIB 2 in a new directory")
     add_json(
         parser,
         "; sha256 is that of listings and metadata.json, of code with distances to data zero, image_sha256 of code and "
@@ -105,24 +111,32 @@ def run(arguments: Namespace) -> int:
     """Prove what is asked for and print a table, or the certificate of a single one; 1 if one is not proved."""
     BitVectors()  # before anything is made: it says at once if there is no solver
     start = time.monotonic()
+    keep = arguments.smt is not None
+    if keep:
+        check_new(arguments.smt)
     if object_given(arguments):
         asked = (arguments.object, arguments.symbol, arguments.spec, arguments.abi, arguments.lanes)
-        proofs = [prove_object(*asked, arguments.time_limit)]
+        proofs = [prove_object(*asked, arguments.time_limit, keep)]
     else:
-        proofs = _prove_kernels(arguments.names, arguments.isa, arguments.lanes, arguments.abi, arguments.time_limit)
+        jobs = jobs_with(chosen(arguments.names), arguments.isa, arguments.lanes, arguments.abi)
+        proofs = judged(partial(prove_all, time_limit=arguments.time_limit, keep=keep), jobs, _effort)
+    written = write_questions(arguments.smt, map(_asked, proofs)) if keep else 0
     if arguments.json:
         print_json([proof_row(proof) for proof in proofs])
     elif len(proofs) == 1:
         print(certificate_text(proofs[0]))
     else:
         _report(proofs, time.monotonic() - start)
+    if keep and not arguments.json:
+        print(f"{counted(written, 'question')} in {arguments.smt}")
     return int(not all(proof.fine for proof in proofs))
 
 
-def _prove_kernels(
-    names: Sequence[str], isa: str | None, lanes: int | None, abi: str | None, time_limit: float
-) -> list[Proof]:
-    return judged(partial(prove_all, time_limit=time_limit), jobs_with(chosen(names), isa, lanes, abi), _effort)
+def _asked(proof: Proof) -> tuple[str, Asked]:
+    """What was asked of a kernel or function, under a title for the files."""
+    name, isa, lanes, abi = proof.key
+    shape = (name, proof.title.partition(" as ")[2] if isa is None else isa, f"{lanes}-lanes" if lanes > 1 else "", abi)
+    return "-".join(filter(None, shape)), (proof.words, proof.questions)
 
 
 def jobs_with(routines: Sequence[Routine], isa: str | None, lanes: int | None, abi: str | None) -> list[Job]:
@@ -134,7 +148,13 @@ def jobs_with(routines: Sequence[Routine], isa: str | None, lanes: int | None, a
 
 
 def prove_object(
-    path: str, symbol: str, spec: str, abi: str | None, lanes: int | None = None, time_limit: float = TIME_LIMIT
+    path: str,
+    symbol: str,
+    spec: str,
+    abi: str | None,
+    lanes: int | None = None,
+    time_limit: float = TIME_LIMIT,
+    keep: bool = False,
 ) -> Proof:
     """The proof of a function of an ELF file against the contract of a routine; nothing of the file runs.
 
@@ -144,13 +164,17 @@ def prove_object(
     routine, abi = find(spec), abi or "sysv"
     isa = routine.isas[0] if lanes is None else jobs_with([routine], None, lanes, abi)[0].isa
     kernel = lower(routine, isa, abi, lanes)
-    certificate = Prover().prove(binary, task_of(kernel), time_limit)
+    prover = Prover(keep)
+    certificate = prover.prove(binary, task_of(kernel), time_limit)
+    words = ("--object", path, "--symbol", symbol, "--spec", spec, "--abi", abi)
     return Proof(
         (symbol, None, lanes or 1, kernel.convention.name),
         certificate,
         confirm_by_stepping(certificate) if certificate.status == "refuted" else None,
         title=f"{symbol} as {routine.name}",
         hint=_hint(certificate) if certificate.status == "refuted" else "",
+        questions=prover.solver.kept or (),
+        words=words if lanes is None else (*words, "--lanes", str(lanes)),
     )
 
 
@@ -171,11 +195,12 @@ def _hint(certificate: Certificate) -> str:
 
 
 def prove_all(
-    jobs: Sequence[Job], progress: Progress | None = None, *, time_limit: float = TIME_LIMIT
+    jobs: Sequence[Job], progress: Progress | None = None, *, time_limit: float = TIME_LIMIT, keep: bool = False
 ) -> Iterator[Proof]:
     """Each kernel's proof, one after the other, the same bytes under the same contract proved once.
 
-    What a convention or an instruction set refuses is passed over; if that is all, Refused is raised.
+    What a convention or an instruction set refuses is passed over; if that is all, Refused is raised. With `keep` each
+    kernel has a prover of its own, so that the questions kept depend on no other.
     """
     prover = Prover()
     certificates: dict[tuple[Binary, Task], Certificate] = {}
@@ -187,12 +212,16 @@ def prove_all(
         binary = binary_of(kernel)
         spent = time.process_time() - start
         task = task_of(kernel)
+        if keep:
+            prover, certificates = Prover(keep), {}
         if (binary, task) in certificates:
             certificate = replace(certificates[binary, task], seconds=0.0)
         else:
             certificate = certificates[binary, task] = prover.prove(binary, task, time_limit)
         confirmation = confirm(kernel, certificate) if certificate.status == "refuted" else None
-        yield Proof(job.key, certificate, confirmation, lowering=spent)
+        questions = prover.solver.kept or ()
+        words = (job.routine.name, "--isa", job.isa, "--lanes", str(job.lanes), "--abi", job.abi)
+        yield Proof(job.key, certificate, confirmation, lowering=spent, questions=questions, words=words)
         start = time.process_time()
 
 

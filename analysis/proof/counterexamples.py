@@ -44,7 +44,7 @@ def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions
 
     As few pieces stand on the board as may be, and on the lowest squares: so it is the same whatever solver finds it.
     """
-    found = solver.pleasing(conditions, _wishes(solver.domain, task, words))
+    found = solver.pleasing(conditions, _wishes(solver.domain, task, words), about="a claim fails, readably")
     if found is None:
         raise Disagreement("conditions that could hold no longer do")
     return found

@@ -47,12 +47,12 @@ class _Failure:
 class Prover:
     """Proves routines one after the other; terms, specifications and answers are kept from one to the next.
 
-    Raises ModuleNotFoundError where bitwuzla is not installed.
+    With `keep` the solver keeps all questions. Raises ModuleNotFoundError where bitwuzla is not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keep: bool = False) -> None:
         self.domain = Addresses()
-        self.solver = Solver(self.domain)
+        self.solver = Solver(self.domain, [] if keep else None)
         self._entry = EntryUnknowns.of(self.domain)
         self._words: dict[tuple[str, int], Bits] = {}
         self._specified: dict[tuple[object, ...], list[Bits]] = {}
@@ -253,7 +253,8 @@ class Prover:
             )
         ]
         return not self.solver.possible(
-            [*assumptions(task, self.domain, case.lane(0)), self._any([difference] for difference in differs)]
+            [*assumptions(task, self.domain, case.lane(0)), self._any([difference] for difference in differs)],
+            about=f"board {lane} is not as board 0 should be",
         )
 
     def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> list[list[_Failure]]:
@@ -267,9 +268,10 @@ class Prover:
 
     def _is_possible(self, failures: Sequence[_Failure]) -> bool:
         """Whether one of these claims can fail."""
+        about = " or ".join(dict.fromkeys(failure.claim.complaint for failure in failures))
         if len(failures) == 1:
-            return self.solver.possible(failures[0].conditions, sums=failures[0].claim.lane is None)
-        return self.solver.possible([self._any(failure.conditions for failure in failures)])
+            return self.solver.possible(failures[0].conditions, sums=failures[0].claim.lane is None, about=about)
+        return self.solver.possible([self._any(failure.conditions for failure in failures)], about=about)
 
     def _loops(self, explorer: Explorer, task: Task, case: Case) -> Loops | None:
         """How loops are taken by the step, where there are invariants for the specification."""
@@ -301,7 +303,7 @@ class Prover:
             swap = [*zip(words, plain, strict=True), *zip(plain, words, strict=True)]
             renamed = self.domain.renamed(value, dict(swap), 64)
             differs = self.domain.ne(renamed, self._expected(task, plain)[0], 64)
-            if self.solver.possible([*assumed, differs]):
+            if self.solver.possible([*assumed, differs], about="a round writes what is wrong"):
                 raise GapError("a round writes what may be wrong")
         frontier = self.domain.add(arrays.frontier, len(written), 64)
         path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
@@ -329,10 +331,10 @@ class Prover:
             for word, value in zip(words, values, strict=True)
         ]
         right = self.domain.not_(self._all([*end.path.conditions, end.claim.differs]), 1)
-        certain = not self.solver.possible([*given, right])
+        certain = not self.solver.possible([*given, right], about="it is right for these words")
         if not certain:
             given += [self.domain.eq(word, example.registers[name], 64) for name, word in self._entry.words()]
-        anywhere = certain or not self.solver.possible([*given, right])
+        anywhere = certain or not self.solver.possible([*given, right], about="it is right from this state")
         example = replace(example, certain=certain, anywhere=anywhere)
         return replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example)
 

@@ -15,10 +15,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from setwise.analysis.proof.pointers import Addresses
+from setwise.analysis.proof.smtlib import Question, script
 from setwise.analysis.semantics.domains import Bits
 
 Model = Callable[[Bits, int], int]
 """From a value and its width to a number, under one choice of the unknowns."""
+
+ALL_HOLD = "all conditions hold"
 
 
 class TimeOutError(Exception):
@@ -28,11 +31,13 @@ class TimeOutError(Exception):
 class Solver:
     """Answers whether conditions can hold together; equal questions are asked once.
 
-    `until` is the moment, of time.monotonic, after which all questions end in TimeOutError.
+    `until` is the moment, of time.monotonic, after which all questions end in TimeOutError. What was asked and answered
+    is added to `kept`, if there is a list.
     """
 
-    def __init__(self, domain: Addresses) -> None:
+    def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
         self.domain = domain
+        self.kept = kept
         self.until = float("inf")
         self.asked = 0  # questions that came to the solver
         self._known: dict[frozenset[Any], bool] = {}  # questions, and whether that is possible
@@ -43,25 +48,26 @@ class Solver:
         """The solver and its version."""
         return f"bitwuzla {self.domain.bitwuzla.version()}"
 
-    def possible(self, conditions: Iterable[Bits], sums: bool = False) -> bool:
+    def possible(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> bool:
         """Whether some choice of the unknowns makes all conditions, of one bit each, hold.
 
-        `sums` says that they are about sums rather than boards: then rewriting before all else pays.
+        `sums` says that they are about sums rather than boards: then rewriting before all else pays. `about` says in
+        words what is so where they hold.
         """
         terms = self._terms(conditions)
         if terms is None:
             return False
         key = frozenset(terms)
         if key not in self._known:
-            self._known[key] = self._ask(terms, sums) is not None
+            self._known[key] = self._ask(terms, about, sums) is not None
         return self._known[key]
 
-    def model(self, conditions: Iterable[Bits], sums: bool = False) -> Model | None:
+    def model(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> Model | None:
         """A choice of the unknowns that makes all conditions hold, or None where there is none; as `possible`."""
         terms = self._terms(conditions)
         if terms is None or self._known.get(frozenset(terms)) is False:
             return None
-        found = self._ask(terms, sums)
+        found = self._ask(terms, about, sums)
         self._known[frozenset(terms)] = found is not None
         return found
 
@@ -77,14 +83,17 @@ class Solver:
                 return None
         return terms
 
-    def pleasing(self, conditions: Iterable[Bits], wishes: Iterable[Bits]) -> Model | None:
-        """As `model`, and each of the wishes holds that can hold together with those before it."""
+    def pleasing(self, conditions: Iterable[Bits], wishes: Iterable[Bits], about: str = ALL_HOLD) -> Model | None:
+        """As `model`, and each of the wishes holds that can hold together with those before it.
+
+        What is asked of a single wish is not kept.
+        """
         terms = self._terms(conditions)
         if terms is None:
             return None
         bitwuzla = self.domain.bitwuzla
         solver = self._solver(terms, sums=False)
-        if not self._holds(_answer(solver)):
+        if not self._holds(solver, terms, about):
             return None
         for wish in wishes:
             if isinstance(wish, int):
@@ -92,11 +101,12 @@ class Solver:
             known = self.domain.is_true(wish)
             if _answer(solver, known) == bitwuzla.Result.SAT:
                 solver.assert_formula(known)
-        return self._model(solver) if self._holds(_answer(solver)) else None
+                terms.append(wish)
+        return self._model(solver) if self._holds(solver, terms, about) else None
 
-    def _ask(self, terms: Sequence[Any], sums: bool) -> Model | None:
+    def _ask(self, terms: Sequence[Any], about: str, sums: bool) -> Model | None:
         solver = self._solver(terms, sums)
-        return self._model(solver) if self._holds(_answer(solver)) else None
+        return self._model(solver) if self._holds(solver, terms, about) else None
 
     def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
         bitwuzla, left = self.domain.bitwuzla, self.until - time.monotonic()
@@ -111,11 +121,16 @@ class Solver:
             solver.assert_formula(self.domain.is_true(term))
         return solver
 
-    def _holds(self, answer: Any) -> bool:
+    def _holds(self, solver: Any, terms: Sequence[Any], about: str) -> bool:
+        """Whether what that solver was told, these terms, is possible."""
+        answers = self.domain.bitwuzla.Result
+        answer = _answer(solver)
         self.asked += 1
-        if answer not in (self.domain.bitwuzla.Result.SAT, self.domain.bitwuzla.Result.UNSAT):
+        if self.kept is not None:
+            self.kept.append(Question(about, script(self.domain, terms), answer.name.lower(), self.name))
+        if answer not in (answers.SAT, answers.UNSAT):
             raise TimeOutError
-        return bool(answer == self.domain.bitwuzla.Result.SAT)
+        return bool(answer == answers.SAT)
 
     def _model(self, solver: Any) -> Model:
         def value(term: Bits, width: int) -> int:

@@ -186,18 +186,23 @@ class Explorer:
 
     def possible(self, path: Path, *more: Bits) -> bool:
         """Whether some choice of the unknowns leads this path, and on these conditions further."""
-        return self.solver.possible((*self.assumptions, *path.conditions, *more), sums=True)
+        return self._possible(f"a path goes this way at {path.offset:#x}", path, *more)
 
     def sure(self, path: Path, condition: Bits) -> bool:
         """Whether the condition holds on this path, whatever the unknowns are."""
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
         known = any(term is condition or (not isinstance(term, int) and term == condition) for term in path.conditions)
-        return known or not self.possible(path, self.domain.not_(condition, 1))
+        about = f"what has to hold on a path does not at {path.offset:#x}"
+        return known or not self._possible(about, path, self.domain.not_(condition, 1))
 
     def model(self, path: Path, *more: Bits) -> Model | None:
         """Such a choice, or None."""
-        return self.solver.model((*self.assumptions, *path.conditions, *more), sums=True)
+        about = f"a path goes this way at {path.offset:#x}"
+        return self.solver.model((*self.assumptions, *path.conditions, *more), sums=True, about=about)
+
+    def _possible(self, about: str, path: Path, *more: Bits) -> bool:
+        return self.solver.possible((*self.assumptions, *path.conditions, *more), sums=True, about=about)
 
     def step(self, path: Path) -> Ways | None:
         """Executes one instruction; None where the path just goes on."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import itertools
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -156,16 +157,19 @@ class BitVectors(Domain):
         self._kind = self.bitwuzla.Kind
         self._kinds = {kind.name: kind for kind in self._kind}
         self._numbers: dict[tuple[int, int], Any] = {}
+        self._named: Counter[str] = Counter()
         self._one = self.term(1, 1)
-        self._undefined = itertools.count()
 
     def variable(self, name: str, width: int) -> Bits:
-        """A new unknown."""
-        return self.terms.mk_const(self.terms.mk_bv_sort(width), name)
+        """A new unknown; where others have that name, a number behind it tells them apart."""
+        name = re.sub(r"[^ -~]|[|\\]", "_", name)  # these no symbol of SMT-LIB has
+        self._named[name] += 1
+        number = self._named[name]
+        return self.terms.mk_const(self.terms.mk_bv_sort(width), name if number == 1 else f"{name}'{number}")
 
     def undefined(self, usual: Bits, width: int) -> Bits:
         """A new unknown."""
-        return self.variable(f"undefined {next(self._undefined)}", width)
+        return self.variable("undefined", width)
 
     def term(self, a: Bits, width: int) -> Any:
         """The value as a term, also where it is known."""

@@ -1,0 +1,54 @@
+"""The questions of proofs as files in SMT-LIB 2, one each, so that other solvers can be asked."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from setwise.analysis.commands.errors import refused_by_system
+from setwise.analysis.proof.smtlib import Question
+from setwise.codegen.export.write import NotWritten, write
+
+_LONGEST = 100  # characters of one part of a file's name
+
+Asked = tuple[Sequence[str], Sequence[Question]]
+"""The arguments of `setwise prove` for one kernel or function, and what was asked of it."""
+
+
+def check_new(directory: str) -> None:
+    """NotWritten where something is in the directory, before proofs take their time."""
+    if Path(directory).exists() and next(Path(directory).iterdir(), None) is not None:
+        raise NotWritten(f"{directory} is not empty: give a new directory")
+
+
+def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
+    """A file for each question, in a directory that is new or empty: all or none. How many these are.
+
+    A file's name says of what by its title, which question of it in their order, and what is asked.
+    """
+    files: dict[str, bytes] = {}
+    titles: Counter[str] = Counter()
+    for title, (words, questions) in proofs:
+        begin = _plain(title)
+        titles[begin] += 1
+        if titles[begin] > 1:
+            begin = f"{begin}-{titles[begin]}"
+        command = " ".join(map(_in_a_line, ("setwise", "prove", *words, "--smt", "DIR")))
+        for number, question in enumerate(questions, 1):
+            files[f"{begin}.{number:03}.{_plain(question.about)}.smt2"] = question.text(command).encode()
+    with refused_by_system():
+        write(directory, files)
+    return len(files)
+
+
+def _plain(text: str) -> str:
+    """The text as part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text)[:_LONGEST].strip("-.") or "function"
+
+
+def _in_a_line(word: str) -> str:
+    quoted = shlex.quote(word)
+    return quoted if quoted.isprintable() else quoted.encode("unicode_escape").decode()
