@@ -20,7 +20,6 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, convention_named, unrefused, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
-from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
@@ -95,7 +94,7 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
             raise
         except NotEncodable as error:
             return job, f"cannot be assembled: {error}"
-        except (ValueError, OutOfRegisters) as error:
+        except ValueError as error:
             return job, f"cannot be made: {error!r}"
 
     yield from unrefused(attempt, jobs)

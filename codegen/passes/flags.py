@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setwise.codegen.machine.code import Item, Label, Operand
+from setwise.codegen.machine.code import Item, Label, Operand, Register
 from setwise.codegen.passes.unit import Unit
 
 
@@ -25,7 +25,8 @@ def _flags_from(before: list[Item], register: Operand) -> bool:
         if isinstance(item, Label):
             return False
         if item.mnemonic == "mov":
-            if item.operands[0] == register:
+            written = item.operands[0]
+            if isinstance(written, Register) and written.at(64) == register:
                 return False
             continue
         return item.mnemonic in _SETS_ZERO_FLAG and item.operands[0] == register

@@ -83,7 +83,7 @@ def allocate(
                 known[key] = after.cost
                 bound = bounds[at + 1] if at < len(points) else 0
                 heappush(heap, (bound + after.cost, -(at + 1), next(ticket), after))
-    raise OutOfRegisters
+    raise OutOfRegisters("more values are needed at once than there are registers: carry fewer from round to round")
 
 
 def _wants(target: Target, events: list[Event]) -> dict[Value, int]:
@@ -151,8 +151,6 @@ def _finish(machine: Machine, before: Assignment, live: tuple[Value, ...], resul
         elif registers[value] != to:
             moves[to] = (registers[value], value.lanes)
     ordered = machine.in_order(moves)
-    if ordered is None:
-        return []
     items = (*ordered, *constants)
     return [before.then((), EXTRA * len(ordered), lambda: items)]
 

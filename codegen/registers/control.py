@@ -91,9 +91,8 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignmen
     region = point.region
     at = dict(zip(point.live, before.registers, strict=True))
     header = dict(zip(point.header, before.headers[-1], strict=True))
-    if any(at.get(v) != r for v, r in header.items() if v in point.event.after):
-        return []
-    moves: Moves = {}
+    # What a shift count displaced goes home.
+    moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.after and at[v] != r}
     constants: list[Instruction] = []
     for phi, following in zip(region.phis[0], region.bodies[point.event.number], strict=True):
         if following.constant is not None:
@@ -101,8 +100,6 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignmen
         elif at[following] != header[phi]:
             moves[header[phi]] = (at[following], phi.lanes)
     ordered = machine.in_order(moves)
-    if ordered is None:
-        return []
     items: list[Item] = [*ordered, *constants]
     if region.kind == "loop":
         assert region.condition is not None

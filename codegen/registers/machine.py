@@ -11,7 +11,7 @@ from setwise.codegen.machine.code import Instruction, Memory, Operand, Register,
 from setwise.codegen.machine.convention import MASKS, Convention
 from setwise.codegen.registers.points import FIRST, REGISTERS, numbered, together
 from setwise.codegen.targets.operands import sized
-from setwise.codegen.targets.table import Row, Target
+from setwise.codegen.targets.table import Row, Target, build
 
 Moves = dict[int, tuple[int, int]]
 """To each register from which, and how many lanes; all at once."""
@@ -21,8 +21,8 @@ def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
     return {file: tuple(map(numbered, registers)) for file, registers in zip(FIRST, files, strict=True)}
 
 
-class OutOfRegisters(Exception):
-    """No allocation of this order fits the registers: values must be spilled."""
+class OutOfRegisters(ValueError):
+    """No allocation of this order fits the registers; the message says what would help."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,22 @@ class Machine:
         """A constant into a register."""
         register = REGISTERS[to]
         if register.file == "vector":
-            if any(value.constant or ()):
-                raise OutOfRegisters  # no description carries such a constant into a region
-            low = register.at(128)
-            if "avx" in self.target.features:
-                return Instruction("vpxor" if register.number < 16 else "vpxorq", (low, low, low))
-            return Instruction("pxor", (low, low))
+            if not any(value.attr):
+                return self._xor(register.at(128), register.at(128))
+            loaded = Value("load-constant", (value,), lanes=value.lanes)
+            (row,) = self.target.rows_for(loaded)
+            return build(row, loaded, register, (self.constant(value, row),))
         number = value.number
         if number == 0:
             return Instruction("xor", (register.at(32), register.at(32)))
         return Instruction("mov", (register.at(32) if number < 1 << 32 else register, number))
+
+    def exchange(self, one: int, other: int, lanes: int = 1) -> list[Instruction]:
+        """Two registers change places."""
+        if REGISTERS[one].file == "general":
+            return [Instruction("xchg", (REGISTERS[one], REGISTERS[other]))]
+        a, b = sized(REGISTERS[one], lanes), sized(REGISTERS[other], lanes)
+        return [self._xor(a, b), self._xor(b, a), self._xor(a, b)]
 
     def move(self, to: int, source: int, lanes: int = 1) -> Instruction:
         """A register to a register."""
@@ -88,8 +94,15 @@ class Machine:
         mnemonic = {"general": "mov", "vector": self.target.move, "mask": "kmovq"}[register.file]
         return Instruction(mnemonic, (sized(register, lanes), sized(REGISTERS[source], lanes)))
 
-    def in_order(self, moves: Moves) -> list[Instruction] | None:
-        """Moves that all happen at once, one by one; None if they go round in a circle."""
+    def _xor(self, to: Register, other: Register) -> Instruction:
+        """The exclusive or of two vector registers in the first of them."""
+        if "avx" not in self.target.features:
+            return Instruction("pxor", (to, other))
+        vex = to.bits < 512 and max(to.number, other.number) < 16
+        return Instruction("vpxor" if vex else "vpxorq", (to, to, other))
+
+    def in_order(self, moves: Moves) -> list[Instruction]:
+        """Moves that all happen at once, one by one."""
         left = dict(moves)
         ordered: list[Instruction] = []
         while left:
@@ -98,11 +111,9 @@ class Machine:
             if unread is not None:
                 ordered.append(self.move(unread, *left.pop(unread)))
                 continue
-            to, (source, _) = left.popitem()
-            if REGISTERS[to].file != "general":
-                return None
+            to, (source, lanes) = left.popitem()
             # In a circle two registers change places: `to` is right then, and what it held is found in `source`.
-            ordered.append(Instruction("xchg", (REGISTERS[to], REGISTERS[source])))
+            ordered += self.exchange(to, source, max(lanes, *(n for s, n in left.values() if s == to)))
             left = {t: (source if s == to else s, n) for t, (s, n) in left.items()}
             left = {t: (s, n) for t, (s, n) in left.items() if t != s}
         return ordered

@@ -99,7 +99,7 @@ _WORDS: Mapping[str, Word] = MappingProxyType(
         "#": Word(lambda value, *_: value.count, source=True),
         "cl": Word(lambda *_: CL),
         "[data]": Word(lambda value, *_: Memory(64, symbol=str(value.attr)), source=True),
-        "[slot]": Word(lambda value, *_: Memory(64, RSP, displacement=8 * value.count), source=True),
+        "[slot]": Word(lambda value, *_: Memory(64 * value.lanes, RSP, displacement=8 * value.count), source=True),
         "[argument]": Word(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=value.count), source=True),
     }
 )

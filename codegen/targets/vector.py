@@ -33,6 +33,8 @@ _SSE2 = _rows(
     Row("shr", "psrlq", "d n", when=uniform_count),
     Row("load-constant", "movdqa", "d A"),
     Row("load", "movdqu", "d [a+b*8]"),
+    Row("store", "movdqu", "[slot] a"),
+    Row("reload", "movdqu", "d [slot]"),
     Row("put", "movdqu", "[a+n] b"),
     Row("put-entry", "movdqu", "[a+b*8] c"),
 )
@@ -78,6 +80,8 @@ _AVX2 = _VEX + _rows(
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
     Row("load-constant", "vmovdqa", "d A"),
     Row("load", "vmovdqu", "d [a+b*8]"),
+    Row("store", "vmovdqu", "[slot] a"),
+    Row("reload", "vmovdqu", "d [slot]"),
     Row("put", "vmovdqu", "[a+n] b"),
     Row("put-entry", "vmovdqu", "[a+b*8] c"),
 )
@@ -111,6 +115,8 @@ _AVX512 = _VEX + _rows(
     Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),
     Row("load-constant", "vmovdqa64", "d A", when=lambda value: per_lane_counts(value.args[0])),
     Row("load", "vmovdqu64", "d [a+b*8]"),
+    Row("store", "vmovdqu64", "[slot] a"),
+    Row("reload", "vmovdqu64", "d [slot]"),
     Row("put", "vmovdqu64", "[a+n] b"),
     Row("put-entry", "vmovdqu64", "[a+b*8] c"),
 )
