@@ -213,7 +213,7 @@ def known_number(word: Word) -> int | None:
 
 def _all_zero(words: Word) -> bool | None:
     """Whether no word of an array is other than 0; None of a word that is no array."""
-    some = getattr(words, "any", None)
+    some = getattr(getattr(words, "value", words), "any", None)
     return None if some is None else not some()
 
 

@@ -64,7 +64,8 @@ class Layout:
 
     def board(self, ray: CompassRay, board: Value) -> Value:
         """A board for every lane of a ray."""
-        return ray.spread(board)
+        lanes = len(ray.directions)
+        return board if lanes == 1 else reshaped("broadcast", board, lanes)
 
     def union(self, boards: Iterable[Value]) -> Value:
         """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""

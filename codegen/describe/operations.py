@@ -119,8 +119,8 @@ def _by_register(sign: str) -> dict[str, str]:
 
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 # Of loose shifts nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
-_ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="{a}.rotate_left({n})", Zig="({a} << {n}) | ({a} >> {m})")
-_BACK = _same("{a} >> {n} | {a} << {m}", Rust="{a}.rotate_right({n})", Zig="({a} << {m}) | ({a} >> {n})")
+_ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
+_BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")
 
 _TABLE = (
     *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place")),
@@ -198,7 +198,7 @@ _TABLE = (
         turned,
         said=_same(
             "{a} << ({b} & 63) | {a} >> ((64 - {b}) & 63)",
-            Rust="{a}.rotate_left({b} as u32 & 63)",
+            Rust="u64::rotate_left({a}, {b} as u32 & 63)",
             Zig="std.math.rotl(u64, {a}, {b})",
         ),
     ),

@@ -11,6 +11,7 @@ from typing import Any
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value, constant, make, reshaped
+from setwise.codegen.passes.carried import carry_less
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.unit import Unit
 
@@ -205,7 +206,7 @@ def simplify(graph: Graph, *, loose: bool = False) -> Graph:
     known: dict[Value, Lanes] = {}
 
     def tidy(untidy: Graph) -> Graph:
-        return move_masks(share(fold(untidy)), known)
+        return move_masks(share(fold(carry_less(untidy))), known)
 
     def grouped_and_dropped(before: Graph) -> Graph:
         grouped = group_masks(before)

@@ -64,6 +64,8 @@ class Dialect:
     """A branch's operand where one byte holds the distance; some assemblers find that only when told."""
     turned: frozenset[str] = frozenset()
     """Instructions whose two operands mean the same either way round, and which it encodes the other way round."""
+    lengthens: Callable[[Instruction], bool] = lambda _: False
+    """Whether all others encode the instruction in fewer bytes: then its bytes stand in its place."""
 
 
 def number_text(value: int) -> str:
@@ -141,6 +143,15 @@ _NASM_UNWIND = (
     "    dd {symbol} wrt ..imagebase, {symbol}.end wrt ..imagebase, {symbol}_unwind wrt ..imagebase",
 )
 
+
+def _nasm_lengthens(instruction: Instruction) -> bool:
+    """A move from registers 8 to 15 to those below: others exchange the operands' places for a shorter VEX prefix."""
+    if instruction.mnemonic not in ("vmovdqa", "vmovdqu", "vmovups"):
+        return False
+    to, source = instruction.operands
+    return isinstance(to, Register) and isinstance(source, Register) and to.number < 8 <= source.number
+
+
 NASM = Dialect(
     comment=";",
     scaffolds={
@@ -166,6 +177,7 @@ NASM = Dialect(
     operand=_Intel(_NASM_SIZES, label=lambda label, _: f".{label}"),
     near="short {place}",
     turned=frozenset({"xchg"}),
+    lengthens=_nasm_lengthens,
 )
 """The Netwide Assembler, `nasm -f elf64`, for Win64 code `-f win64`."""
 

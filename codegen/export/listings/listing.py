@@ -53,7 +53,11 @@ def source(code: Code, symbol: str, dialect: Dialect, flavour: Flavour = "elf") 
             operands[0] += f"{{{mask}}}" + ("{z}" if item.zeroing else "")
         if dialect.results_last != (item.mnemonic in dialect.turned):  # what is turned twice stays
             operands.reverse()
-        yield f"    {dialect.mnemonic(item)} {', '.join(operands)}".rstrip()
+        line = f"{dialect.mnemonic(item)} {', '.join(operands)}".rstrip()
+        if dialect.lengthens(item):
+            encoded = assembled.text[assembled.starts[at] : assembled.starts[at + 1]]
+            line = f"{dialect.data[1]} {', '.join(f'0x{byte:02x}' for byte in encoded)} {dialect.comment} {line}"
+        yield f"    {line}"
         if at in behind and behind[at].kind in scaffold.unwind:
             operation = behind[at]
             yield "    " + scaffold.unwind[operation.kind].format(register=operation.register, amount=operation.amount)

@@ -76,10 +76,9 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     except Unsaid as error:
         what = f"{kernel.name} for {kernel.target.name}"
         raise Refused(f"{what}: {error}: use a listing or an object, such as --format gas") from None
-    lines = [*walk.head(block), *block]
     if returns(kernel):
-        lines.append(language.RETURN.format(walk.text(graph.results[0])))
-    return lines
+        block.append(language.RETURN.format(walk.text(graph.results[0])))
+    return [*walk.head(block), *block]
 
 
 def last_readers(block: Block) -> dict[Value, Value]:

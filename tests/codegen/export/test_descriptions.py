@@ -1,0 +1,109 @@
+"""Random descriptions exported: assemblers make the same bytes of them, compilers code that gives the same."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from setwise.codegen.assemble import NotEncodable, assemble
+from setwise.codegen.describe.control import repeat
+from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.export.names import symbol
+from setwise.codegen.export.prototypes import boards_a_call
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.executable import runnable
+from tests.codegen.descriptions import RandomDescription, described
+from tests.codegen.export.exports import apart, assembled, flavour_of, joined
+from tests.codegen.export.relocatable import assert_holds, read
+from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, made
+from tests.codegen.judging import assert_right, on_this_processor
+from tests.codegen.programs import routine
+from tests.conftest import require_module
+
+FEW, MANY = range(0, 72, 2), range(2000, 2600)
+
+
+@cache
+def sample(seeds: range) -> dict[str, tuple[RandomDescription, Kernel]]:
+    """The kernels of these descriptions in System V's convention, by their symbols."""
+    kernels = ((description, lower(description.routine, isa)) for description, isa, _ in map(described, seeds))
+    return {symbol(kernel): (description, kernel) for description, kernel in kernels}
+
+
+few_and_many = pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=str)
+
+
+@few_and_many
+def test_both_assemblers_make_the_same_bytes(seeds: range) -> None:
+    for module in ("peachpy", "iced_x86"):
+        require_module(module)
+    both = 0
+    for _, kernel in sample(seeds).values():
+        try:
+            first = assemble(kernel.code, "peachpy")
+        except NotEncodable:
+            continue
+        assert first == assemble(kernel.code, "iced")
+        both += 1
+    assert both > len(seeds) // 2
+
+
+@few_and_many
+def test_nasm_makes_the_same_bytes(seeds: range, tmp_path: Path) -> None:
+    for kernels in apart(kernel for _, kernel in sample(seeds).values()):
+        found = read(assembled(tmp_path, joined(kernels, "nasm"), "nasm", flavour_of(kernels[0])))
+        for kernel in kernels:
+            assert_holds(found, assemble(kernel.code), symbol(kernel))
+
+
+FLAGS = {"rustc": ("--crate-type=cdylib",), "zig": ("build-lib", "-dynamic", "-ODebug", "-fllvm")}
+
+
+def _dead(a: Value, b: Value) -> tuple[Value, ...]:
+    return (repeat(3, lambda x, y, z: (x << 1, y + x, z), a, b, constant(4))[0],)
+
+
+BY_HAND: Mapping[str, Callable[..., tuple[Value, ...]]] = {
+    "constant": lambda a, b: (constant(5),),
+    "rotated": lambda a, b: (constant(5).rotate(a) ^ constant(3) << b,),
+    "unread": lambda a, b: (b,),
+    "dead": _dead,
+}
+"""What a compiler warned of, or did not take."""
+
+
+@pytest.mark.parametrize(
+    "compiler", [C[0], pytest.param(RUST, marks=pytest.mark.slow), pytest.param(ZIG, marks=pytest.mark.slow)]
+)
+def test_source_has_nothing_to_warn_of(compiler: Compiler, tmp_path: Path) -> None:
+    functions = {name: lower(routine(describe, 2)) for name, describe in BY_HAND.items()}
+    lanes = replace(routine(lambda a, b: (constant(5, 4),), 2), isas=("avx2",), boards=True)
+    flags = ("-mavx2",) if compiler is C[0] else ()
+    made(tmp_path, compiler, functions | {"lanes": lower(lanes, "avx2")}, *FLAGS.get(compiler.name, ("-c",)), *flags)
+
+
+@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+@few_and_many
+@pytest.mark.parametrize(
+    "compiler", [C[0], pytest.param(RUST, marks=pytest.mark.slow), pytest.param(ZIG, marks=pytest.mark.slow)]
+)
+def test_compiled_source_gives_what_the_evaluator_gives(compiler: Compiler, seeds: range, tmp_path: Path) -> None:
+    # Vectors by value want flags of their own: those are another test's.
+    functions = {name: both for name, both in sample(seeds).items() if boards_a_call(both[1]) == 1}
+    flags = FLAGS.get(compiler.name, ("-shared", "-fPIC", "-O1"))
+    library = ctypes.CDLL(
+        str(made(tmp_path, compiler, {name: kernel for name, (_, kernel) in functions.items()}, *flags))
+    )
+    for name, (description, kernel) in functions.items():
+        if not missing(kernel.target):
+            address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+            jump = bytes.fromhex("ff2500000000") + address.to_bytes(8, "little")  # jmp [rip+0], and where to
+            assert_right(on_this_processor(description, kernel, Random(description.seed), jump))

@@ -1,0 +1,58 @@
+"""Regions carry nothing that nobody reads, and nothing that stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from setwise.analysis.spec.evaluator import evaluate
+from setwise.codegen.describe.control import nonzero, repeat, switch, when
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.values import Region, Value, parameter
+from setwise.codegen.passes.carried import carry_less
+
+
+def carried(describe: Callable[..., tuple[Value, ...]]) -> tuple[Graph, dict[str, int]]:
+    """The graph that is left, which gives what it gave, and how many values each kind of region still carries."""
+    given = tuple(parameter(i) for i in range(3))
+    graph = Graph(given, describe(*given))
+    left = carry_less(graph)
+    for case in ((1, 2, 3), (0, 5, 9), (6, 0, 1)):
+        assert evaluate(left, case) == evaluate(graph, case)
+    regions: dict[Region, None] = {value.region: None for value in left.order if value.region is not None}
+    return left, {region.kind: len(region.inits) for region in regions}
+
+
+def test_what_nobody_reads_is_not_carried() -> None:
+    left, kinds = carried(lambda a, b, c: repeat(3, lambda a, b: (a << 1, b + c), a, b)[:1])
+    assert kinds == {"loop": 2}  # the counter besides
+    assert left.parameters[2] not in left.users or not left.users[left.parameters[2]]
+
+
+def test_what_the_body_reads_of_the_last_round_is_carried() -> None:
+    assert carried(lambda a, b, c: repeat(3, lambda a, b: (a + b, b << 1), a, b)[:1])[1] == {"loop": 3}
+
+
+def test_what_stays_is_not_carried() -> None:
+    assert carried(lambda a, b, c: repeat(3, lambda a, b: (a + b, b), a, b))[1] == {"loop": 2}
+    assert carried(lambda a, b, c: when(nonzero(c), lambda a, b: (a, b + a), a, b))[1] == {"when": 1}
+    bodies = (lambda a, b: (a + 1, b), lambda a, b: (a ^ b, b))
+    assert carried(lambda a, b, c: switch(c & 1, bodies, a, b, falls=True))[1] == {"switch": 1}
+
+
+def test_what_one_body_changes_is_carried() -> None:
+    bodies = (lambda a, b: (a + b, b), lambda a, b: (a, b + 1))
+    assert carried(lambda a, b, c: switch(c & 1, bodies, a, b))[1] == {"switch": 2}
+
+
+def test_regions_in_regions() -> None:
+    def outer(a: Value, b: Value) -> tuple[Value, ...]:
+        inner = when(nonzero(a & 1), lambda x, y: (x + b, y ^ x), a, b)
+        return inner[0], b
+
+    assert carried(lambda a, b, c: repeat(2, outer, a, b)[:1])[1] == {"loop": 2, "when": 1}
+
+
+def test_a_graph_without_such_stays_the_same() -> None:
+    given = (parameter(0),)
+    graph = Graph(given, repeat(3, lambda a: (a + 1,), *given))
+    assert carry_less(graph) is graph

@@ -1,0 +1,49 @@
+"""Random descriptions of everything that can be described come out right: as code that runs, and for all inputs.
+
+Each is lowered, run against the evaluator of its graph, and proved against it; or it is refused in one line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from setwise.analysis.proof.prover import Prover
+from tests.codegen.descriptions import described
+from tests.codegen.judging import judged
+
+
+def judge(seeds: Iterable[int]) -> Counter[str]:
+    """How those descriptions end; kinds, sets and conventions take turns."""
+    ends: Counter[str] = Counter()
+    prover = Prover()
+    for seed in seeds:
+        description, isa, abi = described(seed)
+        try:
+            ends[judged(description, isa, abi, prover)] += 1
+        except Exception as error:
+            raise AssertionError(f"{description} on {isa}, {abi}: {type(error).__name__}: {error}") from error
+    return ends
+
+
+def test_a_few_dozen_descriptions() -> None:
+    ends = judge(range(36))
+    assert ends["proved"] >= 27
+    assert ends["refused"] <= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_a_thousand_descriptions(block: int) -> None:
+    ends = judge(range(100 * block, 100 * (block + 1)))
+    assert ends["proved"] >= 75
+    assert ends["refused"] <= 10
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(200))
+def test_twenty_thousand_descriptions(block: int) -> None:
+    judge(range(1000 + 100 * block, 1000 + 100 * (block + 1)))
