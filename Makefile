@@ -2,7 +2,7 @@
 # make test    the quick set: style, types, tests
 # make check   everything at full length
 # make long    searches and fuzzing that take hours; nothing depends on it
-# make golden  writes down every kernel's digest anew (tests/golden)
+# make golden  writes down every kernel's digest, and the names in setwise/names.py, anew (tests/golden)
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
@@ -30,6 +30,7 @@ long: tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m long
 
 golden: setup
+	$(BIN)/python -m tests.golden.names
 	$(BIN)/python -m tests.golden.digests
 
 style: setup

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from setwise.codegen.describe.values import Ray, Value, constant
     from setwise.codegen.own.definition import DescriptionError
     from setwise.codegen.run.function import Function
+    from setwise.names import Abi, InstructionSet, RoutineName
     from setwise.own import OneDirection, OwnRoutine, routine
     from setwise.shown import Diagram, Listing, Record, Table, show
 
@@ -169,7 +170,12 @@ _ROOMS = {
 """Where the names are defined that are loaded when they are asked for."""
 
 
-def kernel(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+def kernel(
+    name: RoutineName | str,
+    isa: InstructionSet | str | None = None,
+    abi: Abi | str | None = None,
+    lanes: int | None = None,
+) -> Function:
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
 
     It is made and run as machine code of this processor. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit

@@ -64,8 +64,7 @@ class Layout:
 
     def board(self, ray: CompassRay, board: Value) -> Value:
         """A board for every lane of a ray."""
-        lanes = len(ray.directions)
-        return board if lanes == 1 else reshaped("broadcast", board, lanes)
+        return ray.spread(board)
 
     def union(self, boards: Iterable[Value]) -> Value:
         """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""

@@ -4,8 +4,8 @@ A fill is an ordinary function over values. Given parameters it is *traced*: eve
 result is the graph. Given constants it *runs*: an operation on constants is a constant, so that the same description
 is an oracle.
 
->>> (constant(0x81) << 1 | 1).number
-259
+>>> (constant(0x81) << 1 | 1).number, (1 << constant(3)).number
+(259, 8)
 
 A value may have several lanes, each of 64 bits: then every operation works on each lane by itself, and a shift count
 or a constant may differ from lane to lane.
@@ -121,6 +121,11 @@ class Value:
     def __mul__(self, other: Value | int) -> Value:
         return make("mul", self, other)
 
+    __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
+
+    def __rsub__(self, other: int) -> Value:
+        return constant(other, self.lanes) - self
+
     def __invert__(self) -> Value:
         return make("not", self)
 
@@ -129,6 +134,9 @@ class Value:
 
     def __rshift__(self, count: int | Lanes | Value) -> Value:
         return _shift("shr", self, count)
+
+    def __rlshift__(self, other: int) -> Value:
+        return constant(other) << self
 
     def rotate(self, count: int | Lanes | Value) -> Value:
         """Rotated to the left; a negative count rotates to the right."""
@@ -392,9 +400,11 @@ def _within_board(n: int) -> int:
 class CompassRay(Ray):
     """A ray whose direction, or whose direction of each lane, is known when code is made.
 
-    >>> from setwise.codegen.board import EAST
+    >>> from setwise.codegen.board import EAST, WEST
     >>> hex(CompassRay((EAST,)).step(constant(0x8040)).number)
     '0x80'
+    >>> CompassRay((EAST, WEST)).step(constant(4)).constant
+    (8, 2)
     """
 
     directions: tuple[Direction, ...]
@@ -428,7 +438,13 @@ class CompassRay(Ray):
             raise ValueError(f"a ray of {len(self.directions)} directions goes over as many lanes, not over {lanes}")
         return self.directions if len(self.directions) == lanes else self.directions * lanes
 
+    def spread(self, board: Value) -> Value:
+        """A board for every lane, where the ray has several directions and there is one board for all."""
+        lanes = len(self.directions)
+        return reshaped("broadcast", board, lanes) if lanes > board.lanes == 1 else board
+
     def _node(self, op: str, value: Value, n: int) -> Value:
+        value = self.spread(value)
         self.by_lane(value.lanes)
         if value.constant is None:
             return Value(op, (value,), (self, n), value.lanes)

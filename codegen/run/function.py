@@ -204,7 +204,9 @@ def _docstring(kernel: Kernel, takes: Sequence[str]) -> str:
         f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).",
         "",
         f"Takes {', '.join(takes)}; gives {', '.join(contract.results)}.",
+        "Each is an integer or a NumPy array of uint64; boards have a1 = bit 0, h8 = bit 63. Arrays broadcast.",
         *(f"Requires {requirement}." for requirement in contract.required),
+        "Raises TypeError or ValueError, of one line, for what it does not take.",
         f"After {kernel.routine.source}.",
     )
     return "\n".join(lines)

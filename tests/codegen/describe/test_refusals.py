@@ -12,7 +12,7 @@ from setwise.codegen.describe.layout import Layout, halves
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Value, constant, parameter
 
-A, B, FOUR = parameter(0), parameter(1), parameter(2, 4)
+A, B, TWO, FOUR = parameter(0), parameter(1), parameter(2, 2), parameter(2, 4)
 NORTH = CompassRay((NORT,))
 FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
 
@@ -24,8 +24,8 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
         (lambda: FOUR >> (1, 2, -3, 4), "shift by 3 to the other side"),
         (lambda: FOUR << (1, 2), "2 counts are given for 4 lanes"),
         (lambda: A & FOUR, "lanes"),
-        (lambda: FOUR_WAYS.step(A), "a ray of 4 directions"),
-        (lambda: FOUR_WAYS.path(A), "a ray of 4 directions"),
+        (lambda: FOUR_WAYS.step(TWO), "a ray of 4 directions"),
+        (lambda: FOUR_WAYS.path(TWO), "a ray of 4 directions"),
         (lambda: NORTH.step(A, 0), "1 to 7 steps, not 0"),
         (lambda: NORTH.step(A, 8), "1 to 7 steps, not 8"),
         (lambda: NORTH.run(A, 0), "1 to 7 steps, not 0"),
@@ -88,3 +88,15 @@ def test_lanes_of_constants_are_constants() -> None:
 def test_a_constant_of_one_lane_is_the_same_in_each() -> None:
     spread: Value = FOUR & constant(7)
     assert spread.args[1].constant == (7,) * 4
+
+
+def test_a_ray_of_several_directions_takes_one_board_for_all() -> None:
+    assert FOUR_WAYS.step(constant(1 << 9)).constant == (1 << 17, 1 << 10, 1 << 1, 1 << 8)
+    assert FOUR_WAYS.step(A).lanes == FOUR_WAYS.run(A, 2).lanes == FOUR_WAYS.path(A).lanes == 4
+
+
+def test_numbers_stand_on_either_side() -> None:
+    six = constant(6)
+    either = (3 & six, 1 | six, 3 ^ six, 1 + six, 7 - six, 2 * six, 1 << six)
+    assert [value.number for value in either] == [2, 7, 5, 7, 1, 12, 64]
+    assert (0 | A) is A

@@ -9,8 +9,9 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,10 +19,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import setwise
+from setwise.codegen.catalogue import catalogue
+from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.machine.convention import SYSV, WIN64
-from setwise.codegen.run.call import host
+from setwise.codegen.run.call import best_isa, host
 from setwise.codegen.run.executable import runnable
-from tests.codegen.run.arrays import Boards, boards, kernel, kernels
+from setwise.codegen.targets import VECTORS
+from tests.codegen.run.arrays import Boards, boards, cases, kernel, kernels
 
 pytestmark = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 
@@ -195,6 +199,155 @@ def test_what_is_refused(call: Call, error: type[Exception], message: str) -> No
     with pytest.raises(error, match=message) as refusal:
         call(setwise.kernel(NORTH_EAST))
     assert "\n" not in str(refusal.value)
+
+
+def columns(name: str, n: int) -> list[Boards]:
+    """Boards, and numbers that select something, as the routine takes them."""
+    return [column[-n:].copy() for column in cases(name).columns]
+
+
+def results_of(made: Any) -> list[Any]:
+    return list(made) if isinstance(made, tuple) else [made]
+
+
+EVERY_ROUTINE = [
+    *(pytest.param(name, "x86-64", id=name) for name in [*catalogue()][::7]),
+    *(pytest.param(name, None, id=f"{name}-best", marks=pytest.mark.slow) for name in [*catalogue()][::5]),
+    *(pytest.param(name, None, id=f"{name}-best") for name in ("dumb7.occluded.nort", "kogge-stone.attacks.vertical")),
+]
+
+
+@pytest.mark.parametrize(("name", "isa"), EVERY_ROUTINE)
+def test_every_routine_takes_arrays(name: str, isa: str | None) -> None:
+    """Side by side, with steps and backwards, one for all, in two dimensions: what it gives board by board."""
+    run, n = setwise.kernel(name, isa), 30
+    given = columns(name, n)
+    expected = np.array(run(*(each.tolist() for each in given)), np.uint64).reshape(n, -1).T
+    spaced = [np.repeat(each[::-1], 3)[::-3] for each in given]
+    square = [each.reshape(5, 6) for each in given]
+    turned = [np.asfortranarray(each) for each in square]
+    for arrays in (given, spaced, square, turned):
+        made = np.array(results_of(run(*arrays)))
+        np.testing.assert_array_equal(made.reshape(len(expected), n), expected)
+    one = run(given[0], *(int(each[0]) for each in given[1:]))
+    first = run(given[0], *(each[:1] for each in given[1:]))
+    np.testing.assert_array_equal(one, first)
+    assert [int(each[0]) for each in results_of(one)] == expected[:, 0].tolist()
+    for threads in (2, 7):
+        np.testing.assert_array_equal(results_of(run(*given, threads=threads)), expected)
+
+
+def test_the_vectors_are_used() -> None:
+    """Contiguous boards go through the code on arrays of the best instruction set, any others one by one."""
+    run = setwise.kernel("dumb7.occluded.nort")
+    run(SOME, SOME)
+    assert run._on_arrays is not None
+    assert (run._on_arrays._code[1] is not run._code) == (best_isa(on_arrays(run.kernel.routine)) in VECTORS)
+    plain = setwise.kernel("dumb7.occluded.nort", isa="x86-64")
+    plain(SOME, SOME)
+    assert plain._on_arrays is not None
+    assert plain._on_arrays._code[1] is plain._code
+
+
+class Moves(NamedTuple):
+    pawns: setwise.Board
+    knights: setwise.Board
+
+
+@setwise.routine
+def moves(pawns: setwise.Board, knights: setwise.Board, empty: setwise.Board) -> Moves:
+    """Squares to which pawns and knights may go, some of them."""
+    return Moves(pawns.step(setwise.NORT) & empty, knights.step(setwise.SOUT, setwise.SOUT, setwise.WEST) & empty)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("isa", ["x86-64", None])
+def test_several_results_into_given_arrays(isa: str | None, threads: int) -> None:
+    run, n = moves.kernel(isa), 37
+    given = list(np.random.default_rng(1).integers(0, 2**64, (3, n), np.uint64))
+    expected = run(*given)
+    assert expected.pawns is expected[0]
+    assert np.transpose(expected).tolist() == list(map(list, run(*(each.tolist() for each in given))))
+    whole = np.zeros((2, n), np.uint64)
+    made = run(*given, out=tuple(whole), threads=threads)
+    assert [each.base is whole for each in made] == [True, True]
+    np.testing.assert_array_equal(whole, expected)
+    partly = run(*given, out=(None, whole[0]), threads=threads)
+    np.testing.assert_array_equal(partly, expected)
+    for order in permutations(range(3), 2):
+        arrays = [each.copy() for each in given]
+        run(*arrays, out=tuple(arrays[at] for at in order), threads=threads)
+        np.testing.assert_array_equal([arrays[at] for at in order], expected)
+    memory = np.zeros(4 * n, np.uint64)
+    placed = [memory[at * n : at * n + n] for at in range(3)]
+    for array, each in zip(placed, given, strict=True):
+        array[:] = each
+    run(*placed, out=(memory[1 : n + 1], memory[2 * n - 3 : 3 * n - 3]), threads=threads)
+    np.testing.assert_array_equal([memory[1 : n + 1], memory[2 * n - 3 : 3 * n - 3]], expected)
+    for out, message in (
+        (whole, r"^out is of type ndarray: give a tuple of 2 arrays$"),
+        ((whole[0],), r"^out is of type tuple: give a tuple of 2 arrays$"),
+        ((whole[0], whole[1].astype(float)), r"^knights holds float64"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            run(*given, out=out, threads=threads)
+    with pytest.raises(ValueError, match=r"one shape|broadcast"):
+        run(*given, out=(whole[0], np.zeros((2, n), np.uint64)), threads=threads)
+
+
+def test_numbers_that_select_something_broadcast() -> None:
+    run = setwise.kernel("exploding.rook")
+    squares, free = np.arange(64, dtype=np.uint64), np.array([[0], [2**64 - 1], [0xF0F0]], np.uint64)
+    made = run(squares, free)
+    assert made.shape == (3, 64)
+    assert made.tolist() == [[run(square, each) for square in range(64)] for (each,) in free.tolist()]
+    assert run(9, free).tolist() == [[run(9, each)] for (each,) in free.tolist()]
+    assert run(np.uint64(9), 0) == run(np.array(9, np.uint64), 0) == run(9, 0)
+    directed = setwise.kernel("kogge-stone.attacks.any")
+    assert directed(1 << 27, 2**64 - 1, np.arange(8, dtype=np.uint64)).tolist() == [
+        directed(1 << 27, 2**64 - 1, number) for number in range(8)
+    ]
+    for wrong in (squares + np.uint64(1), np.array([[0, 1 << 63]], np.uint64).T):
+        with pytest.raises(ValueError, match=r"^square is \d+: it must be from 0 to 0x3f$"):
+            run(wrong, 0)
+    assert run(squares[:0], 0).shape == (0,)
+
+
+def test_a_routine_of_ones_own_takes_arrays() -> None:
+    @setwise.routine
+    def two_up(pieces: setwise.Board) -> setwise.Board:
+        """Squares two steps north."""
+        return pieces.step(setwise.NORT, setwise.NORT)
+
+    @setwise.routine
+    def lines(layout: setwise.Layout, rooks: setwise.Board, empty: setwise.Empty) -> setwise.Board:
+        """Squares next to rooks along lines."""
+        rays = layout.rays(setwise.ROOK)
+        return layout.union(ray.step(layout.board(ray, rooks)) & layout.board(ray, empty) for ray in rays)
+
+    boards = np.arange(50, dtype=np.uint64) << np.uint64(9)
+    assert two_up(boards).tolist() == [board << 16 for board in boards.tolist()]
+    assert lines(boards, empty=~boards[::-1]).tolist() == [
+        lines(board, ~other & 2**64 - 1) for board, other in zip(boards.tolist(), boards[::-1].tolist(), strict=True)
+    ]
+
+
+def test_threads_share_the_first_axis() -> None:
+    run = setwise.kernel(NORTH_EAST)
+    given, expected = boards(NORTH_EAST, 501)
+    for threads in (1, 2, 8, 1000):
+        np.testing.assert_array_equal(run(*given, threads=threads), expected)
+        arrays = [each.copy() for each in given]
+        assert run(*arrays, out=arrays[0], threads=threads) is arrays[0]
+        np.testing.assert_array_equal(arrays[0], expected)
+    memory = np.zeros(503, np.uint64)
+    memory[:501] = given[0]
+    run(memory[:501], given[1], out=memory[2:], threads=4)
+    np.testing.assert_array_equal(memory[2:], expected)
+    assert run(1, 2, out=np.zeros((), np.uint64), threads=2) == run(1, 2)
+    assert run(np.zeros((3, 0), np.uint64), 0, threads=2).shape == (3, 0)
+    with pytest.raises(ValueError, match="broadcast"):
+        run(given[0], given[1][:7], threads=2)
 
 
 def test_nothing_overlaps_an_empty_array() -> None:

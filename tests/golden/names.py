@@ -1,0 +1,42 @@
+"""The names that editors complete and type checkers know, in setwise/names.py.
+
+`make golden` writes that file anew; test_names.py compares it with the catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from setwise.codegen.catalogue import catalogue
+from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.targets import ALL_SETS
+
+FILE = Path(__file__).parents[2] / "setwise" / "names.py"
+HEAD = '''"""Names as types, for editors and type checkers; `make golden` writes this file."""
+
+from __future__ import annotations
+
+from typing import Literal
+'''
+
+
+def text() -> str:
+    """The file as the catalogue has it."""
+    routines = [name for routine in catalogue().values() for name in (routine.name, *routine.aliases)]
+    return HEAD + "".join(
+        [
+            _literal("RoutineName", routines, "A routine of the catalogue; a user's own has another name."),
+            _literal("InstructionSet", ALL_SETS, "An instruction set."),
+            _literal("Abi", CONVENTIONS, "A calling convention."),
+        ]
+    )
+
+
+def _literal(name: str, values: Iterable[str], meaning: str) -> str:
+    lines = "".join(f'    "{value}",\n' for value in values)
+    return f'\n{name} = Literal[\n{lines}]\n"""{meaning}"""\n'
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="ascii")
