@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from traceback import extract_tb
 from typing import Any
 
-from setwise.analysis.semantics.domains import Bits, Domain
+from setwise.analysis.semantics.domains import Bits, BitVectors, Domain
 from setwise.analysis.semantics.words import BranchError, Word
 from setwise.analysis.spec import raywalk
+from setwise.analysis.spec.evaluator import EvaluationError, evaluate
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.describe.routine import Written as Written
+from setwise.codegen.describe.values import parameter
 
 SELECTING = frozenset({"square", "dir8", "direction9"})
 """Kinds of numbers that, where they are known, choose one of the specification's ways."""
@@ -37,7 +42,7 @@ def specified(
         for kind, word in zip(kinds, words, strict=True)
     ]
     if isinstance(specification, Written):
-        results = _called(specification, direction, arguments)
+        results = _called(specification, direction, domain, arguments)
     else:
         board: raywalk.BoardKind = "occupied" if "occupied" in kinds else "empty"
         try:
@@ -59,13 +64,9 @@ def promised(requirement: Written, kinds: Sequence[str], domain: Domain, words: 
     return domain.ne(result, 0, 64)
 
 
-def _called(written: Written, direction: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    if isinstance(written.given, Routine):
-        contract = written.given.contract
-        kinds = [p.kind for p in contract.elements or contract.parameters if p.kind != "results"]
-        domain, words = arguments[0].domain, [getattr(word, "value", word) for word in arguments]
-        results = specified(contract.specification, contract.direction, kinds, domain, words, len(contract.results))
-        return tuple(Word(domain, result) for result in results)
+def _called(written: Written, direction: str, domain: Domain, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(written.given, str | Routine):
+        return _of_routine(written, domain, arguments)
     function: Callable[..., Any] = written.given
     if direction == "any":
         function = raywalk.at_run_time(function)
@@ -81,6 +82,39 @@ def _called(written: Written, direction: str, arguments: Sequence[Any]) -> tuple
         place = f"{written.name.partition(':')[0]}:{lines[-1]}" if lines else written.name
         raise TaskError(f"{place}: the specification of {written.name}: {type(error).__name__}: {error}") from None
     return result if isinstance(result, tuple) else (result,)
+
+
+def _of_routine(written: Written, domain: Domain, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """What another routine gives: one that is named what it is held to, one that is given what its description says."""
+    try:
+        other = find(written.given) if isinstance(written.given, str) else written.given
+    except ValueError as error:
+        raise TaskError(f"{written.name}: its specification: {error}") from None
+    assert isinstance(other, Routine)
+    contract = other.contract
+    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
+    if len(parameters) != len(arguments):
+        takes = f"takes {len(parameters)} parameters, not {len(arguments)}"
+        raise TaskError(f"{written.name}: its specification {other.name} {takes}")
+    words = [word.value if isinstance(word, Word) else word for word in arguments]
+    if isinstance(written.given, str):
+        kinds, number = [p.kind for p in parameters], len(contract.results)
+        results = specified(contract.specification, contract.direction, kinds, domain, words, number)
+    else:
+        results = _evaluated(other, domain, words)
+    return tuple(result if isinstance(result, Word) else Word(domain, result) for result in results)
+
+
+def _evaluated(routine: Routine, domain: Domain, words: Sequence[Bits]) -> list[Any]:
+    """What the first description of a routine gives, by the evaluator, which shares nothing with what lowers it."""
+    parameters = tuple(parameter(at) for at, _ in enumerate(routine.contract.parameters))
+    given = [Word(domain, word) for word in words] if isinstance(domain, BitVectors) else words
+    behind = [None] * (len(parameters) - len(words))  # the address of several results
+    try:
+        results = evaluate(Graph(parameters, routine.descriptions[0](Layout(), *parameters)), (*given, *behind))
+    except EvaluationError as error:
+        raise TaskError(f"{routine.name}: {error}") from None
+    return [result for (result,) in results]
 
 
 def _bits(specification: str | Written, result: Any) -> Bits:

@@ -38,16 +38,20 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Written:
-    """A specification, or a requirement, that its user wrote: a function over words, or another routine that is alike.
+    """A specification, or a requirement, that its user wrote: a function over words, or another routine.
+
+    A routine is meant by its description, one that is named by what it is held to.
 
     `name` is that of the routine that it belongs to, `number` tells its requirements apart; 0 is the specification.
     """
 
     name: str
-    given: Callable[..., Any] | Routine
+    given: Callable[..., Any] | Routine | str
     number: int = 0
 
     def __str__(self) -> str:
+        if isinstance(self.given, str):
+            return self.given
         if isinstance(self.given, Routine):
             return self.given.name
         said = (self.given.__doc__ or "").strip()

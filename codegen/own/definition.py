@@ -23,9 +23,10 @@ from setwise.codegen.describe.kinds import Bound, Kind
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine, Written
 from setwise.codegen.describe.values import Ray, Value, constant
+from setwise.codegen.own.reserved import reserved
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any] | str)
 
 
 _KINDS = "Board, Occupied, Empty, Square, Dir8 or Number"
@@ -40,23 +41,30 @@ class DescriptionError(ValueError):
 class Definition:
     """A function that describes a routine, or one for each direction, with what it is held to.
 
-    Raises DescriptionError for annotations that say too little.
+    Raises DescriptionError for annotations that say too little, and for names that exports could not use.
     """
 
     def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS) -> None:
+        if not inspect.isfunction(function):
+            raise TypeError(f"{function!r} is no function: describe a routine with def")
         self.function = function
         self.name = f"{_module_of(function)}:{function.__qualname__}"
         self.__doc__, self.__module__, self.__qualname__ = function.__doc__, function.__module__, function.__qualname__
-        self._isas = tuple(isas)
+        self._isas = self._known(isas)
         self._others: list[Callable[..., Any]] = []
-        self._specification: Written | str = ""
+        self._held_to: Any = None
         self._requires: list[Written | str] = []
+        self._routines: tuple[Routine, ...] = ()
         hints = self._hints()
-        names = [*inspect.signature(function).parameters]
+        names = self._names(function)
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
         self.results = self._results(hints.get("return"))
+        if not self.parameters:
+            raise self._error(f"takes nothing: give it a parameter and annotate that with {_KINDS}")
+        if self._of_ray and len(self.results) > 1:
+            raise self._error("is of a Ray and gives several boards: write -> Board, or take a Layout")
         self.__signature__ = self._signature()
 
     @property
@@ -69,20 +77,31 @@ class Definition:
 
         The words have Python's operators modulo 2**64; the function is run on integers, on arrays and on bit-vectors,
         and gives a word, or a tuple of one for each result. A function of a `Ray` has one that takes the direction's
-        name first. One that branches on its words can be checked by running, not proved. Or give another routine: then
-        both are the same for all inputs.
+        name first. One that branches on its words can be checked by running, not proved.
+
+        Or give another routine of your own: then this one does what that one's description says, for all inputs. Or
+        name one of the catalogue ("sliders.union"): then it does what that one is held to; for a function of a `Ray`
+        name a form ("kogge-stone.attacks"), each direction has its own.
         """
-        self._specification = Written(self.name, given.routine if isinstance(given, Definition) else given)
+        if not (isinstance(given, Definition | str) or callable(given)):
+            raise TypeError(f"{self.name} is held to {given!r}: give a function, a routine, or the name of one")
+        self._held_to, self._routines = given, ()
         return given
 
     def requires(self, given: F) -> F:
         """Promise what callers keep to: a predicate, written like a specification, that proofs assume."""
         self._requires.append(given if isinstance(given, str) else Written(self.name, given, len(self._requires) + 1))
+        self._routines = ()
         return given
 
     def description(self, function: F) -> F:
         """Describe the same routine in another way; the one that makes the shortest code is taken."""
+        if not inspect.isfunction(function):
+            raise TypeError(f"{function!r} is no function: describe a routine with def")
+        if len(self._names(function)) != len(self.parameters) + self._shaped:
+            raise self._error("describes the routine with other parameters: take those of the first", function=function)
         self._others.append(function)
+        self._routines = ()
         return function
 
     def __reduce__(self) -> str:
@@ -99,22 +118,34 @@ class Definition:
     @property
     def routines(self) -> tuple[Routine, ...]:
         """The routine, or all of them."""
-        return tuple(self._directed() if self._of_ray else (self._whole(),))
+        if not self._routines:
+            made = self._made(self._held_to)
+            self._routines = tuple(routine for routine in made if routine.isas)
+            if not self._routines:
+                raise self._error(f"comes for none of {', '.join(self._isas)}: add another to isas")
+        return self._routines
 
-    def _whole(self) -> Routine:
+    def _made(self, held_to: Any) -> Iterator[Routine]:
+        """The routine, or all of them, held to this."""
+        if self._of_ray:
+            yield from self._directed(held_to)
+            return
         several = (_RESULTS,) if len(self.results) > 1 else ()
         descriptions = tuple(map(self._described, self._functions))
         sets = PACKED if self._of_layout else ALL_SETS
-        return self._routine("", (*self.parameters, *several), descriptions, sets, boards=not self._of_layout)
+        parameters = (*self.parameters, *several)
+        yield self._routine("", parameters, descriptions, sets, held_to, boards=not self._of_layout)
 
-    def _directed(self) -> Iterator[Routine]:
+    def _directed(self, held_to: Any) -> Iterator[Routine]:
         sets = {**{d.name: (d,) for d in DIR8}, **DIRECTION_SETS}
         fills = [self._filled(function) for function in self._functions]
         for name, directions in sets.items():
             descriptions = tuple(along(fill, directions) for fill in fills)
             boards = len(directions) == 1
-            yield self._routine(name, self.parameters, descriptions, ALL_SETS if boards else PACKED, boards=boards)
-        yield self._routine("any", (*self.parameters, _DIR8), tuple(map(at_run_time, fills)), SCALARS, boards=False)
+            among = ALL_SETS if boards else PACKED
+            yield self._routine(name, self.parameters, descriptions, among, held_to, boards=boards)
+        parameters = (*self.parameters, _DIR8)
+        yield self._routine("any", parameters, tuple(map(at_run_time, fills)), SCALARS, held_to, boards=False)
 
     def _routine(
         self,
@@ -122,16 +153,31 @@ class Definition:
         parameters: tuple[Parameter, ...],
         descriptions: tuple[Description, ...],
         sets: Sequence[str],
+        held_to: Any,
         *,
         boards: bool,
     ) -> Routine:
         bounds = tuple(f"{p.name} below {p.below}" for p in parameters if p.below)
-        contract = Contract(parameters, self._specification, direction, self.results, (*bounds, *self._requires))
+        specification = self._written(held_to, direction)
+        contract = Contract(parameters, specification, direction, self.results, (*bounds, *self._requires))
         summary = (inspect.getdoc(self.function) or self.function.__name__).splitlines()[0].rstrip(".")
         where = f", {direction}" if direction else ""
-        source = self.name.partition(":")[0]
+        source = self.name.rpartition(":")[0]
         isas = tuple(isa for isa in self._isas if isa in sets)
         return Routine(self.name, "", direction, contract, descriptions, source, summary + where, isas, boards=boards)
+
+    def _written(self, held_to: Any, direction: str) -> Written | str:
+        """What the routine of a direction is held to; another's routine stands there without what it is held to."""
+        name = ".".join(filter(None, (self.name, direction)))
+        if isinstance(held_to, Definition):
+            others = {routine.direction: routine for routine in held_to._made(None)}
+            other = others.get(direction) or next(iter(others.values()))
+            if other.direction not in ("", direction):
+                raise self._error(f"is held to {held_to.name}, which is several routines: take a Ray here, too")
+            return Written(name, other)
+        if isinstance(held_to, str):
+            return Written(name, ".".join(filter(None, (held_to, direction))))
+        return Written(name, held_to) if held_to else ""
 
     @property
     def _functions(self) -> tuple[Callable[..., Any], ...]:
@@ -143,14 +189,16 @@ class Definition:
             returned = self._called(function, (layout, *given) if self._of_layout else given)
             results = returned if isinstance(returned, tuple) else (returned,)
             if len(results) != len(self.results):
-                raise self._error(f"gives {len(results)} results, its annotation says {len(self.results)}")
-            return tuple(self._value(result, layout) for result in results)
+                raise self._error(
+                    f"gives {len(results)} results, its annotation says {len(self.results)}", function=function
+                )
+            return tuple(self._value(result, layout, function) for result in results)
 
         return describe
 
     def _filled(self, function: Callable[..., Any]) -> Callable[..., Value]:
         def fill(ray: Ray, *values: Value) -> Value:
-            return self._value(self._called(function, (ray, *values)), Layout())
+            return self._value(self._called(function, (ray, *values)), Layout(), function)
 
         return fill
 
@@ -158,35 +206,68 @@ class Definition:
         try:
             return function(*arguments)
         except RecursionError as error:
-            raise self._error("calls itself without end: give it a case that ends", error.__traceback__) from None
-        except Exception as error:
-            told = str(error) if isinstance(error, TypeError | ValueError) else f"{type(error).__name__}: {error}"
-            raise self._error(told, error.__traceback__) from error
+            raise self._error(
+                "calls itself without end: give it a case that ends", error.__traceback__, function
+            ) from None
+        except DescriptionError:
+            raise
+        except (Exception, SystemExit) as error:
+            complaint = str(error) if isinstance(error, TypeError | ValueError) else f"{type(error).__name__}: {error}"
+            if isinstance(error, TypeError | AttributeError) and "'Value'" in complaint:
+                complaint += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
+            raise self._error(complaint, error.__traceback__, function) from error
 
-    def _value(self, result: Any, layout: Layout) -> Value:
+    def _value(self, result: Any, layout: Layout, function: Callable[..., Any]) -> Value:
         if isinstance(result, int) and not isinstance(result, bool):
             return constant(result, layout.lanes if layout.boards else 1)
         if not isinstance(result, Value):
-            raise self._error(f"gives {type(result).__name__} where a board is wanted: return what the steps made")
+            given = "nothing" if result is None else type(result).__name__
+            raise self._error(f"gives {given} where a board is wanted: return what the steps made", function=function)
         return result
 
     def _hints(self) -> dict[str, Any]:
         try:
             return typing.get_type_hints(self.function, include_extras=True)
-        except (NameError, TypeError, SyntaxError) as error:
+        except Exception as error:
             raise self._error(f"an annotation means nothing ({error}): write {_KINDS}") from None
+
+    def _known(self, isas: Sequence[str]) -> tuple[str, ...]:
+        """The instruction sets, in the order of their age."""
+        unknown = [isa for isa in isas if isa not in ALL_SETS]
+        if isinstance(isas, str) or unknown or not isas:
+            raise self._error(f'isas={isas!r}: give some of {", ".join(ALL_SETS)}, such as isas=["avx2"]')
+        return tuple(isa for isa in ALL_SETS if isa in isas)
+
+    def _names(self, function: Callable[..., Any]) -> list[str]:
+        """The names of a description's parameters, which all are plain ones."""
+        if not function.__name__.isidentifier() or not function.__name__.isascii():
+            raise self._error(
+                "has no name that listings and exports can use: write def and an ASCII name", None, function
+            )
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            raise self._error("gives no board but an iterator or a coroutine: write return", None, function)
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
+                raise self._error(f"'{parameter}' is no plain parameter: code takes each by its place", None, function)
+            if parameter.default is not parameter.empty:
+                raise self._error(f"parameter '{parameter.name}' has a default: code takes all of them", None, function)
+        return [*inspect.signature(function).parameters]
 
     def _parameter(self, name: str, hint: Any) -> Parameter:
         kind, bound = _kind_of(hint)
         if kind is None:
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}")
-        return Parameter(name, kind.kind, bound or kind.below)
+        if reserved(name) or not name.isascii() or name == self.function.__name__:
+            raise self._error(f"parameter '{name}' would clash with a word of C, Go, Rust or Zig: name it otherwise")
+        if bound and (not isinstance(bound, int) or not 0 < bound <= 1 << 63):
+            raise self._error(f"parameter '{name}' is below {bound}: give a bound from 1 to 2**63")
+        return Parameter(name, kind.kind, min(bound or kind.below, kind.below or bound))
 
     def _results(self, hint: Any) -> tuple[str, ...]:
         if _kind_of(hint)[0] is not None:
             return (self.function.__name__,)
         fields = getattr(hint, "_fields", None)
-        if isinstance(fields, tuple) and fields:
+        if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return fields
         raise self._error("says not what it gives: write -> Board, or a NamedTuple of boards for several results")
 
@@ -195,12 +276,14 @@ class Definition:
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         return inspect.Signature(taken, return_annotation=int if len(self.results) == 1 else tuple[int, ...])
 
-    def _error(self, what: str, traceback: TracebackType | None = None) -> DescriptionError:
+    def _error(
+        self, what: str, traceback: TracebackType | None = None, function: Callable[..., Any] | None = None
+    ) -> DescriptionError:
         """The error of that line of the user's file that is nearest to where it happened."""
-        code = self.function.__code__
+        code = (function or self.function).__code__
         lines = [line for frame, line in walk_tb(traceback) if frame.f_code.co_filename == code.co_filename]
-        place = f"{self.name.partition(':')[0]}:{lines[-1] if lines else code.co_firstlineno}"
-        return DescriptionError(f"{place}: {self.function.__name__}: {what}")
+        file = _shortest(code.co_filename)
+        return DescriptionError(f"{file}:{lines[-1] if lines else code.co_firstlineno}: {code.co_name}: {what}")
 
 
 def _kind_of(hint: Any) -> tuple[Kind | None, int]:
@@ -215,5 +298,11 @@ def _module_of(function: Callable[..., Any]) -> str:
     """The name by which a function's module is found again: of a program that runs, its file."""
     main = sys.modules.get("__main__")
     if function.__module__ == "__main__" and getattr(main, "__file__", None):
-        return Path(str(main.__file__)).name  # type: ignore[union-attr]
+        return _shortest(str(main.__file__))  # type: ignore[union-attr]
     return function.__module__
+
+
+def _shortest(file: str) -> str:
+    """A file's path as it is found from here."""
+    path = Path(file).absolute()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

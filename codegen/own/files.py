@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -32,12 +32,24 @@ def is_own(name: str) -> bool:
     return name.endswith(".py") or ":" in name
 
 
+def parted(name: str) -> tuple[str, str]:
+    """The file or module of a name, and the routine in it that is meant, if one is.
+
+    >>> parted("mine.py:knights"), parted("C:/mine.py"), parted("package.module:knights")
+    (('mine.py', 'knights'), ('C:/mine.py', ''), ('package.module', 'knights'))
+    """
+    if name.endswith(".py"):
+        return name, ""
+    module, _, wanted = name.rpartition(":")
+    return module, wanted
+
+
 def routines_named(name: str) -> list[Routine]:
     """The routines that a name stands for: of a file all, of a function those of its directions; a pattern chooses.
 
     ValueError in one line for a file that is not there or does not run, and for a name that it does not hold.
     """
-    module, _, wanted = name.partition(":")
+    module, wanted = parted(name)
     definitions = list(definitions_of(module))
     if not wanted:
         return [routine for definition in definitions for routine in definition.routines]
@@ -47,16 +59,16 @@ def routines_named(name: str) -> list[Routine]:
             return list(definition.routines)
     like = [r for definition in definitions for r in definition.routines if fnmatch(r.name, full)]
     if not like:
-        held = ", ".join(definition.name.partition(":")[2] for definition in definitions)
+        held = ", ".join(definition.name.rpartition(":")[2] for definition in definitions)
         raise ValueError(f"{module} has no routine '{wanted}': it has {held or 'none: write @setwise.routine'}")
     return like
 
 
 def definitions_of(module: str) -> Iterator[Definition]:
     """The definitions that a file, or a module by its name, makes itself, in its order."""
-    loaded = _file(module, hashlib.sha256(_content(module)).digest()) if module.endswith(".py") else _module(module)
-    for value in vars(loaded).values():
-        if isinstance(value, Definition) and value.function.__module__ == loaded.__name__:
+    loaded = _file(module, _content(module)) if module.endswith(".py") else _module(module)
+    for value in dict.fromkeys(value for value in vars(loaded).values() if isinstance(value, Definition)):
+        if value.function.__module__ == loaded.__name__:
             yield value
 
 
@@ -80,15 +92,13 @@ def _content(file: str) -> bytes:
 
 
 @cache
-def _file(file: str, _: bytes) -> ModuleType:
+def _file(file: str, content: bytes) -> ModuleType:
     """The module that a file of that content makes; its name is the file's, so its routines are named by it."""
-    spec = importlib.util.spec_from_file_location(file, Path(file).resolve())
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(file)
+    module.__file__ = str(Path(file).resolve())
     sys.modules[file] = module
     with _importing(str(Path(file).resolve().parent)), _complaining(file):
-        spec.loader.exec_module(module)
+        exec(compile(content, file, "exec"), module.__dict__)  # what was read, whatever stands there by now
     return module
 
 
@@ -101,12 +111,14 @@ def _module(name: str) -> ModuleType:
 
 @contextmanager
 def _importing(folder: str) -> Iterator[None]:
-    """What lies in this folder can be imported, as beside a program that Python runs."""
+    """What lies in this folder can be imported, as beside a program that Python runs; what it prints is no output."""
     sys.path.insert(0, folder)
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     finally:
-        sys.path.remove(folder)
+        if folder in sys.path:
+            sys.path.remove(folder)
 
 
 @contextmanager
@@ -117,11 +129,11 @@ def _complaining(name: str) -> Iterator[None]:
     except DescriptionError:
         raise
     except SyntaxError as error:
-        raise ValueError(f"{name}:{error.lineno}: {error.msg}") from None
+        raise ValueError(f"{error.filename or name}:{error.lineno or 1}: {error.msg}") from None
     except (Exception, SystemExit) as error:
         lines = [at.lineno for at in extract_tb(error.__traceback__) if Path(at.filename).name == Path(name).name]
         place = f"{name}:{lines[-1]}" if lines else name
-        raise ValueError(f"{place}: {type(error).__name__}: {error}") from None
+        raise ValueError(f"{place}: {type(error).__name__}{f': {error}' if str(error) else ''}") from None
 
 
 def _written_named(name: str, number: int) -> Written:

@@ -1,0 +1,35 @@
+"""Names that a parameter may not have, because exports could not call it by them."""
+
+from __future__ import annotations
+
+import re
+
+_LANGUAGES = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t compl const const_cast
+constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false float for
+friend goto if inline int int64_t linux long mutable namespace new noexcept not_eq nullptr operator or or_eq private
+protected public register reinterpret_cast restrict return short signed sizeof static static_assert static_cast
+struct switch template this thread_local throw true try typedef typeid typename uint32_t uint64_t uint8_t union unix
+unsigned using virtual void volatile wchar_t while xor xor_eq
+abstract as async await become box core crate dyn final fn impl in let loop macro match mod move mut override priv
+pub ref self std str super trait type typeof unsafe unsized use usize where yield
+addrspace align allowzero anyerror anyframe anyopaque anytype builtin callconv comptime comptime_float comptime_int
+defer errdefer error linksection noalias noinline noreturn nosuspend null opaque orelse packed resume suspend test
+undefined unreachable usingnamespace var
+any append byte cap chan clear close complex copy fallthrough func go import interface iota len make map max min nil
+package panic print println range real recover rune select string uint uint64 uintptr
+dir8 has result results
+"""
+"""Words of C and C++ (with what gcc defines), Rust, Zig and Go, each once, and names that exports have."""
+_WORDS = frozenset(_LANGUAGES.split())
+_OURS = re.compile(r"[ctvx]\d+|[iuf]\d+|setwise.*|_.*")
+"""Constants, tables, values and variables of exported source; integer types; what languages keep for themselves."""
+
+
+def reserved(name: str) -> bool:
+    """Whether a language that routines are exported to, or an export itself, has another use for the name.
+
+    >>> reserved("type"), reserved("v0"), reserved("knights")
+    (True, True, False)
+    """
+    return name.lower() in _WORDS or bool(_OURS.fullmatch(name.lower()))

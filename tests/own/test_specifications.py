@@ -1,0 +1,249 @@
+"""What a routine of one's own is held to: words, the ray-walk, the catalogue, another description; and what it requires."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+
+import setwise
+from setwise import EAST, NORT, SOUT, WEST, Board, Bound, Dir8, Empty, Number, Occupied, Ray, Square, Word
+from setwise.analysis.run.contracts import task_of
+from setwise.codegen.lower import lower
+
+
+def kinds(routine: setwise.OwnRoutine, isa: str = "x86-64") -> set[str]:
+    """The statuses of all judges."""
+    proofs = routine.prove(isa, abi="sysv")
+    return {*(row["status"] for row in proofs), *(row["status"] for row in routine.check(isa, "sysv", quick=True))}
+
+
+def attacks(ray: Ray, gen: Board, pro: Empty) -> Board:
+    """What sliders attack, by parallel prefix."""
+    gen |= pro & ray.step(gen)
+    gen |= ray.run(pro, 2) & ray.step(gen, 2)
+    return ray.step(gen | ray.run(pro, 4) & ray.step(gen, 4))
+
+
+@pytest.mark.parametrize("isa", ["x86-64", "avx2"])
+def test_a_form_of_the_catalogue_for_each_direction(isa: str) -> None:
+    mine = setwise.routine(attacks)
+    mine.specification("kogge-stone.attacks")
+    assert kinds(mine["nort"], isa) == {"proved", "passed"}
+    assert kinds(mine["soWe"], isa) == {"proved", "passed"}
+    assert "any" not in mine["any"].routine.isas
+    if isa == "x86-64":
+        assert mine["any"].prove("x86-64", abi="sysv").fine
+    else:
+        assert mine["rook"].prove("avx2", abi="sysv").fine
+
+
+def test_a_name_of_the_catalogue() -> None:
+    @setwise.routine
+    def everything(rooks: Board, bishops: Board, occupied: Occupied) -> Board:
+        found = rooks ^ rooks
+        for direction in setwise.DIR8:
+            found = found | attacks(setwise.ray(direction), rooks if direction in setwise.ROOK else bishops, ~occupied)
+        return found
+
+    everything.specification("sliders.union")
+    assert kinds(everything) == {"proved", "passed"}
+    everything.specification("kogge-stone.attacks.nort")
+    (proof,) = everything.prove("x86-64", abi="sysv")
+    assert "takes 2 parameters, not 3" in proof["reason"]
+    everything.specification("kogge-stone.attack.nort")
+    (proof,) = everything.prove("x86-64", abi="sysv")
+    assert "unknown routine 'kogge-stone.attack.nort': nearest are" in proof["reason"]
+
+
+def test_two_descriptions_are_the_same_for_all_inputs() -> None:
+    @setwise.routine
+    def king(kings: Board) -> Board:
+        sides = kings | kings.step(EAST) | kings.step(WEST)
+        return (sides | sides.step(NORT) | sides.step(SOUT)) & ~kings
+
+    @setwise.routine
+    def naive(kings: Board) -> Board:
+        found = kings ^ kings
+        for square in range(64):
+            on = kings >> square & 1
+            for file in range(max(square % 8 - 1, 0), min(square % 8 + 2, 8)):
+                for rank in range(max(square // 8 - 1, 0), min(square // 8 + 2, 8)):
+                    found = found | on << (8 * rank + file)
+        return found & ~kings
+
+    king.specification(naive)
+    assert kinds(king) == {"proved", "passed"}
+    naive.specification(king)  # each held to the other's description, not to what that is held to
+    assert kinds(king, "avx2") == {"proved", "passed"}
+
+    wrong = setwise.routine(lambda_free)
+    wrong.specification(naive)
+    assert kinds(wrong) == {"refuted", "failed"}
+
+
+def lambda_free(kings: Board) -> Board:
+    """A king that goes no way but north."""
+    return kings.step(NORT)
+
+
+def test_a_loop_of_another_description_is_gone_round() -> None:
+    @setwise.routine
+    def seven(gen: Board, pro: Empty) -> Board:
+        return setwise.repeat(7, lambda gen: gen | gen.step(NORT) & pro, gen)[0]
+
+    @setwise.routine
+    def doubled(gen: Board, pro: Empty) -> Board:
+        for n in (1, 2, 4):
+            gen, pro = gen | gen << 8 * n & pro, pro & pro << 8 * n
+        return gen
+
+    seven.specification(doubled)
+    assert kinds(seven) == {"proved", "passed"}
+    doubled.specification(seven)
+    assert kinds(doubled, "avx512") >= {"proved"}
+
+
+def test_each_direction_is_held_to_its_own() -> None:
+    one, other = setwise.routine(attacks), setwise.routine(attacks)
+    one.specification(other)
+    assert one["noWe"].prove("x86-64", abi="sysv").fine
+    assert one["queen"].prove("avx2", abi="sysv").fine
+    assert "attacks.noWe" in str(one["noWe"].routine.contract.specification)
+    single = setwise.routine(lambda_free)
+    with pytest.raises(ValueError, match="is several routines"):
+        single.specification(one) and single.routine
+
+
+def test_the_ray_walk_is_offered() -> None:
+    @setwise.routine
+    def eastward(rooks: Board, empty: Empty) -> Board:
+        return attacks(setwise.ray(EAST), rooks, empty)
+
+    eastward.specification(lambda rooks, empty: setwise.spec.attacks("east", rooks, empty))
+    assert kinds(eastward) == {"proved", "passed"}
+
+
+def test_one_that_branches_is_checked_and_not_proved() -> None:
+    @setwise.routine
+    def lowest(pieces: Board) -> Board:
+        return pieces & (pieces ^ pieces - 1)
+
+    @lowest.specification
+    def _(pieces: Word) -> Any:
+        for square in range(64):
+            if pieces >> square & 1:
+                return 1 << square
+        return 0
+
+    assert lowest.check("x86-64", "sysv", quick=True).fine
+    (proof,) = lowest.prove("x86-64", abi="sysv")
+    assert proof["status"] == "not proved"
+    assert "it can be checked by running, not proved" in proof["reason"]
+
+
+def test_one_without_is_not_proved() -> None:
+    @setwise.routine
+    def nothing_said(pieces: Board) -> Board:
+        return pieces << 8
+
+    (proof,) = nothing_said.prove("x86-64", abi="sysv")
+    assert "nothing says what it must do: write its specification" in proof["reason"]
+
+
+def test_what_is_required_is_assumed_and_kept_to() -> None:
+    @setwise.routine
+    def behind(pieces: Board, occupied: Occupied) -> Board:
+        return occupied ^ pieces
+
+    behind.specification(lambda pieces, occupied: occupied & ~pieces)
+    assert kinds(behind) == {"refuted", "failed"}
+
+    @behind.requires
+    def _(pieces: Word, occupied: Word) -> Any:
+        """every piece is on an occupied square"""
+        return pieces & ~occupied == 0
+
+    assert kinds(behind) == {"proved", "passed"}
+    assert "Requires every piece is on an occupied square." in str(behind.kernel().__doc__)
+    never = setwise.routine(lambda_free)
+    never.specification(lambda kings: kings << 8)
+    never.requires(lambda kings: kings != kings)
+    assert "no case that was drawn keeps to" in never.check("x86-64", "sysv", quick=True)[0]["reason"]
+
+
+def test_numbers_have_their_bounds() -> None:
+    @setwise.routine
+    def shifted(pieces: Board, by: Annotated[Number, Bound(8)], square: Square, towards: Dir8) -> Board:
+        return setwise.ray(towards).step(pieces) & ~(pieces << by) & ~(setwise.constant(1) << square)
+
+    @shifted.specification
+    def _(pieces: Word, by: Word, square: Word, towards: Word) -> Word:
+        ahead: Word = setwise.spec.at_run_time(setwise.spec.step)(pieces, towards)
+        return ahead & ~(pieces << by) & ~((square & 0 | 1) << square)
+
+    assert [parameter.below for parameter in shifted.parameters] == [0, 8, 64, 8]
+    (proof,) = shifted.prove("x86-64", abi="sysv")
+    assert proof["status"] == "proved"
+    with pytest.raises(ValueError, match="by is 8"):
+        shifted(1, 8, 0, 0)
+
+
+class Both(NamedTuple):
+    left: Board
+    right: Board
+
+
+@setwise.routine
+def pair(pawns: Board, targets: Board) -> Both:
+    """Captures to either side."""
+    return Both(pawns.step(NORT, WEST) & targets, pawns.step(NORT, EAST) & targets)
+
+
+@pair.specification
+def _(pawns: Word, targets: Word) -> tuple[Word, Word]:
+    return (pawns & ~setwise.FILE_A) << 7 & targets, (pawns & ~setwise.FILE_H) << 9 & targets
+
+
+@pytest.mark.parametrize("isa", ["x86-64", "sse2", "avx2"])
+def test_several_results_by_their_names(isa: str) -> None:
+    assert pair.results == ("left", "right")
+    assert kinds(pair, isa) == {"proved", "passed"}
+
+
+@pytest.mark.parametrize("isa", ["sse2", "avx2"])
+def test_several_results_of_several_boards_are_taken_apart(isa: str) -> None:
+    given = [0x1100 << at for at in range(7)]
+    both = pair.kernel(isa)(given, setwise.ALL)
+    assert both == [((board & ~setwise.FILE_A) << 7, (board & ~setwise.FILE_H) << 9) for board in given]
+
+
+def test_the_shortest_of_several_descriptions_is_taken() -> None:
+    @setwise.routine(isas=["avx2", "x86-64"])
+    def doubled(pieces: Board) -> Board:
+        return pieces.step(NORT) | pieces.step(NORT, NORT) | pieces.step(NORT, NORT, NORT)
+
+    long = doubled.count()["instructions"]
+
+    @doubled.description
+    def _(pieces: Board) -> Board:
+        once = pieces << 8
+        return once | once << 8 | once << 16
+
+    assert doubled.count()["instructions"] <= long
+    assert doubled.routine.isas == ("x86-64", "avx2")
+    assert len(doubled.routine.descriptions) == 2
+
+
+def test_a_layout_says_how_rays_lie() -> None:
+    @setwise.routine
+    def both_sides(layout: setwise.Layout, rooks: Board, empty: Empty) -> Board:
+        """Attacks along ranks and files."""
+        rays = layout.rays(setwise.ROOK)
+        return layout.union(attacks(ray, layout.board(ray, rooks), layout.board(ray, empty)) for ray in rays)
+
+    both_sides.specification("kogge-stone.attacks.rook")
+    assert both_sides.prove("avx2", abi="sysv").fine
+    assert "x86-64" in both_sides.routine.isas
+    task = task_of(lower(both_sides.routine, "avx2"))
+    assert task.expected((1, 0)) == (0x102,)
