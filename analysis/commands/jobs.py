@@ -95,7 +95,7 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
         except NotEncodable as error:
             return job, f"cannot be assembled: {error}"
         except ValueError as error:
-            return job, f"cannot be made: {error!r}"
+            return job, f"cannot be made: {str(error) or repr(error)}"
 
     yield from unrefused(attempt, jobs)
 

@@ -96,10 +96,7 @@ class Subject:
 
 
 def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:
-    """A kernel, or others' bytes in its place that are called as it is; arrays have so many boards.
-
-    Raises ValueError for several results of several boards each, which no loop is made for.
-    """
+    """A kernel, or others' bytes in its place that are called as it is; arrays have so many boards."""
     if binary is None:
         binary = binary_of(kernel)
     contract = kernel.routine.contract

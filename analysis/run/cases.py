@@ -124,7 +124,7 @@ class _Maker:
     def edges(self) -> list[Column]:
         """Extreme words in every combination; numbers that select something are drawn."""
         whole = self.of_kind("word", *_SLIDERS, *_BLOCKERS)
-        rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64).reshape(-1, len(whole))
+        rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
         words = iter(rows.T)
         return [self.bounded(p, next(words)) if p in whole else self.draw(p, len(rows)) for p in self.parameters]
 

@@ -192,7 +192,7 @@ class Definition:
                 raise self._error(
                     f"gives {len(results)} results, its annotation says {len(self.results)}", function=function
                 )
-            return tuple(self._value(result, layout, function) for result in results)
+            return tuple(_of_lanes(self._value(result, layout, function), layout) for result in results)
 
         return describe
 
@@ -284,6 +284,12 @@ class Definition:
         lines = [line for frame, line in walk_tb(traceback) if frame.f_code.co_filename == code.co_filename]
         file = _shortest(code.co_filename)
         return DescriptionError(f"{file}:{lines[-1] if lines else code.co_firstlineno}: {code.co_name}: {what}")
+
+
+def _of_lanes(value: Value, layout: Layout) -> Value:
+    """A result for every lane, where lanes are boards and it follows from numbers alone."""
+    alone = layout.boards and value.lanes == 1 < layout.lanes
+    return Value("broadcast", (value,), lanes=layout.lanes) if alone else value
 
 
 def _kind_of(hint: Any) -> tuple[Kind | None, int]:

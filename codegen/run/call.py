@@ -20,6 +20,7 @@ from setwise.codegen.run.driver import (
     GENERAL,
     ArgumentSlot,
     breaches,
+    by_case,
     driver,
     initial_context,
     passing,
@@ -88,6 +89,12 @@ class CallingSequence:
         """How many columns of arguments it takes."""
         return sum(slot.file != "results" for slot in self.arguments) - self.whole
 
+    @property
+    def interleaved(self) -> int:
+        """How many results a call writes for several boards each, result by result; else 0."""
+        written = sum(slot.words for slot in self.arguments if slot.file == "results")
+        return written // self.lanes if self.lanes > 1 else 0
+
 
 def calling_sequence(kernel: Kernel) -> CallingSequence:
     """How a kernel is called: a column for each input; the results have as many words a case as the kernel has."""
@@ -142,6 +149,9 @@ class Runner:
         addresses = [*columns, ctypes.addressof(number)] if sequence.whole else columns
         calls = 1 if sequence.whole else n // sequence.lanes
         mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(addresses)))(*addresses), results, calls))
+        if several := sequence.interleaved:
+            written = (_U64 * (n * several)).from_address(results)
+            written[:] = [*by_case(written[:], several, sequence.lanes)]
         return Violation(int(self._context[CASE_WORD]) * sequence.lanes, breaches(mask)) if mask else None
 
     def close(self) -> None:

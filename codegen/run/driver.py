@@ -62,18 +62,25 @@ _JUNK = 0x5A5A_A5A5_3C3C_C3C3
 def passing(contract: Contract, lanes: int = 1) -> tuple[tuple[ArgumentSlot, ...], ArgumentSlot | None]:
     """How a routine's arguments and its result are passed, with so many boards in a vector register (1: general ones).
 
-    The result is None where it is written through an address. Raises ValueError for several results of several boards
-    each, which nothing here takes apart.
+    The result is None where it is written through an address: then a call leaves each result's boards side by side.
     """
-    writes = contract.parameters[-1].kind == "results"
-    if writes and lanes > 1:
-        raise ValueError(f"{len(contract.results)} results of {lanes} boards each are not taken apart")
     board = ArgumentSlot("vector", lanes) if lanes > 1 else GENERAL
-    arguments = (
-        ArgumentSlot("results", len(contract.results)) if p.kind == "results" else GENERAL if p.scalar else board
-        for p in contract.parameters
-    )
-    return tuple(arguments), None if writes else board
+    written = ArgumentSlot("results", len(contract.results) * lanes)
+    arguments = tuple(written if p.kind == "results" else GENERAL if p.scalar else board for p in contract.parameters)
+    return arguments, None if written in arguments else board
+
+
+def by_case(words: Sequence[int], results: int, lanes: int) -> list[int]:
+    """What calls with so many boards each have left of several results, put so that those of a case are side by side.
+
+    >>> by_case([10, 11, 20, 21, 12, 13, 22, 23], 2, 2)
+    [10, 20, 11, 21, 12, 22, 13, 23]
+    """
+    ordered = list(words)
+    for result in range(results):
+        for lane in range(lanes):
+            ordered[lane * results + result :: results * lanes] = words[result * lanes + lane :: results * lanes]
+    return ordered
 
 
 def initial_context() -> list[int]:

@@ -14,7 +14,7 @@ from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.run.bochs import Processor, boot
 from setwise.codegen.run.boot import Buffer, Ending, Full, Image
 from setwise.codegen.run.call import CallingSequence, Violation
-from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, driver, initial_context
+from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, by_case, driver, initial_context
 
 _SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
@@ -69,6 +69,9 @@ def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[TaskResult]:
             task = placement.task
             results = left.read(placement.results, memoryview(task.results).nbytes)
             case = struct.unpack("<Q", left.read(placement.context + 8 * CASE_WORD, 8))[0] * task.sequence.lanes
+            if several := task.sequence.interleaved:
+                words = struct.unpack(f"<{len(results) // 8}Q", results)
+                results = struct.pack(f"<{len(words)}Q", *by_case(words, several, task.sequence.lanes))
             broken = _breaches(ending, placement, seconds)
             yield TaskResult(results, Violation(case, broken) if broken else None)
             done += 1

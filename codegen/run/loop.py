@@ -32,7 +32,9 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
     operands = arrays or sum(p.kind != "results" for p in parameters) + len(contract.results)
     # The frame: what the kernel finds above its return address, then the loop's own words.
     first = (convention.stack_arguments - 8) // 8 + sum(isinstance(place, int) for place in places)
-    block, kernel = first + operands, first + operands + len(contract.results)
+    written = parameters[-1].kind == "results"
+    each = lanes if written else 1
+    block, kernel = first + operands, first + operands + len(contract.results) * each
     lost = (
         [register for register in host.saved if register not in convention.saved],
         [vector(number, 128) for number in sorted(host.saved_vectors - convention.saved_vectors)],
@@ -65,12 +67,11 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
         if arrays:
             return
         results = range(len(contract.results))
-        written = parameters[-1].kind == "results"
         for number in results:
             yield move(_R10, word(_RSP, block - len(results) + number))
             if written:
-                yield move(_RAX, word(_RSP, block + number))
-            if lanes > 1:
+                yield move(_RAX, word(_RSP, block + number * each))
+            if lanes > 1 and not written:
                 yield Instruction("movq", (word(_R10, 0), vector(0, 128)))
             else:
                 yield move(word(_R10, 0), _RAX)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setwise.analysis.semantics.domains import BitVectors, Integers
-from setwise.analysis.semantics.words import DomainWord
+from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.evaluator import EvaluationError, evaluate
 from setwise.codegen.board import DIR8, Direction
@@ -69,7 +69,7 @@ def test_words_may_be_arrays_and_known_words_of_a_domain() -> None:
     for at, case in enumerate(cases):
         expected = evaluate(graph, case)
         assert [int(word[at]) for (word,) in together] == [word for (word,) in expected]
-        known = evaluate(graph, [DomainWord(Integers(), word) for word in case])
+        known = evaluate(graph, [Word(Integers(), word) for word in case])
         assert [word.value for (word,) in known] == [word for (word,) in expected]
 
 
@@ -97,7 +97,7 @@ def test_lanes() -> None:
 )
 def test_what_has_no_value_is_told_in_one_line(describe: Callable[..., tuple[Value, ...]], complaint: str) -> None:
     bit_vectors = BitVectors()
-    unknown = [DomainWord(bit_vectors, bit_vectors.variable(name, 64)) for name in "ab"]
+    unknown = [Word(bit_vectors, bit_vectors.variable(name, 64)) for name in "ab"]
     arguments = unknown if complaint == "goes round" else (5, 6)
     with pytest.raises(EvaluationError, match=complaint) as error:
         evaluate(traced(describe), arguments)
