@@ -39,6 +39,7 @@ SEED = 20050522
 _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_0101, 0x00FF_FFFF_FFFF_FF00)
 _SLIDERS, _BLOCKERS = ("board",), ("empty", "occupied")
 _CHUNK = 1 << 14
+_MOST_TOGETHER = 5  # boards whose extremes are tried in every combination
 _MOST_LANES = 8
 
 
@@ -122,9 +123,13 @@ class _Maker:
         return raywalk.DIR8 if name.lower() in ("", "any") else raywalk.directions(name)
 
     def edges(self) -> list[Column]:
-        """Extreme words in every combination; numbers that select something are drawn."""
+        """Extreme words in every combination, or many of them; numbers that select something are drawn."""
         whole = self.of_kind("word", *_SLIDERS, *_BLOCKERS)
-        rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
+        if len(whole) <= _MOST_TOGETHER:
+            rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
+        else:
+            drawn = self.words(_CHUNK * len(whole)) % np.uint64(len(_EDGES))
+            rows = np.array(_EDGES, np.uint64)[drawn].reshape(-1, len(whole))
         words = iter(rows.T)
         return [self.bounded(p, next(words)) if p in whole else self.draw(p, len(rows)) for p in self.parameters]
 
@@ -168,8 +173,12 @@ class _Maker:
                 for number in range(11):
                     direction = raywalk.NUMBERED.get(number)
                     yield self.from_square(square, rays[direction] if direction else [], number)
-            else:
+            elif self.contract.direction:
                 yield self.from_square(square, [s for ray in rays.values() for s in ray])
+            elif self.of_kind(*_BLOCKERS):  # one's own, which may be about anything
+                yield from (self.from_square(square, ray) for ray in rays.values())
+            else:
+                yield self.from_square(square, [])
 
     def from_square(self, square: int, ray: Sequence[int], number: int = 0) -> list[Column]:
         sets = self.subsets(ray)
