@@ -1,6 +1,7 @@
 """The pipeline: from a routine's description to code, through named passes.
 
     trace       the description is run on traced parameters: the graph
+
     expansion   steps, runs and paths become shifts and masks
 
     algebra     equal values are made once, masks are moved, joined and dropped
@@ -48,7 +49,8 @@ from setwise.codegen.targets import target_named
 from setwise.codegen.variants import Objective, Pipeline, best, size
 
 PIPELINE = Pipeline(
-    expansion=(trace, expansion),
+    trace=(trace,),
+    expansion=(expansion,),
     algebra=(algebra,),
     shallow=(shallowness,),
     selection=(selection,),

@@ -36,8 +36,10 @@ Objective = Callable[[Kernel], Any]
 class Pipeline(NamedTuple):
     """The passes, in the groups between which variants part."""
 
+    trace: tuple[Pass, ...]
+    """From a description to a graph, whatever its masks."""
     expansion: tuple[Pass, ...]
-    """From a description and its masks to a graph."""
+    """The graph with the masks that it wants."""
     algebra: tuple[Pass, ...]
     shallow: tuple[Pass, ...]
     """The same graph with less waiting, which is tried besides."""
@@ -123,11 +125,17 @@ def _selected(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
 @cache
 def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) -> tuple[Unit, ...]:
     """Descriptions and masks, with ranks or without, and the same with less waiting, before any target is asked."""
-    choices = product(routine.descriptions, (False, True))
-    described = [Unit(routine, layout, describe, Masks(inner, ranks)) for describe, inner in choices]
-    expanded = _different([through(pipeline.expansion, unit) for unit in described])
+    choices = product(_traced(pipeline, routine, layout), (False, True))
+    masked = [replace(unit, masks=Masks(inner, ranks)) for unit, inner in choices]
+    expanded = _different([through(pipeline.expansion, unit) for unit in masked])
     simple = [through(pipeline.algebra, unit) for unit in expanded]
     return (*simple, *(through(pipeline.shallow, unit) for unit in simple))
+
+
+@lru_cache(LATELY)
+def _traced(pipeline: Pipeline, routine: Routine, layout: Layout) -> tuple[Unit, ...]:
+    """The descriptions as graphs."""
+    return tuple(through(pipeline.trace, Unit(routine, layout, describe)) for describe in routine.descriptions)
 
 
 def _different(units: Sequence[Unit]) -> list[Unit]:

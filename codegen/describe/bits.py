@@ -25,7 +25,7 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
     ['0xffffffffffffff0f']
     """
     if value not in known:
-        for below in postorder((value,), known):
+        for below in (value,) if all(arg in known for arg in value.args) else postorder((value,), known):
             known[below] = _zero(below, known, loose)
     return known[value]
 

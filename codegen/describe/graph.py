@@ -23,6 +23,11 @@ class Graph:
         return tuple(postorder((*self.parameters, *self.results)))
 
     @cached_property
+    def operations(self) -> frozenset[str]:
+        """The operations of its values."""
+        return frozenset([value.op for value in self.order])
+
+    @cached_property
     def users(self) -> dict[Value, list[Value]]:
         """For every value the values that take it as an argument (regions count through their results)."""
         users: dict[Value, list[Value]] = {value: [] for value in self.order}
@@ -64,31 +69,38 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
     Values that are `known` already, and what only they depend on, are left out.
     """
     order: dict[Value, None] = {}
+    opened: set[Value] = set()
     stack = list(results)[::-1]
     while stack:
         value = stack[-1]
         if value in order or value in known:
             del stack[-1]
             continue
-        waiting = [below for below in dependencies(value) if below not in order and below not in known]
-        if waiting:
-            stack += waiting[::-1]
-        else:
-            del stack[-1]
-            order[value] = None
+        if value not in opened:
+            opened.add(value)
+            below = value.args if value.region is None else dependencies_of(value.region)
+            waiting = [other for other in below if other not in order and other not in known]
+            if waiting:
+                stack += waiting[::-1]
+                continue
+        del stack[-1]
+        order[value] = None
     return list(order)
 
 
 def rewrite(
     graph: Graph,
     rule: Callable[[Value, Value], Value],
-    region_rule: Callable[[Region], Region] = lambda region: region,
+    region_rule: Callable[[Region], Region] | None = None,
+    operations: Container[str] | None = None,
 ) -> Graph:
     """The graph with `rule` applied to every value, arguments first, and `region_rule` to every region.
 
     `rule` sees a value with its new arguments, and as it was before; `region_rule` sees a region with its new values.
-    Where nothing changes, it is the same graph.
+    With `operations` the rule is for values of these alone. Where nothing changes, it is the same graph.
     """
+    if operations is not None and region_rule is None and not any(op in operations for op in graph.operations):
+        return graph
     new: dict[Value, Value] = {}
     regions: dict[Region, Region] = {}
 
@@ -98,15 +110,20 @@ def rewrite(
     def region_of(old: Region) -> Region:
         if old not in regions:
             changed = old.on(now)
-            regions[old] = region_rule(old if dependencies_of(changed) == dependencies_of(old) else changed)
+            unlike = changed if dependencies_of(changed) != dependencies_of(old) else old
+            regions[old] = unlike if region_rule is None else region_rule(unlike)
         return regions[old]
 
     for value in graph.order:
         if value.region is not None:
             region = region_of(value.region)
-            new[value] = rule(value if region is value.region else replace(value, region=region), value)
+            renewed = value if region is value.region else replace(value, region=region)
         else:
-            args = now(value.args)
-            new[value] = rule(value if args == value.args else value.on(args), value)
+            renewed = value
+            for arg in value.args:
+                if new[arg] is not arg:
+                    renewed = value.on(now(value.args))
+                    break
+        new[value] = rule(renewed, value) if operations is None or value.op in operations else renewed
     parameters, results = now(graph.parameters), now(graph.results)
     return graph if (parameters, results) == (graph.parameters, graph.results) else Graph(parameters, results)

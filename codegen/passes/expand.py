@@ -121,12 +121,10 @@ def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
 def expand(graph: Graph, masks: Masks) -> Graph:
     """The graph without steps, runs and paths."""
     expansion = _Expansion(masks, demanded(graph, known=known_zero_along(graph)))
-    graph = rewrite(graph, expansion.rule)
+    graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:
         """A step that is not intersected with a propagator keeps its mask; ranks fall off by themselves."""
-        if value.op != "step":
-            return value
         ray, n = expansion.ray(value), value.attr[1]
         shifted = ray.shift(value.args[0], n)
         mask = ray.mask(n, value.lanes, ranks=shifted.op == "rotl")
@@ -135,7 +133,7 @@ def expand(graph: Graph, masks: Masks) -> Graph:
         masked: Value = shifted & mask
         return masked
 
-    return rewrite(graph, alone)
+    return rewrite(graph, alone, operations=("step",))
 
 
 def expansion(unit: Unit) -> Unit:

@@ -22,18 +22,18 @@ _SQUARE_BY_SQUARE = ("permute-bytes", "affine", "test-bytes")
 
 def fold(graph: Graph, target: Target) -> Graph:
     """The graph with every `unite` in operations of the target."""
+    if "unite" not in graph.operations:
+        return graph
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
-        if value.op != "unite":
-            return value
         (boards,) = value.args
         if boards.lanes < 8 or not all(target.has(op, boards.lanes) for op in _SQUARE_BY_SQUARE):
             return _by_halves(boards)
         bare, mask = masked_of(boards)
         return _by_squares(bare, mask) if mask and len(uses[old.args[0]]) == 1 else _by_squares(boards, (ALL,) * 8)
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, operations=("unite",))
 
 
 def _by_halves(value: Value) -> Value:

@@ -38,11 +38,29 @@ def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozens
     for item in reversed(block.items):
         if isinstance(item, PlacedRegion):
             inner, after = _region_events(item, after)
-            events = inner + events
+            events += reversed(inner)
         else:
-            events.insert(0, Event("make", after, value=item))
+            events.append(Event("make", after, value=item))
             after = (after - {item}) | _named(item.args)
-    return events, after
+    return events[::-1], after
+
+
+def _reads(block: Block, after: Iterable[Value]) -> frozenset[Value]:
+    """The values that a block, or what comes `after` it, reads from before it."""
+    reads = set(after)
+    makes: set[Value] = set()
+    for item in block.items:
+        if isinstance(item, PlacedRegion):
+            region = item.region
+            loops = region.kind == "loop"
+            reads |= _named(region.outside if loops else (*region.outside, *region.asked))
+            for body, nexts in zip(item.bodies, region.bodies, strict=True):
+                reads |= _reads(body, _named((*nexts, *region.asked) if loops else nexts))
+            makes.update(item.results, *region.phis)
+        else:
+            reads |= _named(item.args)
+            makes.add(item)
+    return frozenset(reads - makes)
 
 
 def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:
@@ -55,7 +73,7 @@ def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[
         onward = within if region.falls else beyond
         if region.kind == "loop":
             # What the body reads from outside must be there for the next round too.
-            _, reads = _events(placed.bodies[number], frozenset(_named((*region.bodies[number], *region.asked))))
+            reads = _reads(placed.bodies[number], _named((*region.bodies[number], *region.asked)))
             onward = (onward | reads) - set(region.phis[number])
         leaving = onward | _named(region.bodies[number]) | (_named(region.asked) if region.kind == "loop" else set())
         inner, reads = _events(placed.bodies[number], leaving)

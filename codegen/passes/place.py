@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from itertools import takewhile
 
 from setwise.codegen.describe.graph import Graph, dependencies, postorder
 from setwise.codegen.describe.values import Region, Value
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
+
+LATELY = 64
+"""How many graphs' blocks are kept: what a graph promises is asked before it is put in order for each convention."""
 
 Home = tuple[tuple[Region, int], ...]
 """Where a block lies: the bodies around it, outermost first."""
@@ -15,6 +19,7 @@ Home = tuple[tuple[Region, int], ...]
 _LEAVES = frozenset({"const", "param", "phi", "place"})
 
 
+@lru_cache(LATELY)
 def place(graph: Graph) -> Block:
     """Values go as far inward as their uses allow, so that a branch not taken costs nothing, but not into a loop.
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from setwise.codegen.describe.values import Value, in_register
@@ -27,10 +28,14 @@ from setwise.codegen.targets.table import Target
 Group = tuple[RegisterFile, int]
 """Values that cost the same: how many registers of a file each takes, or leaves free where that is below zero."""
 
+LATELY = 64
+"""How many orders are kept: conventions with as many registers have the same."""
+
 WIDTH = 4
 """How many instructions begin in a cycle, about: so many units for general registers, or for vectors, there are."""
 
 
+@lru_cache(LATELY)
 def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with its straight stretches of values in an order that needs fewest moves, as far as wishes go."""
     return _ordered(block, results, target, room, _Orders.best)
@@ -208,8 +213,9 @@ class _Orders:
         """
         order = list(range(len(self.stretch)))
         begins = [len(order) * eighths // 8 for eighths in range(8)]
-        other = min((self._by_height(begin) for begin in begins), key=self._cost_and_end)
-        (cost, end), (other_cost, other_end) = self._cost_and_end(order), self._cost_and_end(other)
+        cost, end = self._cost_and_end(order)
+        others = [(self._cost_and_end(other), other) for other in map(self._by_height, begins)]
+        (other_cost, other_end), other = min(others, key=itemgetter(0))
         return other if other_cost <= cost and other_end <= end - 1 else order
 
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
@@ -226,21 +232,28 @@ class _Orders:
         Whoever overwrites an argument still does, so that no move is added.
         """
         args, file, makes = self.stretch.args, self.stretch.file, self.stretch.makes
-        height = [0] * len(args)
-        for i in reversed(range(len(args))):
-            height[i] = 1 + max([height[user] for user in self.stretch.users[i]], default=0)
 
         def registers_taken(i: int, left: list[int]) -> Group:
             return file[i], makes[i] - sum([left[arg] == 1 and file[arg] == file[i] for arg in args[i]])
 
         return self._listed(
-            self._with_last_users(),
+            self._with_last_users,
             range(begin),
             registers_taken,
             lambda taken, spare: max(0, taken[1] - spare[taken[0]]),
-            [(-height[i], i) for i in range(len(args))],
+            self._from_the_highest,
         )
 
+    @cached_property
+    def _from_the_highest(self) -> list[tuple[int, int]]:
+        """The turns of the values: first what has the longest way to go."""
+        users = self.stretch.users
+        height = [0] * len(self.stretch)
+        for i in reversed(range(len(height))):
+            height[i] = 1 + max([height[user] for user in users[i]], default=0)
+        return [(-way, i) for i, way in enumerate(height)]
+
+    @cached_property
     def _with_last_users(self) -> list[tuple[int, ...]]:
         """What comes before each value: what it is made of, and the other users of an argument that it overwrites."""
         stretch = self.stretch

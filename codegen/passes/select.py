@@ -29,27 +29,28 @@ def _canonical(graph: Graph) -> Graph:
     """Constants stand second, where instructions take them."""
 
     def rule(value: Value, _: Value) -> Value:
-        if value.op in COMMUTATIVE and value.args[0].constant is not None:
+        if value.args[0].constant is not None:
             return Value(value.op, value.args[::-1], value.attr, value.lanes, value.in_place)
         return value
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, operations=COMMUTATIVE)
 
 
 def _loosen(graph: Graph, target: Target) -> Graph:
     """A shift may be a rotate where nobody looks at the bits that wrap round."""
-    if not target.has("loose-shl", 1):
+    shifts = ("shl", "shr")
+    if not target.has("loose-shl", 1) or graph.operations.isdisjoint(shifts):
         return graph
     wanted = demanded(graph, loose=True)
 
     def rule(value: Value, old: Value) -> Value:
-        if value.op not in ("shl", "shr") or value.lanes > 1:
+        if value.lanes > 1:
             return value
         if any(want & ~value.operation.of(ALL, n) for want, n in zip(wanted[old], value.attr, strict=True)):
             return value
         return Value(f"loose-{value.op}", value.args, value.attr, value.lanes, value.in_place)
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, operations=shifts)
 
 
 def _complement(graph: Graph, target: Target) -> Graph:
@@ -67,7 +68,7 @@ def _complement(graph: Graph, target: Target) -> Graph:
             return Value("xor", (value.args[0], constant(ALL, value.lanes)), None, value.lanes)
         return value
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, operations=("and", "not"))
 
 
 def _ternary(graph: Graph, target: Target) -> Graph:
@@ -113,12 +114,12 @@ def _blend(value: Value) -> Value:
 
 def _scaled_sum(graph: Graph, target: Target) -> Graph:
     """A sum with a board shifted by 1 to 3, which has no other use, in one address."""
-    if not target.has("scaled-sum", 1):
+    if not target.has("scaled-sum", 1) or "add" not in graph.operations:
         return graph
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
-        if value.op == "add" and value.lanes == 1:
+        if value.lanes == 1:
             for at in (1, 0):
                 shifted, other = value.args[at], value.args[1 - at]
                 small = shifted.op == "shl" and 1 <= shifted.attr[0] <= 3
@@ -126,7 +127,7 @@ def _scaled_sum(graph: Graph, target: Target) -> Graph:
                     return Value("scaled-sum", (other, shifted.args[0]), shifted.attr)
         return value
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, operations=("add",))
 
 
 def _tables(graph: Graph) -> tuple[Graph, tuple[Datum, ...]]:
@@ -180,6 +181,8 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
     for value, found in uses.items():
         if value.op == "load" and value.lanes > 1 and all(position(user, value) is not None for user in found):
             eager.add(value)
+    if not eager:
+        return graph
 
     def rule(value: Value, old: Value) -> Value:
         if value in eager or not any(arg in eager for arg in old.args):

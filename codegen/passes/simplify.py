@@ -15,6 +15,8 @@ from setwise.codegen.passes.carried import carry_less
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.unit import Unit
 
+Rule = Callable[[Graph], Graph]
+
 
 def share(graph: Graph) -> Graph:
     """Equal operations on equal arguments become one value; a copy stays a variable of its own."""
@@ -28,10 +30,21 @@ def share(graph: Graph) -> Graph:
     return rewrite(graph, rule)
 
 
-def fold(graph: Graph) -> Graph:
-    """Operations on constants, and those that change nothing, vanish."""
+def fold(graph: Graph, unfolded: set[Value]) -> Graph:
+    """Operations on constants, and those that change nothing, vanish.
+
+    `unfolded` remembers the values that stay as they are.
+    """
 
     def rule(value: Value, old: Value) -> Value:
+        if value in unfolded:
+            return value
+        folded = rule_once(value)
+        if folded is value:
+            unfolded.add(value)
+        return folded
+
+    def rule_once(value: Value) -> Value:
         if value.op == "broadcast" and value.args[0].op == "not":
             # Many lanes have and-not, or three-input logic: there the complement costs nothing.
             return ~value.on(value.args[0].args)
@@ -83,8 +96,6 @@ def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
         )
 
     def rule(value: Value, old: Value) -> Value:
-        if value.op not in ("and", "or"):
-            return value
         bare, mask = masked_of(value)
         if mask is not None and is_within(bare, mask, known):
             return bare
@@ -100,7 +111,7 @@ def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
                 return bare if value.op == "and" else bare & constant(mask)
         return value
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, operations=("and", "or"))
 
 
 def group_masks(graph: Graph) -> Graph:
@@ -127,6 +138,8 @@ def group_masks(graph: Graph) -> Graph:
             groups.setdefault(mask, []).append(leaf)
         if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
             grouped[root] = groups
+    if not grouped:
+        return graph
     new: dict[Value, Value] = {}
 
     def rule(value: Value, old: Value) -> Value:
@@ -203,21 +216,43 @@ def _meet(changes: Iterable[int], bits: Lanes) -> bool:
 
 def simplify(graph: Graph, *, loose: bool = False) -> Graph:
     """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates."""
+    unfolded: set[Value] = set()
     known: dict[Value, Lanes] = {}
+    left_alone: dict[Rule, Graph] = {}
 
-    def tidy(untidy: Graph) -> Graph:
-        return move_masks(share(fold(carry_less(untidy))), known)
+    def folded(before: Graph) -> Graph:
+        return fold(before, unfolded)
 
-    def grouped_and_dropped(before: Graph) -> Graph:
-        grouped = group_masks(before)
-        grouped = grouped if grouped is before else tidy(grouped)
-        dropped = drop_unseen(grouped, loose)
-        return dropped if dropped is grouped else tidy(dropped)
+    def moved(before: Graph) -> Graph:
+        return move_masks(before, known)
+
+    def dropped(before: Graph) -> Graph:
+        return drop_unseen(before, loose)
+
+    def applied(rule: Rule, before: Graph) -> Graph:
+        """The graph after a rule that has not left it alone already, or made it and would find nothing more."""
+        if left_alone.get(rule) is before:
+            return before
+        after = rule(before)
+        if after is before or rule in (share, dropped):
+            left_alone[rule] = after
+        return after
+
+    def tidy(graph: Graph) -> Graph:
+        for rule in (carry_less, folded, share, moved):
+            graph = applied(rule, graph)
+        return graph
+
+    def grouped_and_dropped(graph: Graph) -> Graph:
+        for rule in (group_masks, dropped):
+            after = applied(rule, graph)
+            graph = after if after is graph else tidy(after)
+        return graph
 
     return _settled(_settled(graph, tidy), grouped_and_dropped)
 
 
-def _settled(graph: Graph, rules: Callable[[Graph], Graph]) -> Graph:
+def _settled(graph: Graph, rules: Rule) -> Graph:
     while (now := rules(graph)) is not graph and now.shape != graph.shape:
         graph = now
     return now

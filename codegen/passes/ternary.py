@@ -14,6 +14,9 @@ from setwise.codegen.describe.values import Value, permuted
 
 Cut = tuple[Value, ...]
 
+MOST_CUTS = 16
+"""How many cuts of a value its users go on from: a long chain over a few leaves has as many as values."""
+
 
 def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
     """The graph with `ternary` values, their truth table as attribute, where they replace two operations or more.
@@ -46,7 +49,7 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
             continue
         best[value] = min(priced, key=lambda pair: (pair[0], len(pair[1])))
         if len(uses[value]) == 1:
-            inside[value] = fit
+            inside[value] = fit[:MOST_CUTS]
 
     def rule(value: Value, old: Value) -> Value:
         if old not in best:

@@ -14,8 +14,8 @@ from operator import itemgetter
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.stretch import Stretch
 
-EFFORT = 1 << 15
-"""How many positions of windows are judged for one order, at most; what is found until then is taken."""
+EFFORT = 1 << 14
+"""How many positions of windows are judged for one order; what is best by then is taken. The catalogue needs 6,000."""
 
 Spare = dict[RegisterFile, list[int]]
 """How many registers of each file are left behind each position; fewer than none where values crowd."""
@@ -48,7 +48,7 @@ class Line:
         self.effort = EFFORT
         self.moves = [False] * len(order)
         self.spare: Spare = {file: [0] * len(order) for file in dict.fromkeys(stretch.file)}
-        self._take(self._judged(0, self.order))
+        self._take(self._judged(0, self.order, stretch.uses()))
 
     def improve(self, least: int) -> None:
         """Meet one wish after the other, always the one that spares most, while the cost is above `least`."""
@@ -98,28 +98,32 @@ class Line:
         end = max(rank[i] for i in moved) + 1
         if not others:
             return _Window(begin, end, [], [], {})
-        return self._judged(begin, [*moved, *(i for i in self.order[begin:end] if i not in moved)])
+        order = [*moved, *(i for i in self.order[begin:end] if i not in moved)]
+        return self._judged(begin, order, self._left(begin, order))
 
-    def _judged(self, begin: int, order: list[int]) -> _Window:
-        """What the positions from `begin` on cost in that order."""
-        self.effort -= len(order)
+    def _left(self, begin: int, order: list[int]) -> dict[int, int]:
+        """For what those positions read how many still need it there: from `begin` on, and after the stretch."""
         stretch, rank = self.stretch, self.rank
-        left: dict[int, int] = {}
-        for arg in (arg for i in order for arg in stretch.args[i]):
-            if arg not in left:
-                left[arg] = (arg in stretch.stays) + sum(rank[user] >= begin for user in stretch.users[arg])
+        read = dict.fromkeys([arg for i in order for arg in stretch.args[i]])
+        return {arg: (arg in stretch.stays) + sum([rank[user] >= begin for user in stretch.users[arg]]) for arg in read}
+
+    def _judged(self, begin: int, order: list[int], left: list[int] | dict[int, int]) -> _Window:
+        """What the positions from `begin` on cost in that order, where so many still need each value."""
+        self.effort -= len(order)
+        stretch = self.stretch
+        args, files, makes, overwritable = stretch.args, stretch.file, stretch.makes, stretch.overwritable
         spare = {file: behind[begin - 1] if begin else stretch.spare[file] for file, behind in self.spare.items()}
         behind: Spare = {file: [] for file in spare}
         moves = []
         for i in order:
-            for arg in stretch.args[i]:
+            for arg in args[i]:
                 left[arg] -= 1
                 if not left[arg]:
-                    spare[stretch.file[arg]] += 1
-            overwritable = stretch.overwritable[i]
-            moves.append(bool(overwritable) and all(left[arg] for arg in overwritable))
-            if stretch.makes[i]:
-                spare[stretch.file[i]] -= 1
+                    spare[files[arg]] += 1
+            needed = overwritable[i]
+            moves.append(bool(needed) and all(left[arg] for arg in needed))
+            if makes[i]:
+                spare[files[i]] -= 1
             for file, rooms in behind.items():
                 rooms.append(spare[file])
         return _Window(begin, begin + len(order), order, moves, behind)

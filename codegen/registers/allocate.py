@@ -55,16 +55,16 @@ def allocate(
     cheapest: list[dict[tuple[Registers, tuple[Registers, ...], int], int]] = [{} for _ in range(len(points) + 2)]
     ticket = count()
     heap = [
-        (bounds[0] + start.cost, 0, next(ticket), start)
+        (bounds[0] + start.cost, 0, next(ticket), start, start[:3])
         for start in _starts(choices, tuple(entry), Assignment((*entry.values(),)))
     ]
     closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
     while heap:
-        _, behind, _, before = heappop(heap)
+        _, behind, _, before, key = heappop(heap)
         at = -behind
         if at > len(points):
             return _allocated(before, closed < 0)
-        if at <= closed or cheapest[at].get(before[:3], before.cost) < before.cost:
+        if at <= closed or cheapest[at].get(key, before.cost) < before.cost:
             continue
         expanded[at] += 1
         if expanded[at] > share:
@@ -77,12 +77,12 @@ def allocate(
         else:
             following = at_region(choices, before, points[at])
         known = cheapest[at + 1]
+        bound = bounds[at + 1] if at < len(points) else 0
         for after in following:
-            key = after[:3]
-            if key not in known or after.cost < known[key]:
-                known[key] = after.cost
-                bound = bounds[at + 1] if at < len(points) else 0
-                heappush(heap, (bound + after.cost, -(at + 1), next(ticket), after))
+            key, cost = after[:3], after.cost
+            if cost < known.get(key, cost + 1):
+                known[key] = cost
+                heappush(heap, (bound + cost, behind - 1, next(ticket), after, key))
     raise OutOfRegisters("more values are needed at once than there are registers: carry fewer from round to round")
 
 

@@ -62,6 +62,7 @@ class Choices:
 
     def __init__(self, machine: Machine, wants: dict[Value, int], ends: int) -> None:
         self.machine = machine
+        self.preserved = machine.preserved
         self.wants = wants
         self.wanted = together(wants.values())
         self._fixed = self.wanted | ends
@@ -72,9 +73,10 @@ class Choices:
     ) -> tuple[tuple[int, int], ...]:
         """Registers where a new value may go and their costs, the free ones that are alike represented by the first."""
         key = (value.file, self.wants.get(value), taken, saved, also)
-        if key not in self._known:
-            self._known[key] = tuple(self._candidates(*key))
-        return self._known[key]
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = tuple(self._candidates(*key))
+        return known
 
     def _candidates(
         self, file: RegisterFile, want: int | None, taken: int, saved: int, also: tuple[int, ...]
@@ -120,43 +122,56 @@ class Choices:
                 for alternative in alternatives
             ]
         assignments: list[Assignment] = []
-        for row in filter(None, point.alternatives):
-            starts = [before]
+        for row in point.alternatives:
             if "cl" in row[0].row.spelt and registers[row[0].reads[1]] != RCX:
-                starts = self._count_in_rcx(before, point, row[0].reads[1])
-            for start in starts:
-                for alternative in row:
-                    assignments += self._assignments_with(alternative, start, point)
+                for start in self._count_in_rcx(before, point, row[0].reads[1]):
+                    self._make_by(row, start, tuple([start.registers[at] for at in point.kept]), point, assignments)
+            else:
+                self._make_by(row, before, kept, point, assignments)
         return assignments
 
-    def _assignments_with(self, alternative: Alternative, before: Assignment, point: Point) -> list[Assignment]:
-        """The value made by one alternative, in each register that it may have."""
-        value, registers = point.value, before.registers
-        kept = tuple([registers[at] for at in point.kept])
+    def _make_by(
+        self,
+        row: tuple[Alternative, ...],
+        before: Assignment,
+        kept: Registers,
+        point: Point,
+        assignments: list[Assignment],
+    ) -> None:
+        """Adds the assignments in which a row has made the value, by each order of arguments, wherever it may be."""
+        value, registers, saved = point.value, before.registers, before.saved
         busy = together(kept)
         left = registers[point.left] if point.left is not None else None
-
-        reading = [registers[at] for at in alternative.reads]
-        chosen: list[tuple[int, int, tuple[Move, ...]]] = []
-        if alternative.row.tied:
-            first = reading[0]
-            if not busy >> first & 1:
-                chosen.append((first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
-            if busy >> first & 1 or value in self.wants:
-                for register, cost in self.candidates(value, busy | together(reading[1:]), before.saved):
-                    if register != first:
-                        move = (register, first, alternative.value.args[0].lanes)
-                        chosen.append((register, cost + EXTRA, (move,)))
-        else:
-            dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == value.file}
-            candidates = self.candidates(value, busy, before.saved, also=tuple(sorted(dying)))
-            chosen += [(register, cost, ()) for register, cost in candidates]
-        assignments = []
-        for register, cost, moves in chosen:
-            cost += 2 * DEPARTURE if left is not None and register != left else 0
-            items = partial(self._written, point, registers, alternative, register, moves)
-            assignments.append(before.then((*kept, register), cost, items, self.machine.to_save(register)))
-        return assignments
+        chosen: list[tuple[int, int, tuple[Move, ...]]]
+        for alternative in row:
+            reading = [registers[at] for at in alternative.reads]
+            if alternative.row.tied:
+                chosen = []
+                first = reading[0]
+                if not busy >> first & 1:
+                    chosen.append((first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
+                if busy >> first & 1 or value in self.wants:
+                    for register, cost in self.candidates(value, busy | together(reading[1:]), saved):
+                        if register != first:
+                            move = (register, first, alternative.value.args[0].lanes)
+                            chosen.append((register, cost + EXTRA, (move,)))
+            else:
+                dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == point.file}
+                candidates = self.candidates(value, busy, saved, also=tuple(sorted(dying)))
+                chosen = [(register, cost, ()) for register, cost in candidates]
+            for register, cost, moves in chosen:
+                if left is not None and register != left:
+                    cost += 2 * DEPARTURE
+                assignments.append(
+                    Assignment(
+                        (*kept, register),
+                        before.headers,
+                        saved | (1 << register & self.preserved),
+                        before.cost + cost,
+                        partial(self._written, point, registers, alternative, register, moves),
+                        before,
+                    )
+                )
 
     def _count_in_rcx(self, before: Assignment, point: Point, at: int) -> list[Assignment]:
         """A shift count moved into rcx, whoever was there moved away."""

@@ -7,7 +7,7 @@ is a number there, its place in REGISTERS, so that a set of registers is an inte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from setwise.codegen.describe.operations import WRITES
@@ -86,7 +86,9 @@ class Point:
     left: int | None = None
     """Where in `live` the variable stands that the event's value is a new state of, as the description has it."""
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
-    """What can make the event's value: for each row of the target the orders of arguments."""
+    """What can make the event's value: for each row of the target that can the orders of arguments."""
+    file: RegisterFile = "general"
+    """Where the event's value goes."""
 
     @property
     def value(self) -> Value:
@@ -115,10 +117,11 @@ def lay_out(
     headers: list[tuple[Value, ...]] = []
     for event in events:
         header = headers[-1] if headers else ()
-        point = _laid_out(event, live, header)
-        if event.kind == "make":
-            point = _with_alternatives(point, target, constant)
-        elif event.kind == "enter":
+        if event.value is not None:
+            point = _making(event, event.value, live, header, _alternatives(event.value, live, target, constant))
+        else:
+            point = _laid_out(event, live, header)
+        if event.kind == "enter":
             headers.append(point.following)
         elif event.kind == "exit":
             headers.pop()
@@ -127,16 +130,25 @@ def lay_out(
     return points
 
 
+def _making(
+    event: Event,
+    value: Value,
+    live: tuple[Value, ...],
+    header: tuple[Value, ...],
+    alternatives: tuple[tuple[Alternative, ...], ...],
+) -> Point:
+    if value.op == "done":
+        return Point(event, live, header, (), ())
+    kept = tuple([at for at, other in enumerate(live) if other in event.after])
+    following = (*[live[at] for at in kept], *(() if value.op in WRITES else (value,)))
+    left = live.index(value.args[0]) if value.in_place and value.args and value.args[0] in live else None
+    return Point(event, live, header, following, kept, left, alternatives, value.file)
+
+
 def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) -> Point:
     region = event.region
     kept = tuple(at for at, value in enumerate(live) if value in event.after)
     following = tuple(live[at] for at in kept)
-    if event.kind == "make":
-        assert event.value is not None
-        if event.value.op == "done":
-            return Point(event, live, header, (), ())
-        new = (event.value,) if event.value.op not in WRITES else ()
-        return Point(event, live, header, (*following, *new), kept)
     assert region is not None
     if event.kind == "enter":
         return Point(event, live, header, (*following, *region.phis[0]), kept)
@@ -153,9 +165,10 @@ def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) 
     return Point(event, live, header, following, tuple(where[value] for value in following))
 
 
-def _with_alternatives(point: Point, target: Target, constant: Callable[[Value, Row], Operand]) -> Point:
-    value = point.value
-    where = {live: at for at, live in enumerate(point.live)}
+def _alternatives(
+    value: Value, live: tuple[Value, ...], target: Target, constant: Callable[[Value, Row], Operand]
+) -> tuple[tuple[Alternative, ...], ...]:
+    where = {value: at for at, value in enumerate(live)}
     by_row = []
     for row in target.rows_for(value):
         orders = reordered(value) if row.tied else (value,)
@@ -164,9 +177,9 @@ def _with_alternatives(point: Point, target: Target, constant: Callable[[Value, 
             letters = tuple(zip("abc", ordered.args, strict=False))
             if any(not in_register(arg) and not row.folds(letter) for letter, arg in letters):
                 continue
-            operands = tuple(None if arg.constant is None else constant(arg, row) for arg in ordered.args)
-            reads = tuple(where[arg] for arg in ordered.args if in_register(arg))
+            operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
+            reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
             alternatives.append(Alternative(row, ordered, number > 0, reads, operands))
-        by_row.append(tuple(alternatives))
-    left = where.get(value.args[0]) if value.in_place and value.args else None
-    return replace(point, left=left, alternatives=tuple(by_row))
+        if alternatives:
+            by_row.append(tuple(alternatives))
+    return tuple(by_row)

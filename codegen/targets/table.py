@@ -109,11 +109,22 @@ class Target:
             rows[row.op] = (*rows.get(row.op, ()), row)
         return rows
 
+    @cached_property
+    def _by_file(self) -> dict[tuple[str, str], tuple[Row, ...]]:
+        """The rows of each operation in the registers of a file."""
+        rows: dict[tuple[str, str], tuple[Row, ...]] = {}
+        for row in self.rows:
+            rows[row.op, row.file] = (*rows.get((row.op, row.file), ()), row)
+        return rows
+
     def rows_for(self, value: Value) -> tuple[Row, ...]:
         """The rows that can make this value."""
         file = "vector" if value.lanes > 1 or any(arg.lanes > 1 for arg in value.args) else "general"
-        rows = self.by_operation.get(value.op, ())
-        return tuple(row for row in rows if row.file == file and (row.when is None or row.when(value)))
+        rows = self._by_file.get((value.op, file), ())
+        for row in rows:
+            if row.when is not None:
+                return tuple([row for row in rows if row.when is None or row.when(value)])
+        return rows
 
     def has(self, op: str, lanes: int) -> bool:
         """Whether some row makes that operation for so many lanes."""
