@@ -30,8 +30,9 @@ cmp {a},{c}; cmovb {a},{b}|test {a},{a}; cmovs {a},{b}|cmp {a},{c}; sbb {b},{b}|
 popcnt {a},{c}|tzcnt {a},{c}|bsf {da},{dc}|pext {a},{c},{b}|andn {a},{c},{b}|cmp {a},{b}; jb 1f; 1:
 mov [rsp-8],{a}|mov {a},[rsp-8]|mov [rsp-12],{da}|mov {a},[rsp-20]|push {c}; pop {a}|push [rsp-16]; pop {a}
 vmovq xmm0,{c}; vpaddq xmm0,xmm0,xmm0; vmovq {a},xmm0
-kxorq k1,k1,k1; vmovdqu64 xmm0{{k1}}{{z}},[{c}]|kxorq k1,k1,k1; vmovdqu64 [{c}+8*{b}]{{k1}},xmm0
-kxorq k1,k1,k1; vpaddq zmm0{{k1}},zmm0,[{c}]|mov {da},1; kmovb k1,{da}; vmovdqu64 ymm0{{k1}}{{z}},[rsp-8]
+knotq k2,k1; kandq k2,k2,k1; vmovdqu64 ymm0{{k2}}{{z}},[rsp+16]
+knotq k2,k1; kandq k2,k2,k1; vpaddq zmm0{{k2}},zmm0,[rsp]
+knotq k2,k1; kandq k2,k2,k1; vmovdqu64 [rip+9f]{{k2}},xmm0|mov {da},1; kmovb k1,{da}; vmovdqu64 ymm0{{k1}}{{z}},[rsp-8]
 and {da},3; kmovb k1,{da}; vmovdqu64 ymm0{{k1}}{{z}},[rip+9f]|and {da},3; lea {b},[rip+9f]; mov {b},[{b}+8*{a}]
 lea {a},[rip+9f]; lea {b},[rsp-16]; sub {a},{b}; mov {a},[{a}+{b}]
 """
