@@ -93,6 +93,10 @@ def _lanes(graph: Graph, target: Target) -> Graph:
             return Value("splat", (Value("from-general", value.args, lanes=2),), lanes=lanes)
         if value.op == "select" and target.has("blend", lanes):
             return _blend(value)
+        if value.op == "select" and sum(arg.constant is not None for arg in value.args) > 1:
+            # Three-input logic takes one constant.
+            mask, chosen, other = value.args
+            return chosen & mask | other & ~mask
         return value
 
     return rewrite(graph, rule)
@@ -104,8 +108,10 @@ def _blend(value: Value) -> Value:
     picks = tuple(lane != 0 for lane in mask.attr)
     scalars = [v.args[0].args[0] for v in (chosen, other) if v.op == "splat" and v.args[0].op == "from-general"]
     if len(scalars) == 2 and value.lanes <= 4:
+        if value.lanes == 2:
+            scalars = [scalars[0 if pick else 1] for pick in picks]
         pair = Value("insert", (Value("from-general", (scalars[0],), lanes=2), scalars[1]), lanes=2)
-        if picks == (True, False):
+        if value.lanes == 2:
             return pair
         order = sum((0 if pick else 1) << 2 * at for at, pick in enumerate(picks))
         return Value("permute", (Value("as-wide", (pair,), lanes=value.lanes),), order, value.lanes)

@@ -15,7 +15,7 @@ from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.routine import Contract, Parameter, Routine, Written
-from setwise.codegen.describe.values import CompassRay, Condition, Ray, Value, constant
+from setwise.codegen.describe.values import CompassRay, Condition, Ray, Value, constant, make
 from setwise.codegen.passes.trace import trace
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets import ALL_SETS, PACKED
@@ -44,6 +44,8 @@ class RandomDescription:
         parameters = [Parameter(f"p{i}", "board") for i in range(boards)]
         if self.kind == "scalar" and random.random() < 0.3:
             parameters.append(Parameter("toward", "dir8", 8))
+        elif self.kind == "scalar" and random.random() < 0.2:
+            parameters[-1] = Parameter("square", "square", 64)
         results = random.choice((2, 3)) if self.kind != "boards" and random.random() < 0.25 else 1
         if results > 1:
             parameters.append(Parameter("results", "results"))
@@ -111,6 +113,8 @@ class Writer:
             common += [("repeated", 1), ("rounds", 1), ("branch", 1), ("switched", 1)]
         if self.kind != "boards":
             common += [("shifted", 2), ("product", 1), ("looked_up", 1)]
+        else:
+            common += [("bytewise", 1)]
         if self.dir8 is not None:
             common += [("toward", 4)]
         if self.kind == "packed":
@@ -195,6 +199,12 @@ class Writer:
     def product(self, pool: list[Value]) -> Value:
         return self.pick(pool) * self.random.choice((3, 0x0101_0101, 0x0101_0101_0101_0101, 1 << 31, ALL))
 
+    def bytewise(self, pool: list[Value]) -> Value:
+        if self.random.random() < 0.9:
+            return self.joined(pool)  # bytes are for vectors alone: most descriptions are for all sets
+        right = self.constant() if self.random.random() < 0.3 else self.pick(pool)
+        return make(self.random.choice(("add-bytes", "sub-bytes")), self.pick(pool), right)
+
     def stepped(self, pool: list[Value]) -> Value:
         return CompassRay((self.direction(),)).step(self.pick(pool), self.random.randint(1, 7))
 
@@ -251,7 +261,7 @@ class Writer:
             case _:
                 return self.cycle_along(ray, pool)
 
-    def looked_up(self, pool: list[Value]) -> Value:
+    def looked_up(self, pool: Sequence[Value]) -> Value:
         size, bits = self.random.choice((1, 4, 8)), self.random.randint(1, 6)
         entries = [self.random.getrandbits(8 * size) for _ in range(1 << bits)]
         index = self.pick(pool)
@@ -294,6 +304,8 @@ class Writer:
 
     def asked(self, pool: list[Value]) -> Value:
         """A value that decides: one board where lanes are boards is none, so there a number is."""
+        if self.kind == "scalar" and self.random.random() < 0.3:
+            return self.looked_up(pool)
         return self.pick(pool) if self.kind != "boards" else constant(self.random.randrange(3))
 
     def rounds(self, pool: list[Value]) -> Value:
@@ -320,12 +332,14 @@ class Writer:
 
     def spread(self, pool: list[Value]) -> Value:
         directions = self.random.sample(DIR8, self.random.choice((2, 4, 8, 8)))
-        seed = self.random.getrandbits(32)
+        seed, drawn = self.random.getrandbits(32), (self.random.random(), self.random.random())
 
         def along(ray: CompassRay) -> Value:
             """The same statements for each ray, however many directions it has."""
             writer = Writer(Random(seed), self.layout, self.dir8, self.kind)
-            mine = [self.layout.board(ray, writer.pick(pool)) for _ in range(2)]
+            pro = self.layout.board(ray, writer.pick(pool))
+            rooks, bishops = (writer.constant() if n < 0.1 else writer.pick(pool) for n in drawn)
+            mine = [self.layout.sliders(ray, rooks, bishops), pro]
             for _ in range(writer.random.randint(1, 3)):
                 made = writer.cycle_along(ray, mine) if writer.random.random() < 0.7 else writer.alone_along(ray, mine)
                 mine.append(made if writer.random.random() < 0.5 else made | mine[-1])
