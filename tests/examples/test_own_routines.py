@@ -1,0 +1,256 @@
+"""The examples of routines of one's own: short, proved on every set, refuted where broken, known to every command."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from setwise.analysis.code.count import count
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.main import main
+from setwise.codegen.lower import lower
+from setwise.codegen.own.files import routines_named
+from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import PACKED
+from tests.conftest import require_module, require_tool
+
+HERE = Path(__file__).parent
+EMPTY = "0xffff00ffffffffff"  # all but the seventh rank
+
+runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+
+
+class Example(NamedTuple):
+    """A routine of the file, what it is run on, how many instructions it takes at most by set, and what breaks it."""
+
+    routine: str
+    arguments: tuple[str, ...]
+    instructions: dict[str, int]
+    line: str
+    broken: str
+    isa: str = "x86-64"
+    """A set for which the broken line is taken."""
+
+    @property
+    def file(self) -> str:
+        """The file."""
+        return next(file for file, example in EXAMPLES.items() if example is self)
+
+    @property
+    def name(self) -> str:
+        """How commands name it: by its file, where that holds no other."""
+        return f"{self.file}:{self.routine}" if "." in self.routine else self.file
+
+
+EXAMPLES = {
+    "knights.py": Example(
+        "knight_attacks",
+        ("b1,g1",),
+        {"x86-64": 26, "bmi2": 26, "sse2": 26, "avx2": 19, "avx512": 14, "gfni": 14},
+        "(WEST, SOUT)]",
+        "(WEST, WEST)]",
+    ),
+    "pawns.py": Example(
+        "pawns",
+        ("a2,e4",),
+        {"x86-64": 17, "bmi2": 17, "sse2": 17, "avx2": 14, "avx512": 12, "gfni": 12},
+        "white.step(NOEA) | white.step(NOWE)",
+        "white.step(NOEA) | white << 7",
+    ),
+    "king.py": Example(
+        "king_zone",
+        ("e1",),
+        {"x86-64": 14, "bmi2": 14, "sse2": 15, "avx2": 12, "avx512": 9, "gfni": 9},
+        "zone.step(NORT, NORT)",
+        "zone.step(NORT, NORT, NORT)",
+    ),
+    "xrays.py": Example(
+        "xrays.queen",
+        ("d1", "d3", EMPTY),
+        {"x86-64": 263, "bmi2": 226, "avx2": 69, "avx512": 31, "gfni": 29},
+        "first = own & ",
+        "first = ",
+    ),
+    "twice.py": Example(
+        "attacked_twice",
+        ("a1", "c1", EMPTY),
+        {"x86-64": 174, "bmi2": 150, "sse2": 172, "avx2": 134, "avx512": 102, "gfni": 102},
+        "twice |= once & attacks",
+        "twice |= once ^ attacks",
+    ),
+    "checkers.py": Example(
+        "jumps",
+        ("a1", "b2,d4,f4", "c3,e5,g3"),
+        {"x86-64": 74, "bmi2": 67, "sse2": 73, "avx2": 60, "avx512": 50, "gfni": 50},
+        "range(3):\n        reached |= empty",
+        "range(2):\n        reached |= empty",
+    ),
+    "othello.py": Example(
+        "mobility",
+        ("d4,e5", "d5,e4"),
+        {"x86-64": 141, "bmi2": 124, "avx2": 40, "avx512": 33, "gfni": 33},
+        "(left.run(line, 2), 2), (left.run(line, 2), 2))",
+        "(left.run(line, 2), 2))",
+    ),
+    "othello_rays.py": Example(
+        "mobility.queen",
+        ("d4,e5", "d5,e4"),
+        {"x86-64": 160, "bmi2": 134, "avx2": 44, "avx512": 22, "gfni": 21},
+        "(pair, 2), (pair, 2)",
+        "(pair, 2)",
+    ),
+    "othello_best.py": Example(
+        "mobility",
+        ("d4,e5", "d5,e4"),
+        {"x86-64": 136, "bmi2": 110, "avx2": 39, "avx512": 22, "gfni": 21},
+        "left.step(own) | right.step(own)",
+        "left.step(own)",
+        "avx2",
+    ),
+}
+FILES = sorted(path.name for path in HERE.glob("*.py") if not path.name.startswith("test_"))
+
+SLOW = pytest.mark.slow
+
+
+def quickly(*files: str) -> pytest.MarkDecorator:
+    """Each example, those that are not named in the slow tests."""
+    slow = {file: () if file in files else (SLOW,) for file in EXAMPLES}
+    return pytest.mark.parametrize(
+        "example", [pytest.param(EXAMPLES[file], id=file, marks=slow[file]) for file in slow]
+    )
+
+
+each = quickly(*EXAMPLES)
+a_few = quickly("knights.py", "king.py", "othello.py", "othello_best.py")
+
+
+@pytest.fixture(autouse=True)
+def beside_the_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands run where the files are."""
+    monkeypatch.chdir(HERE)
+
+
+def test_every_file_is_here() -> None:
+    assert sorted(EXAMPLES) == FILES
+
+
+@each
+def test_it_imports_setwise_alone_and_is_short(example: Example) -> None:
+    text = Path(example.file).read_text("utf-8")
+    named = {alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for alias in node.names}
+    named |= {node.module or "" for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
+    assert named <= {"setwise", "typing"}
+    descriptions = text.count("@setwise.routine") + text.count(".description")
+    assert len(text.splitlines()) < 25 * descriptions
+
+
+def instructions(example: Example, isa: str) -> int:
+    (routine,) = routines_named(f"{example.file}:{example.routine}")
+    return count(binary_of(lower(routine, isa))).instructions
+
+
+@a_few
+def test_its_instructions(example: Example) -> None:
+    assert instructions(example, "avx2") <= example.instructions["avx2"]
+
+
+@SLOW
+@each
+def test_its_instructions_on_every_set(example: Example) -> None:
+    (routine,) = routines_named(f"{example.file}:{example.routine}")
+    assert set(routine.isas) == example.instructions.keys() >= set(PACKED)
+    longer = {isa: made for isa, most in example.instructions.items() if (made := instructions(example, isa)) > most}
+    assert longer == {}
+
+
+@a_few
+def test_it_is_proved(example: Example, capsys: pytest.CaptureFixture[str]) -> None:
+    require_module("bitwuzla")
+    assert main(["prove", f"{example.file}:{example.routine}", "--isa", "avx2", "--abi", "sysv", "--lanes", "4"]) == 0
+    assert "avx2, 4 lanes, sysv: proved" in capsys.readouterr().out
+
+
+@SLOW
+@each
+def test_all_of_it_is_proved(example: Example, capsys: pytest.CaptureFixture[str]) -> None:
+    require_module("bitwuzla")
+    assert main(["prove", example.file]) == 0
+    assert re.search(r"(\d+) kernels: \1 proved, 0 refuted, 0 not proved", capsys.readouterr().out)
+
+
+@a_few
+def test_a_broken_copy_is_refuted(
+    example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require_module("bitwuzla")
+    text = Path(example.file).read_text("utf-8")
+    assert text.count(example.line) == 1
+    monkeypatch.chdir(tmp_path)
+    Path(example.file).write_text(text.replace(example.line, example.broken), "utf-8")
+    assert main(["prove", f"{example.file}:{example.routine}", "--isa", example.isa, "--abi", "sysv"]) == 1
+    assert "confirmed by running it" in capsys.readouterr().out
+
+
+COMMANDS = {
+    "list": "list {file}",
+    "listing": "listing {name} --isa avx512",
+    "count": "count {name} --isa avx2 --json",
+    "compare": "compare {name} {name} --isa bmi2",
+    "run": "run {name} {arguments}",
+    "trace": "trace {name} {arguments} --registers",
+    "check": "check {name} --isa avx2 --quick",
+    "cost": "cost {name} --isa avx2",
+    "bench": "bench {name} --isa bmi2 --patience 1",
+}
+
+
+@runs
+@pytest.mark.parametrize("command", [pytest.param(name, marks=(SLOW,) * (name == "bench")) for name in COMMANDS])
+@quickly("knights.py")
+def test_every_command_takes_it_by_its_file(example: Example, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    require_module("numpy")
+    words = COMMANDS[command].format(file=example.file, name=example.name, arguments=" ".join(example.arguments))
+    assert main(words.split()) == 0
+    assert example.routine in capsys.readouterr().out
+
+
+@runs
+@quickly("knights.py")
+def test_it_is_exported_and_the_export_verified(
+    example: Example, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require_module("bitwuzla")
+    folder = str(tmp_path / "out")
+    assert main(["export", example.name, "--isa", "bmi2,avx2", "--format", "c", "-o", folder]) == 0
+    assert " kernels, proved" in capsys.readouterr().out
+    assert main(["verify", folder, "--run-descriptions"]) == 0
+    assert ": all fine" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("optimised", ["-O2", pytest.param("-O3", marks=SLOW)])
+@pytest.mark.parametrize("file", ["othello.py", pytest.param("othello_best.py", marks=SLOW)])
+def test_the_c_of_the_rules_is_the_same(
+    file: str, optimised: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What gcc makes of othello.c meets the specification that the example's kernels are proved to meet."""
+    require_module("bitwuzla")
+    built = str(tmp_path / "othello.o")
+    subprocess.run([require_tool("gcc"), optimised, "-c", "othello.c", "-o", built], check=True)
+    assert main(["prove", "--object", built, "--symbol", "mobility", "--spec", f"{file}:mobility"]) == 0
+    assert f"mobility as {file}:mobility, sysv: proved" in capsys.readouterr().out
+
+
+def test_c_that_breaks_the_rules_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    require_module("bitwuzla")
+    wraps = Path("othello.c").read_text().replace("along(own, inner, 7)", "along(own, other, 7)")
+    (tmp_path / "wraps.c").write_text(wraps)
+    built = str(tmp_path / "wraps.o")
+    subprocess.run([require_tool("gcc"), "-O2", "-c", str(tmp_path / "wraps.c"), "-o", built], check=True)
+    assert main(["prove", "--object", built, "--symbol", "mobility", "--spec", "othello.py:mobility"]) == 1
+    assert "refuted: mobility is wrong" in capsys.readouterr().out

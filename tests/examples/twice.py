@@ -1,0 +1,21 @@
+import setwise
+from setwise import BISHOP, ROOK, Board, Empty, fills, ray, spec
+
+
+@setwise.routine
+def attacked_twice(rooks: Board, bishops: Board, empty: Empty) -> Board:
+    """Squares that sliders attack from two directions or more."""
+    once = twice = 0
+    for sliders, directions in ((rooks, ROOK), (bishops, BISHOP)):
+        for direction in directions:
+            attacks = fills.kogge_stone.attacks(ray(direction), sliders, empty)
+            twice |= once & attacks
+            once |= attacks
+    return twice
+
+
+@attacked_twice.specification
+def _(rooks, bishops, empty):
+    rays = spec.rays(rooks, bishops, empty)
+    counts = [sum(board >> square & 1 for board in rays) for square in range(64)]
+    return setwise.union((count >= 2) << square for square, count in enumerate(counts))
