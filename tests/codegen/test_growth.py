@@ -1,0 +1,177 @@
+"""Growth: what making code takes grows with a description's length, and no depth of it is too deep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from setwise.codegen.board import DIR8
+from setwise.codegen.describe.control import repeat
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.convention import SYSV
+from setwise.codegen.passes import live, simplify
+from setwise.codegen.passes.place import place
+from setwise.codegen.passes.simplify import drop_unseen
+from setwise.codegen.passes.stretch import Stretch
+from setwise.codegen.passes.wishes import EFFORT, Line
+from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import ALL_SETS
+from setwise.codegen.targets.general import X86_64
+from tests.codegen.programs import Description, native, oracle, routine
+
+LONG = 1500
+SQUARES = (1 << 64) - 1
+Step = Callable[[Value, Value, Value, int], Value]
+"""From what there is so far, from two boards and a number to what comes next."""
+
+CHAINS: dict[str, Step] = {
+    "sums": lambda x, a, b, i: (x ^ b, x + a, x << 1, x & b, x | a, x - b)[i % 6],
+    "unions": lambda x, a, b, i: x | b << i % 60 + 1,
+    "union of masked": lambda x, a, b, i: (x | a >> i % 50 + 1) & ~(1 << i % 64),
+    "masks that nobody sees": lambda x, a, b, i: x >> 1 & SQUARES >> 1 + i % 2,
+    "fills": lambda x, a, b, i: x | x.step(DIR8[i % 8]) & b,
+    "logic of three boards": lambda x, a, b, i: (x ^ a, x & b, x | a)[i % 3],
+}
+
+TWO_DEEP = ("union of masked", "masks that nobody sees", "fills")
+"""Those whose step is two operations deep."""
+
+
+def chain(step: Step, length: int) -> Description:
+    """Each step made of the one before."""
+
+    def describe(a: Value, b: Value) -> tuple[Value, ...]:
+        x = a
+        for i in range(length):
+            x = step(x, a, b, i)
+        return (x,)
+
+    return describe
+
+
+def expressions(length: int, seed: int) -> Description:
+    """Random operations on the boards made last."""
+
+    def describe(*boards: Value) -> tuple[Value, ...]:
+        random = Random(seed)
+        made = list(boards)
+        for _ in range(length):
+            x, y = random.choices(made[-6:], k=2)
+            number = random.randrange(1, 64)
+            choices: tuple[Callable[[], Value], ...] = (
+                lambda x=x, y=y: x & y,
+                lambda x=x, y=y: x | y,
+                lambda x=x, y=y: x ^ y,
+                lambda x=x, y=y: x + y,
+                lambda x=x, y=y: x - y,
+                lambda x=x: ~x,
+                lambda x=x, number=number: x << number,
+                lambda x=x, number=number: x >> number,
+                lambda x=x, number=number: x & SQUARES // number,
+                lambda x=x, number=number: x.step(DIR8[number % 8]),
+            )
+            made.append(random.choice(choices)())
+        union = made[-1]
+        for board in made[-6:-1]:
+            union ^= board
+        return (union,)
+
+    return describe
+
+
+def on_every_set(describe: Description, parameters: int) -> Routine:
+    """A routine whose lanes are boards, where a set has lanes."""
+    return replace(routine(describe, parameters), isas=ALL_SETS, boards=True)
+
+
+def checked(kernel: Kernel, describe: Description, parameters: int) -> None:
+    """What the kernel of one board gives here is what the description gives on constants."""
+    if kernel.layout.lanes == 1 and runnable():
+        boards = [Random(place).getrandbits(64) for place in range(parameters)]
+        assert native(kernel)(*boards) == oracle(describe, boards)
+
+
+PAIRS = [(isa, kind) for isa in ALL_SETS for kind in CHAINS]
+TURNS = [(isa, [*CHAINS][at % len(CHAINS)]) for at, isa in enumerate(ALL_SETS)]
+
+
+@pytest.mark.parametrize(("isa", "kind"), TURNS)
+def test_long_chains_are_made(isa: str, kind: str) -> None:
+    describe = chain(CHAINS[kind], LONG // 2 if kind in TWO_DEEP else LONG)
+    checked(lower(on_every_set(describe, 2), isa), describe, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("isa", "kind"), [pair for pair in PAIRS if pair not in TURNS])
+def test_all_long_chains_are_made(isa: str, kind: str) -> None:
+    test_long_chains_are_made(isa, kind)
+
+
+@pytest.mark.parametrize(
+    "isa", [pytest.param(isa, marks=pytest.mark.slow) if isa != "bmi2" else isa for isa in ALL_SETS]
+)
+def test_a_thousand_random_operations_are_made(isa: str) -> None:
+    describe = expressions(1000, seed=1)
+    checked(lower(on_every_set(describe, 4), isa), describe, 4)
+
+
+def calls(monkeypatch: pytest.MonkeyPatch, module: object, name: str, work: Callable[[], object]) -> int:
+    """How often the work calls a function of a module."""
+    function = getattr(module, name)
+    count = 0
+
+    def counted(*args: object, **keywords: object) -> object:
+        nonlocal count
+        count += 1
+        return function(*args, **keywords)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, counted)
+        work()
+    return count
+
+
+def test_masks_that_nobody_sees_vanish_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searches(length: int) -> int:
+        boards = parameter(0), parameter(1)
+        graph = Graph(boards, chain(CHAINS["masks that nobody sees"], length)(*boards))
+        return calls(monkeypatch, simplify, "demanded", lambda: drop_unseen(graph))
+
+    assert searches(400) == searches(40) < 10
+
+
+def test_what_lives_in_nested_loops_is_found_by_going_through_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def blocks(depth: int) -> int:
+        def body(x: Value, y: Value, inner: int = depth) -> tuple[Value, ...]:
+            if inner:
+                x, y = repeat(2, lambda *carried: body(*carried, inner=inner - 1), x, y)
+            return x + y, y ^ x << 1
+
+        boards = parameter(0), parameter(1)
+        results = body(*boards)
+        block = place(Graph(boards, results))
+        return calls(monkeypatch, live, "_events", lambda: live.live_events(block, results))
+
+    assert [blocks(depth) for depth in (0, 1, 4, 12)] == [1, 2, 5, 13]
+
+
+def test_wishes_are_judged_by_windows() -> None:
+    """Where values are used near where they are made, twice as many take about twice the work; never above EFFORT."""
+
+    def judged(length: int) -> int:
+        boards = tuple(parameter(at) for at in range(4))
+        graph = Graph(boards, expressions(length, seed=2)(*boards))
+        values = [item for item in place(graph).items if isinstance(item, Value)]
+        line = Line(Stretch(values, graph.results, X86_64, len(SYSV.scratch)), range(len(values)))
+        line.improve(0)
+        assert line.effort > -len(values)
+        return EFFORT - line.effort
+
+    assert judged(800) < 3 * judged(400) < 9 * judged(200)
