@@ -2,7 +2,7 @@
 
 A block with other commands than setwise's own is a session: it runs in a directory of its own, from first command to
 last, and `$ cat FILE` stands for the file that a reader would write. A block under `<!-- slow -->` runs in `make check`
-only; so do all of a page's lines of Python.
+only; so do all of a page's lines of Python, which may need modules: `<!-- needs NAME... -->`.
 """
 
 import doctest
@@ -20,7 +20,7 @@ from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from tests.conftest import require_tool
+from tests.conftest import require_module, require_tool
 from tests.test_layers import ORDER
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +78,7 @@ SESSIONS = [
     if block.session
 ]
 PYTHON = [
-    pytest.param(page, id=page.stem, marks=SLOW if "<!-- slow -->\n```python" in text else ())
+    pytest.param(page, id=page.stem, marks=SLOW if re.search(r"<!-- slow -->\n(<!-- .* -->\n)?```python", text) else ())
     for page, text in ((page, page.read_text("utf-8")) for page in PAGES)
     if "\n>>> " in text
 ]
@@ -92,6 +92,9 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("page", PYTHON)
 def test_python_examples(page: Path) -> None:
+    for modules in re.findall(r"^<!-- needs (.*) -->$", page.read_text("utf-8"), re.MULTILINE):
+        for name in modules.split():
+            require_module(name)
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8", optionflags=FLAGS)
     assert tried > 0
     assert failed == 0
