@@ -14,11 +14,11 @@ from functools import partial
 
 from setwise.analysis.code.decode import Decoded, Mem, signed
 from setwise.analysis.proof.invariants import Invariant, InvariantSource, LoopHead, Variable, word_of
-from setwise.analysis.proof.memory import GapError
+from setwise.analysis.proof.memory import Byte, GapError
 from setwise.analysis.proof.pointers import Pointer
 from setwise.analysis.proof.solver import Model
 from setwise.analysis.proof.symbolic import Explorer, Path, Program, Stop, Ways
-from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.domains import Bits, identical
 
 
 class Loops:
@@ -180,10 +180,14 @@ class Loops:
         known = {offset + at for offset, width in words for at in range(width // 8)}
         for base, cells in back.space.cells.items():
             content = start.space.cells[base].content
-            changed = {at for at, byte in cells.content.items() if content.get(at) != byte}
+            changed = {at for at, byte in cells.content.items() if not _is_same(content.get(at), byte)}
             if changed - (known if base == start.space.stack else set()):
                 return False
         return registers
+
+
+def _is_same(one: Byte | None, other: Byte) -> bool:
+    return one is not None and identical(one[0], other[0]) and one[1:] == other[1:]
 
 
 def _width(variable: Variable) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from setwise.analysis.semantics.domains import Bits, BitVectors
+from setwise.analysis.semantics.domains import Bits, BitVectors, identical
 
 _WORD = (1 << 64) - 1
 _DEEPEST = 12  # sums of sums of sums: each may go two ways
@@ -79,7 +79,7 @@ class Addresses(BitVectors):
             case ("BV_CONCAT", int() as a, Distance(form="half") as b) if a == 0 and operands[0][1] == 32:
                 return replace(b, form="zeros")
             case ("BV_CONCAT", a, Distance(form="half") as b) if operands[0][1] == 32 and not isinstance(a, int):
-                if a == self._sign(self._flat(b)):
+                if identical(a, self._sign(self._flat(b))):
                     return replace(b, form="signed")
             case ("BV_EXTRACT", Distance(form="signed" | "zeros") as a) if indices == (31, 0):
                 return replace(a, form="half")

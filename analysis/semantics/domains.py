@@ -98,7 +98,7 @@ class Domain:
         """`a` where the condition is 1, else `b`."""
         if isinstance(condition, int):
             return a if condition else b
-        return a if _identical(a, b) else self._term("ITE", (condition, 1), (a, width), (b, width))
+        return a if identical(a, b) else self._term("ITE", (condition, 1), (a, width), (b, width))
 
     def undefined(self, usual: Bits, width: int) -> Bits:
         """What no manual promises; where all values are known, what processors usually leave."""
@@ -214,12 +214,12 @@ class BitVectors(Domain):
                     return other
                 if isinstance(known, int) and known == ones ^ neutral and kind != "BV_ADD":
                     return self._term("BV_NOT", (other, width)) if kind == "BV_XOR" else known
-        if kind in ("BV_AND", "BV_OR", "BV_XOR", "BV_SUB", "BV_COMP") and _identical(a, b):
+        if kind in ("BV_AND", "BV_OR", "BV_XOR", "BV_SUB", "BV_COMP") and identical(a, b):
             return a if kind in ("BV_AND", "BV_OR") else int(kind == "BV_COMP")
         return None
 
 
-def _identical(a: Bits, b: Bits) -> bool:
+def identical(a: Bits, b: Bits) -> bool:
     """Whether both are the same number or the same term; two terms may be equal all the same."""
     return a is b or (type(a) is type(b) and bool(a == b))
 

@@ -468,3 +468,25 @@
     sub rax, rdi
     xor rax, rsi
     ret
+#= halves_of_addresses: an address put together from its own lower half
+    mov [rsp-8], edi
+    lea rcx, [rip+1f]
+    mov [rsp-16], ecx
+    mov [rsp-12], ecx
+    mov rcx, [rsp-16]
+    nort
+    add rax, rcx
+    ret
+1:  .quad 0
+#= halves_of_entries: an entry of a table above itself
+    .pushsection .rodata.halves_of_entries,"a",@progbits
+    .balign 4
+10: .long 1f-10b
+    .popsection
+    mov ecx, [rip+10b]
+    mov [rsp-16], ecx
+    mov [rsp-12], ecx
+    mov rcx, [rsp-16]
+    nort
+    add rax, rcx
+1:  ret

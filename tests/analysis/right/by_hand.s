@@ -471,6 +471,21 @@ hidden_word: .quad 0
 2:  cmp rdx, rcx
     jne 1b
     ret
+#= pointers_spilled spec=kogge-stone.attacks.nort.batch: a round leaves an address on the stack
+    lea rcx, [rdi+8*rcx]
+1:  cmp rdi, rcx
+    jae 2f
+    mov [rsp-8], rdi
+    mov rax, [rdi]
+    mov r8, [rsi]
+    attacks
+    mov rdi, [rsp-8]
+    mov [rdx], rax
+    add rdi, 8
+    add rsi, 8
+    add rdx, 8
+    jmp 1b
+2:  ret
 #= masked_nowhere: a masked load of no element, of an address that is a board
     nort
     kxorb k1, k1, k1
