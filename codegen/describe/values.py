@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import permutations
-from operator import or_
+from operator import index, or_
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -31,6 +31,9 @@ from setwise.codegen.describe.operations import COMMUTATIVE, Operation, operatio
 from setwise.codegen.machine.code import RegisterFile
 
 Lanes = tuple[int, ...]
+
+
+_NO_NUMBER = "a traced value is not yet a number, so Python's if and while cannot ask it: use when, while_ or switch"
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -80,9 +83,15 @@ class Value:
         return int(self.attr[0])
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            "a traced value is not yet a number, so Python's if and while cannot ask it: use when, while_ or switch"
-        )
+        raise TypeError(_NO_NUMBER)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same value; with a number a TypeError, for that would be asked of a number."""
+        if isinstance(other, int):
+            raise TypeError(_NO_NUMBER)
+        return self is other
+
+    __hash__ = object.__hash__
 
     def on(self, args: tuple[Value, ...]) -> Value:
         """The same operation on other arguments."""
@@ -227,7 +236,7 @@ class Region:
 
 def constant(number: int | Lanes, lanes: int = 1) -> Value:
     """A constant: one number for every lane, or a number a lane."""
-    numbers = (number,) * lanes if isinstance(number, int) else tuple(number)
+    numbers = number if isinstance(number, tuple) else (index(number),) * lanes
     return Value("const", attr=tuple(n & ALL for n in numbers), lanes=len(numbers))
 
 
@@ -335,7 +344,7 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
         if count.constant is None:
             return make(op + "v", value, count)
         count = count.number & 63
-    counts = (count,) * value.lanes if isinstance(count, int) else count
+    counts = count if isinstance(count, tuple) else (index(count),) * value.lanes
     if len(counts) != value.lanes:
         raise ValueError(f"{len(counts)} counts are given for {value.lanes} lanes: give one for each, or one for all")
     if op != "rotl" and min(counts) < 0:

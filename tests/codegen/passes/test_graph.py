@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -308,6 +309,16 @@ def test_an_if_on_a_traced_value_names_the_remedy() -> None:
         bool(parameter(0))
     with pytest.raises(TypeError, match=r"when, while_ or switch"):
         _ = 1 if parameter(0) & 1 else 0
+    for comparison in (operator.eq, operator.ne):
+        with pytest.raises(TypeError, match=r"when, while_ or switch"):
+            comparison(parameter(0), 0)
+
+
+@pytest.mark.parametrize("number", [1.5, "1", None])
+def test_what_is_no_whole_number_goes_with_no_board(number: object) -> None:
+    for operation in (operator.and_, operator.lshift):
+        with pytest.raises(TypeError, match="integer"):
+            operation(parameter(0), number)
 
 
 def test_a_traced_value_has_no_number() -> None:
