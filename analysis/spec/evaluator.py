@@ -35,11 +35,13 @@ class EvaluationError(ValueError):
     """A description that has no value here; the message is one line."""
 
 
-def evaluate(graph: Graph, arguments: Sequence[Word | Lanes]) -> tuple[Lanes, ...]:
+def evaluate(
+    graph: Graph, arguments: Sequence[Word | Lanes], possible: Callable[[Word], bool] | None = None
+) -> tuple[Lanes, ...]:
     """The results for these arguments, each with a word for every lane; what is put into memory is a result as well.
 
     An argument is a word, or a word for each of its lanes; None for an address. Raises EvaluationError for arrays in
-    memory, and for a loop of which the words do not say when it ends.
+    memory, and for a loop of which the words do not say when it ends; `possible` may say whether such a word may be 1.
 
     >>> from setwise.codegen.describe.values import parameter
     >>> squares = parameter(0)
@@ -48,7 +50,7 @@ def evaluate(graph: Graph, arguments: Sequence[Word | Lanes]) -> tuple[Lanes, ..
     """
     words = [argument if isinstance(argument, tuple) else (argument,) for argument in arguments]
     known = [lane for lanes in words for lane in lanes if lane is not None]
-    evaluator = _Evaluator(known[0] ^ known[0] if known else 0)
+    evaluator = _Evaluator(known[0] ^ known[0] if known else 0, possible or _nobody_knows)
     scope: Scope = ChainMap(dict(zip(graph.parameters, words, strict=True)))
     return tuple(evaluator.lanes(result, scope) for result in graph.results)
 
@@ -56,8 +58,8 @@ def evaluate(graph: Graph, arguments: Sequence[Word | Lanes]) -> tuple[Lanes, ..
 class _Evaluator:
     """Evaluates in scopes; `zero` is a word like the arguments."""
 
-    def __init__(self, zero: Word) -> None:
-        self.zero = zero
+    def __init__(self, zero: Word, possible: Callable[[Word], bool]) -> None:
+        self.zero, self.possible = zero, possible
 
     def lanes(self, value: Value, scope: Scope) -> Lanes:
         """The value's lanes, those of what it depends on first."""
@@ -176,12 +178,17 @@ class _Evaluator:
             following, inner = self._body(region, 0, carried, scope)
             carried = _chosen(running, following, carried)
             running = running & self._holds(region.condition, inner)
-            ended = known_number(running) == 0 if known_number(running) is not None else _all_zero(running)
-            if ended is None:
-                raise EvaluationError("how often a loop goes round is known only when it runs")
-            if ended:
+            if not self._goes_on(running):
                 return carried
         raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} rounds")
+
+    def _goes_on(self, running: Word) -> bool:
+        """Whether the word is 1, or may be for some."""
+        known = known_number(running)
+        if known is not None:
+            return known == 1
+        some = getattr(getattr(running, "value", running), "any", None)
+        return self.possible(running) if some is None else bool(some())
 
     def _switch(self, region: Region, carried: tuple[Lanes, ...], scope: Scope) -> tuple[Lanes, ...]:
         assert region.index is not None
@@ -211,10 +218,8 @@ def known_number(word: Word) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _all_zero(words: Word) -> bool | None:
-    """Whether no word of an array is other than 0; None of a word that is no array."""
-    some = getattr(getattr(words, "value", words), "any", None)
-    return None if some is None else not some()
+def _nobody_knows(_: Word) -> bool:
+    raise EvaluationError("how often a loop goes round is known only when it runs")
 
 
 def _needs(value: Value) -> tuple[Value, ...]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
+from time import monotonic
 from typing import Any
 
+from setwise.analysis.proof.pointers import Addresses
+from setwise.analysis.proof.solver import Solver
+from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import ALL, DIR8, Direction
 from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
@@ -20,6 +24,8 @@ from setwise.codegen.passes.trace import trace
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets import ALL_SETS, PACKED
 
+SECONDS = 5.0
+"""How long one question may take; sums and products are hard on a solver."""
 KINDS = ("scalar", "boards", "packed")
 NUMBERS = (0, 1, 3, 0xFF, 0x7E7E_7E7E_7E7E_7E7E, 0xFEFE_FEFE_FEFE_FEFE, 1 << 31, (1 << 31) - 1, 1 << 63, ALL, ALL ^ 6)
 
@@ -69,7 +75,21 @@ class RandomDescription:
     def specification(self, *words: Any) -> tuple[Any, ...]:
         """The results as the evaluator has them."""
         addresses = (None,) * (len(self.graph.parameters) - len(words))
-        return tuple(word for (word,) in evaluate(self.graph, (*words, *addresses)))
+        return tuple(word for (word,) in evaluate(self.graph, (*words, *addresses), _possible))
+
+
+@lru_cache(2)
+def _solver(domain: Addresses) -> Solver:
+    return Solver(domain)
+
+
+def _possible(word: Word) -> bool:
+    """Whether a bit-vector of 64 bits may be 1, the unknowns being anything."""
+    domain = word.domain
+    assert isinstance(domain, Addresses)
+    solver = _solver(domain)
+    solver.until = monotonic() + SECONDS
+    return solver.possible([domain.extract(word.value, 0, 1, 64)])
 
 
 def described(seed: int) -> tuple[RandomDescription, str, str]:
