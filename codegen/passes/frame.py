@@ -8,6 +8,10 @@ from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.machine.code import Code, Instruction, Item, Memory, Operand, Register, vector
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.operands import ARGUMENT, RSP
+from setwise.codegen.targets.table import Refused
+
+PAGE = 4096
+"""How many bytes of stack a routine takes at most: Windows wants more to be probed, and a thread need not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,11 @@ class Frame:
         taken = self.vectors_start + 16 * len(self.vectors)
         return taken + (8 + 8 * len(self.pushed) + taken) % 16
 
+    @property
+    def size(self) -> int:
+        """Bytes from the return address down."""
+        return self.room + 8 * len(self.pushed)
+
 
 def with_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bool) -> tuple[Item, ...]:
     """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp.
@@ -51,11 +60,10 @@ def with_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bo
     the result itself lies in one.
     """
     dirty = _writes_upper_half(items) and not wide_result
-    depth = frame.room + 8 * len(frame.pushed)
 
     def placed(operand: Operand) -> Operand:
         if isinstance(operand, Memory) and operand.symbol == ARGUMENT:
-            return replace(operand, base=RSP, symbol=None, displacement=depth + operand.displacement)
+            return replace(operand, base=RSP, symbol=None, displacement=frame.size + operand.displacement)
         return operand
 
     body = tuple(
@@ -83,9 +91,14 @@ def _writes_upper_half(items: tuple[Item, ...]) -> bool:
 
 
 def framing(unit: Unit) -> Unit:
-    """The pass: the code, with the data that it reads."""
+    """The pass: the code, with the data that it reads; Refused where it needs more stack than a routine takes."""
     wide_result = any(result.lanes > 2 for result in unit.graph.results if result.op not in WRITES)
     frame = Frame(unit.allocated.saved, unit.spilled.slots)
+    if frame.size > PAGE:
+        raise Refused(
+            f"{unit.routine.name} needs {frame.size:,} bytes of stack for what waits there, and a routine takes "
+            f"{PAGE:,} at most: let fewer values be needed at once, or take fewer lanes"
+        )
     items = with_frame(unit.allocated.items, frame, "avx" in unit.target.features, wide_result)
     read = {o.symbol for item in items if isinstance(item, Instruction) for o in item.operands if isinstance(o, Memory)}
     # A constant whose instructions all took it as an immediate lies nowhere.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,12 +25,42 @@ class Event:
 
 def live_events(block: Block, results: Iterable[Value]) -> list[Event]:
     """The events of a routine's outermost block, which must leave `results`."""
-    return _events(block, frozenset(_named(tuple(results))))[0]
+    return _events(block, _named(results))[0]
 
 
-def _named(values: Sequence[Value]) -> set[Value]:
+def in_registers(values: Iterable[Value]) -> Iterator[Value]:
     """The values that need a register: all but constants; for a place in memory those that say where it is."""
-    return set(filter(in_register, values)).union(*(value.args for value in values if value.op == "place"))
+    for value in values:
+        if value.op == "place":
+            yield from value.args
+        elif in_register(value):
+            yield value
+
+
+def asked_first(region: Region) -> tuple[Value, ...]:
+    """What decides how control enters a region."""
+    return (*(region.asked if region.kind == "when" else ()), *region.outside[len(region.inits) :])
+
+
+def asked_last(region: Region) -> tuple[Value, ...]:
+    """What decides at the end of a loop's body whether it is run again."""
+    return region.asked if region.kind == "loop" else ()
+
+
+def reads(event: Event) -> tuple[Value, ...]:
+    """The values whose registers an event reads."""
+    region = event.region
+    if event.value is not None:
+        return tuple(in_registers(event.value.args))
+    if region is not None and event.kind == "enter":
+        return tuple(in_registers((*region.inits, *asked_first(region))))
+    if region is not None and event.kind == "leave":
+        return tuple(in_registers((*region.bodies[event.number], *asked_last(region))))
+    return ()
+
+
+def _named(values: Iterable[Value]) -> frozenset[Value]:
+    return frozenset(in_registers(values))
 
 
 def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:
@@ -45,22 +75,21 @@ def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozens
     return events[::-1], after
 
 
-def _reads(block: Block, after: Iterable[Value]) -> frozenset[Value]:
+def _read_from_before(block: Block, after: Iterable[Value]) -> frozenset[Value]:
     """The values that a block, or what comes `after` it, reads from before it."""
-    reads = set(after)
+    read = set(after)
     makes: set[Value] = set()
     for item in block.items:
         if isinstance(item, PlacedRegion):
             region = item.region
-            loops = region.kind == "loop"
-            reads |= _named(region.outside if loops else (*region.outside, *region.asked))
+            read |= _named((*region.inits, *asked_first(region)))
             for body, nexts in zip(item.bodies, region.bodies, strict=True):
-                reads |= _reads(body, _named((*nexts, *region.asked) if loops else nexts))
+                read |= _read_from_before(body, _named((*nexts, *asked_last(region))))
             makes.update(item.results, *region.phis)
         else:
-            reads |= _named(item.args)
+            read |= _named(item.args)
             makes.add(item)
-    return frozenset(reads - makes)
+    return frozenset(read - makes)
 
 
 def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[Event], frozenset[Value]]:
@@ -73,18 +102,17 @@ def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[
         onward = within if region.falls else beyond
         if region.kind == "loop":
             # What the body reads from outside must be there for the next round too.
-            reads = _reads(placed.bodies[number], _named((*region.bodies[number], *region.asked)))
-            onward = (onward | reads) - set(region.phis[number])
-        leaving = onward | _named(region.bodies[number]) | (_named(region.asked) if region.kind == "loop" else set())
-        inner, reads = _events(placed.bodies[number], leaving)
-        within = (reads | onward) - set(region.phis[number])
+            read = _read_from_before(placed.bodies[number], _named((*region.bodies[number], *asked_last(region))))
+            onward = (onward | read) - set(region.phis[number])
+        leaving = onward | _named((*region.bodies[number], *asked_last(region)))
+        inner, read = _events(placed.bodies[number], leaving)
+        within = (read | onward) - set(region.phis[number])
         below |= within
         events = [
-            Event("body", within | reads, region=region, number=number),
+            Event("body", within | read, region=region, number=number),
             *inner,
             Event("leave", onward, region=region, number=number),
             *events,
         ]
     enter = Event("enter", below, region=region)
-    needed = below | _named(region.outside) | (_named(region.asked) if region.kind == "when" else set())
-    return [enter, *events], frozenset(needed)
+    return [enter, *events], below | _named((*region.inits, *asked_first(region)))

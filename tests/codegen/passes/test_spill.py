@@ -149,6 +149,17 @@ def test_more_boards_than_registers_for_arguments_are_refused(isa: str) -> None:
     check(lambda *boards: (joined(boards),), 9, "x86-64", "win64")
 
 
+def test_more_stack_than_a_page_is_refused() -> None:
+    """Of 64 bytes a value; eight lanes are too many, two are not."""
+
+    def describe(a: Value, b: Value) -> Values:
+        return (joined(many(110, a ^ b)[::-1]),)
+
+    with pytest.raises(Refused, match=r"needs \d,\d{3} bytes of stack .* 4,096 at most: .* take fewer lanes"):
+        lower(routine(describe, 2), "avx512", lanes=8)
+    check(describe, 2, "avx512", "sysv", lanes=2)
+
+
 # -- shift counts
 
 
