@@ -124,7 +124,8 @@ class Choices:
         assignments: list[Assignment] = []
         for row in point.alternatives:
             if "cl" in row[0].row.spelt and registers[row[0].reads[1]] != RCX:
-                for start in self._count_in_rcx(before, point, row[0].reads[1]):
+                needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
+                for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
                     self._make_by(row, start, tuple([start.registers[at] for at in point.kept]), point, assignments)
             else:
                 self._make_by(row, before, kept, point, assignments)
@@ -173,16 +174,17 @@ class Choices:
                     )
                 )
 
-    def _count_in_rcx(self, before: Assignment, point: Point, at: int) -> list[Assignment]:
-        """A shift count moved into rcx, whoever was there moved away."""
-        needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
+    def count_in_rcx(
+        self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]
+    ) -> list[Assignment]:
+        """A shift count moved into rcx, whoever of those `needed` was there moved away."""
         return [
             freed.then(
                 (*freed.registers[:at], RCX, *freed.registers[at + 1 :]),
                 EXTRA,
                 self.moved(((RCX, freed.registers[at], 1),)),
             )
-            for freed in self.evict(before, point.live, RCX, needed)
+            for freed in self.evict(before, live, RCX, needed)
         ]
 
     def evict(

@@ -27,6 +27,15 @@ def at_region(choices: Choices, before: Assignment, point: Point) -> list[Assign
 
 def _enter(choices: Choices, before: Assignment, point: Point) -> list[Assignment]:
     region = point.region
+    starts = [before]
+    for i in point.kept:
+        if before.registers[i] != choices.wants.get(point.live[i], before.registers[i]):
+            # Better here than in each round.
+            starts += choices.count_in_rcx(before, point.live, i, range(len(point.live)))
+    return [after for start in starts for after in _entered(choices, start, point, region)]
+
+
+def _entered(choices: Choices, before: Assignment, point: Point, region: Region) -> list[Assignment]:
     at = dict(zip(point.live, before.registers, strict=True))
     asked = next(iter(region.asked), None) if region.kind == "when" else region.index
     options = [before.then(tuple([before.registers[i] for i in point.kept]))]

@@ -20,7 +20,7 @@ from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.code import Memory, general
+from setwise.codegen.machine.code import Instruction, Memory, general
 from setwise.codegen.targets import ALL_SETS, TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.codegen.programs import ALL
@@ -137,6 +137,14 @@ def test_a_region_carries_constant_vectors(isa: str, lanes: int, abi: str) -> No
     check(lambda a, b: (b,), 2, isa, abi, lanes)
 
 
+@pytest.mark.parametrize(("isa", "lanes"), [("avx2", 4), ("avx512", 8), ("avx512", 2)])
+def test_one_number_for_all_lanes_may_be_the_result(isa: str, lanes: int) -> None:
+    check(lambda a, n: (n + 1,), 1, isa, "sysv", lanes, scalars=1)
+    check(lambda a, n: (n, a, constant(7)), 1, isa, "sysv", lanes, scalars=1)
+    with pytest.raises(Refused, match=r"sse2 has no instruction for '.*': use avx2"):
+        lower(routine(lambda a, n: (n,), 1, 1), "sse2")
+
+
 @pytest.mark.parametrize("isa", ["sse2", "avx2", "avx512"])
 def test_more_boards_than_registers_for_arguments_are_refused(isa: str) -> None:
     nine = routine(lambda *boards: (joined(boards),), 9)
@@ -169,6 +177,14 @@ def test_a_loop_shifts_by_what_is_outside(isa: str, abi: str) -> None:
     check(lambda a, b: repeat(3, lambda x: (x << (b & 63),), a), 2, isa, abi)
     check(lambda a, b, c: repeat(3, lambda x: ((x << (b & 63)) + x.rotate(c & 63) + a,), a), 3, isa, abi)
     check(lambda a, b, c, d: when(nonzero(a), lambda x: (x.rotate(d) ^ x.rotate(c) ^ b,), d), 4, isa, abi)
+
+
+def test_a_count_comes_to_rcx_before_the_loop() -> None:
+    """It is not moved there and back in each round."""
+    code = lower(routine(lambda a, b: repeat(3, lambda x: (x << b,), a), 2), "x86-64", "sysv").code
+    assert [item.mnemonic for item in code.items if isinstance(item, Instruction)] == (
+        ["mov", "mov", "shl", "sub", "jnz", "mov", "ret"]
+    )
 
 
 @scalar
@@ -276,9 +292,7 @@ def test_parameters_nobody_uses_and_results_that_nobody_makes(isa: str, abi: str
 
 def test_two_results_without_an_address_are_refused() -> None:
     two = routine(lambda a, b: (a, b), 2)
-    with pytest.raises(
-        Refused, match=r"^test\.form gives 2 results in one register: let its last parameter be their addr"
-    ):
+    with pytest.raises(Refused, match=r"^test\.form gives 2 results, not one: for several let the last"):
         lower(two)
 
 
