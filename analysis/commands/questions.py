@@ -20,7 +20,13 @@ Asked = tuple[Sequence[str], Sequence[Question]]
 
 def check_new(directory: str) -> None:
     """NotWritten where something is in the directory, before proofs take their time."""
-    if Path(directory).exists() and next(Path(directory).iterdir(), None) is not None:
+    try:
+        there = next(Path(directory).iterdir(), None)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise NotWritten(f"{directory}: {(error.strerror or str(error)).lower()}: give a new directory") from None
+    if there is not None:
         raise NotWritten(f"{directory} is not empty: give a new directory")
 
 

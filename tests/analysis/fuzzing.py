@@ -1,23 +1,34 @@
 """Damaged ELF files: cut off anywhere, any field of any header changed; and a process of its own that judges them.
 
-`python -m tests.analysis.fuzzing FOLDER NUMBER` judges so many of the damaged forms of the files in the folder, with a
-gibibyte of memory, and prints those that end as nothing may.
+`python -m tests.analysis.fuzzing FILE NUMBER` judges so many of the damaged forms of a file, with a gibibyte of memory,
+and prints how many ended in which verdict, and those that end as nothing may.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import resource
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, count, repeat
 from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
 
+from setwise.analysis.commands import main as commands
+from setwise.analysis.commands import prove
+from setwise.analysis.proof.prover import Prover
 from tests.analysis.corpus import verdict
 from tests.conftest import require_tool
 
 MEMORY = 1 << 30
 SYMBOL, SPEC = "switched", "shift.one.any"
+VERDICTS = frozenset({"proved", "refuted", "not proved", "refused"})
+_WARM = 500  # proofs by one prover, whose terms grow
 _HERE = Path(__file__).parent
 _FLAGS = {
     "object.elf": ("-c",),
@@ -87,21 +98,30 @@ def damaged(file: bytes, number: int) -> Iterator[bytes]:
             yield changed(file, chance.choice(alone))
 
 
-def judge(folder: Path, number: int) -> Iterator[str]:
-    """Those of so many damaged files that end as nothing may."""
-    files = sorted(folder.glob("*.elf"))
-    for file in files:
-        for turn, content in enumerate(damaged(file.read_bytes(), number // len(files))):
-            made = folder / f"{file.stem}-{turn}.damaged"
+def judge(file: Path, number: int) -> Counter[str]:
+    """How many of so many damaged forms of the file ended how; those that end as nothing may are left beside it."""
+    ends = Counter[str]()
+    made = file.with_suffix(".damaged")
+    words = ["prove", "--object", str(made), "--symbol", SYMBOL, "--spec", SPEC, "--time-limit", "2"]
+    with warm("prove", prove):
+        for content in damaged(file.read_bytes(), number):
             made.write_bytes(content)
-            end = verdict(["prove", "--object", str(made), "--symbol", SYMBOL, "--spec", SPEC, "--time-limit", "2"])
-            if end in ("proved", "refuted", "not proved", "refused"):
-                made.unlink()
-            else:
-                yield f"{made.name} {end}"
+            end = verdict(words)
+            if end not in VERDICTS:
+                end = f"{end}: {made.rename(made.with_suffix(f'.{ends.total()}.damaged'))}"
+            ends[end] += 1
+    return ends
+
+
+@contextmanager
+def warm(command: str, room: ModuleType) -> Iterator[None]:
+    """What a command, of that room, makes anew each time is made once: its parser, and for a while its prover."""
+    parser = commands._parser([command])
+    provers = chain.from_iterable(repeat(Prover(), _WARM) for _ in count())
+    with patch.object(commands, "_parser", return_value=parser), patch.object(room, "Prover", side_effect=provers):
+        yield
 
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    for line in judge(Path(sys.argv[1]), int(sys.argv[2])):
-        print(line)
+    json.dump(judge(Path(sys.argv[1]), int(sys.argv[2])), sys.stdout)

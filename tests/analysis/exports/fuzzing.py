@@ -1,0 +1,167 @@
+"""What may stand in metadata.json instead of what an export wrote, and a process of its own that has it verified.
+
+`python -m tests.analysis.exports.fuzzing DIRECTORY NUMBER` tries so many contents there, with a gibibyte of memory.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from setwise.analysis.commands import main as commands
+from setwise.analysis.exports import verify
+from setwise.analysis.exports.metadata import NAME, Metadata, MetadataError, read
+from tests.analysis.fuzzing import MEMORY, warm
+
+Way = tuple[Any, ...]
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 70),
+    st.sampled_from([-(1 << 70), -1, 1 << 31, 1 << 63, 1 << 64, 10**400, 0.5, 1e308, float("nan"), float("inf")]),
+    st.text(max_size=5),
+    st.sampled_from(["", "..", "../x", "/etc/passwd", "a\0b", "\n", "\ud800", "0" * 64, "c3", "zz", "x" * 70_000]),
+    st.sampled_from(["elf", "c", "avx2", "avx512", "bmi2", "win64", "wiki", "sliders.union", "dumb7.*", "proved"]),
+)
+JUNK = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def paths(value: Any, here: Way = ()) -> Iterator[Way]:
+    """The way to every part of a record, the record itself first."""
+    yield here
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from paths(part, (*here, key))
+
+
+def changed(record: Any, draw: st.DrawFn) -> Any:
+    """The record with one part replaced, removed, repeated, renamed or joined by another."""
+    *way, last = draw(st.sampled_from([path for path in paths(record) if path] or [(None,)]))
+    if last is None:
+        return draw(JUNK)
+    holder = record
+    for key in way:
+        holder = holder[key]
+    kind = draw(st.sampled_from([*["alike"] * 6, "replace", "replace", "remove", "repeat", "add"]))
+    if kind == "replace":
+        holder[last] = draw(JUNK)
+    elif kind == "alike":
+        holder[last] = alike(holder[last], draw)
+    elif kind == "remove":
+        del holder[last]
+    elif isinstance(holder, dict):
+        holder[draw(st.text(max_size=8))] = holder[last] if kind == "repeat" else draw(JUNK)
+    else:
+        holder.insert(draw(st.integers(0, len(holder))), holder[last] if kind == "repeat" else draw(JUNK))
+    return record
+
+
+def alike(value: Any, draw: st.DrawFn) -> Any:
+    """Another value of the same type, a little way off."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + draw(st.integers(-9, 300))
+    if isinstance(value, str) and value:
+        at = draw(st.integers(0, len(value) - 1))
+        return value[:at] + draw(st.sampled_from("0f9c48z.\n")) + value[at + 1 :]
+    return value[:-1] if isinstance(value, list) else value
+
+
+def twice(text: str, draw: st.DrawFn) -> str:
+    """The text with one of its lines, most of them a key with what it has, standing there twice."""
+    lines = text.splitlines(keepends=True)
+    at = draw(st.integers(0, len(lines) - 1))
+    return "".join([*lines[:at], lines[at].rstrip(",\n") + ",\n", *lines[at:]])
+
+
+@st.composite
+def contents(draw: st.DrawFn, content: bytes) -> bytes:
+    """What may stand in the file in the place of this."""
+    record = deepcopy(json.loads(content))
+    for _ in range(draw(st.integers(0, 3))):
+        record = changed(record, draw)
+    text = json.dumps(record, indent=draw(st.sampled_from([1, 1, 1, 1, 1, None]))) + "\n"
+    how = draw(st.sampled_from(["as it is"] * 8 + ["twice", "cut", "bytes", "deep"]))
+    if how == "twice":
+        text = twice(text, draw)
+    elif how == "cut":
+        text = text[: draw(st.integers(0, len(text)))]
+    elif how == "deep":
+        at, depth = draw(st.integers(0, len(text))), draw(st.sampled_from([10, 1000, 100_000]))
+        text = text[:at] + draw(st.sampled_from(["[", '{"a":', '{"kernels":['])) * depth + text[at:]
+    made = bytearray(text.encode())
+    if how == "bytes" and made:
+        for _ in range(draw(st.integers(1, 4))):
+            made[draw(st.integers(0, len(made) - 1))] = draw(st.integers(0, 255))
+    return bytes(made)
+
+
+def verified(directory: Path) -> tuple[int, str, str]:
+    """The exit status of the command, and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = commands.main(["verify", str(directory), "--time-limit", "2"])
+    return status, out.getvalue(), err.getvalue()
+
+
+def says_the_same(directory: Path, before: Metadata) -> bool:
+    """Whether it differs from what was there in how it was proved alone, or in a request that makes the same of it."""
+    try:
+        found = read(directory)
+    except MetadataError:
+        return False
+    return msgspec.structs.replace(found, request=before.request).without_proofs() == before.without_proofs()
+
+
+def fuzz(directory: Path, number: int) -> None:
+    """AssertionError where one of so many contents ends otherwise than in a line or the table, or takes too long."""
+    path = directory / NAME
+    content, before = path.read_bytes(), read(directory)
+
+    @settings(max_examples=number, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(contents(content))
+    def attempt(other: bytes) -> None:
+        path.write_bytes(other)
+        begun = time.monotonic()
+        status, out, err = verified(directory)
+        assert time.monotonic() - begun < 5
+        if err:
+            assert (status in (1, 2), out) == (True, "")
+            assert re.fullmatch(r"setwise verify: [^\n]+\n", err)
+            assert err[:-1].isprintable()
+            assert len(err) < 1000
+            return
+        assert all(map(str.isprintable, out.splitlines()))
+        assert max(map(len, out.splitlines())) < 1000
+        if says_the_same(directory, before):
+            assert "checks: " in out
+        else:
+            assert status == 1
+            assert re.search(r"\n\d+ checks: \d+ failed\n\Z", out)
+
+    with warm("verify", verify):
+        attempt()
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    fuzz(Path(sys.argv[1]), int(sys.argv[2]))
