@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Literal, cast
 
@@ -364,6 +365,7 @@ def _operand(instruction: iced.Instruction, position: int) -> Operand | None:
         raise DecodeError(f"operand of unknown kind at offset {instruction.ip:#x}: {instruction}") from None
 
 
+@cache
 def _flags(bits: int) -> frozenset[str]:
     return frozenset(name for flag, name in _FLAGS.items() if bits & flag)
 

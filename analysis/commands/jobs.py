@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
@@ -11,10 +12,11 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import TypeVar
 
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.run.workers import Workers
-from setwise.codegen.assemble import NotEncodable, assemble
+from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, convention_named, unrefused, widths
@@ -88,7 +90,7 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
             progress.show(job.title)
         try:
             kernel = lower(job.routine, job.isa, job.abi, job.lanes)
-            assemble(kernel.code)
+            binary_of(kernel)
             return job, kernel
         except Refused:
             raise
@@ -141,4 +143,5 @@ def in_processes(
 
 def _all_of(work: Work[T], jobs: Sequence[Job]) -> list[T]:
     """In another process: what `work` gives."""
+    gc.set_threshold(20_000, 20, 20)  # graphs and terms live long, and looking at them for circles took a tenth of all
     return list(work(jobs, None))

@@ -195,7 +195,7 @@ def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> KernelRe
             specification=str(contract.specification),
             direction=contract.direction,
         ),
-        proof=_proof(proof),
+        proof=None if proof is None else proof_record(proof),
     )
 
 
@@ -203,9 +203,8 @@ def _parameter(parameter: Parameter) -> ParameterRecord:
     return ParameterRecord(parameter.name, parameter.kind, parameter.below)
 
 
-def _proof(proof: Certificate | None) -> ProofRecord | None:
-    if proof is None:
-        return None
+def proof_record(proof: Certificate) -> ProofRecord:
+    """What is recorded of a proof."""
     kept: dict[str, Any] = {name: getattr(proof, name) for name in ProofRecord.__struct_fields__[:-1]}
     return ProofRecord(**kept, image_sha256=proof.binary.image_sha256)
 

@@ -14,7 +14,15 @@ from setwise.analysis.code.decode import DecodeError, decode, distances, feature
 from setwise.analysis.code.files import regular_content
 from setwise.analysis.code.objects import ObjectError, load
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.metadata import NAME, FileRecord, KernelRecord, Metadata, metadata
+from setwise.analysis.exports.metadata import (
+    NAME,
+    FileRecord,
+    KernelRecord,
+    Metadata,
+    ProofRecord,
+    metadata,
+    proof_record,
+)
 from setwise.analysis.exports.request import files_of, format_called, kernels_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
@@ -155,10 +163,12 @@ def check_proof(
 
     What is recorded as not proved is told as such, even where it is proved now.
     """
-    status = recorded.proof.status if recorded.proof else "not proved"
-    finding = _proved(recorded.symbol, prover.prove(recorded.binary, task, time_limit))
-    if finding.status == "fine" and status != "proved":
-        finding = replace(finding, status="failed" if recorded.proof else "fine", reason=f"recorded as {status}")
+    certificate = prover.prove(recorded.binary, task, time_limit)
+    finding, proof = _proved(recorded.symbol, certificate), recorded.proof
+    if finding.status == "fine" and proof is None:
+        finding = replace(finding, reason="recorded as not proved")
+    elif finding.status == "fine" and proof is not None and (reason := _otherwise(proof, certificate)):
+        finding = replace(finding, status="failed", reason=reason)
     yield finding
     if elf is None:
         return
@@ -167,6 +177,19 @@ def check_proof(
         yield _proved(elf.name, prover.prove(load(elf, recorded.symbol), task, time_limit))
     except (ObjectError, OSError) as error:
         yield _finding(elf.name, "proof", str(error))
+
+
+def _otherwise(recorded: ProofRecord, proof: Certificate) -> str:
+    """In what the record of a proof is not the proof made now; whichever solver, and of which version."""
+    if recorded.status != proof.status:
+        return f"recorded as {recorded.status}"
+    now = proof_record(proof)
+    parts = [
+        name
+        for name in ("reason", "cases", "paths", "rounds", "induction")
+        if getattr(recorded, name) != getattr(now, name)
+    ]
+    return f"recorded with other {' and '.join(parts)}" if parts else ""
 
 
 def _proved(subject: str, proof: Certificate) -> Finding:

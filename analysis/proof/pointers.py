@@ -65,7 +65,10 @@ class Addresses(BitVectors):
         return super().term(self._flat(a), width)
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        if not any(isinstance(value, (Pointer, Distance)) for value, _ in operands):
+        for value, _ in operands:  # a loop, for this is done millions of times
+            if isinstance(value, (Pointer, Distance)):
+                break
+        else:
             return super()._term(kind, *operands, indices=indices)
         match (kind, *(value for value, _ in operands)):
             case ("BV_ADD", Pointer() as a, int() as b) | ("BV_ADD", int() as b, Pointer() as a):

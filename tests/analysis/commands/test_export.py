@@ -381,6 +381,15 @@ def test_what_else_lies_in_the_directory_is_found(tmp_path: Path, capsys: Captur
     assert found[-1] == ("11 more", "accounted for")
 
 
+def test_the_recorded_parts_of_a_proof_are_held_to(tmp_path: Path, capsys: Capture) -> None:
+    export(tmp_path, SOUTH, "--format", "nasm")
+    tampered(tmp_path, lambda record: record["kernels"][0]["proof"].update(solver="bitwuzla 0.1"))
+    assert findings(capsys, tmp_path, status=0) == []
+    tampered(tmp_path, lambda record: record["kernels"][0]["proof"].update(cases=7, paths=8))
+    assert main(["verify", str(tmp_path)]) == 1
+    assert re.search("sout_x86_64 +proof +failed +recorded with other cases and paths\n", capsys.readouterr().out)
+
+
 def test_a_recorded_status_is_held_to(tmp_path: Path, capsys: Capture) -> None:
     export(tmp_path, SOUTH, "--format", "nasm")
     symbol = "setwise_kogge_stone_attacks_sout_x86_64"
