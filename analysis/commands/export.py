@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_lanes, add_names, add_time_limit
@@ -25,6 +26,7 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import write
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.own.files import is_own
 from setwise.codegen.targets import target_named
 
 EXAMPLES = (
@@ -32,6 +34,9 @@ EXAMPLES = (
     "setwise export 'kogge-stone.attacks.*' --format coff -o out",
     "setwise export sliders.union sliders.pair --isa x86-64,avx2,avx512 --format c --dispatch -o out",
 )
+
+
+_OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -109,6 +114,9 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
     if given.fallback and (arguments.dispatch or len(isas) > 1):
         isas = list(dict.fromkeys(("x86-64", *isas)))
     abi = arguments.abi or given.abi
+    for routine in routines:
+        if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
+            raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
     return Request(
         arguments.format,
         tuple(routine.name for routine in routines),
@@ -126,8 +134,8 @@ def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
 
     Only what cannot end a comment of any language is repeated as it was given.
     """
-    plain = re.compile(r"[A-Za-z0-9_.?*\[\]-]+")
-    if all(plain.fullmatch(name) for name in arguments.names):
+    plain = re.compile(r"[A-Za-z0-9_./:+@~?*\[\]-]+")
+    if all(plain.fullmatch(name) and not {"*/", "/*"} & {*map("".join, pairwise(name))} for name in arguments.names):
         names: Iterable[str] = arguments.names
     else:
         names = (routine.name for routine in routines)

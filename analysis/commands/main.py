@@ -37,6 +37,7 @@ COMMANDS = {
     "bench": "time kernels on this processor, in core cycles, and beside them what compilers make of C",
     "export": "write kernels as listings, objects or source, with proofs and contracts",
     "verify": "recheck an export: its files, its figures, its proofs",
+    "new": "write a file with a routine of your own to begin with",
     "report": "write the reports, or check that they are what they should be",
 }
 """The subcommands, in the order of `setwise --help`, and what each does."""

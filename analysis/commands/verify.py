@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--run-descriptions",
         action="store_true",
-        help="run the Python files that routines of somebody's own are described in",
+        help="run the Python files that routines of somebody's own are described in, which may do anything",
     )
     add_time_limit(parser)
     add_json(parser)
@@ -39,10 +39,11 @@ def run(arguments: Namespace) -> int:
     with Progress(len(metadata.kernels)) as progress:
         results = findings(directory, metadata, arguments.time_limit, progress.show, arguments.run_descriptions)
         rows = [{key: getattr(finding, key) for key in keys} for finding in results]
-    failed = sum(row["status"] == "failed" for row in rows)
+    failed, not_run = (sum(row["status"] == status for row in rows) for status in ("failed", "not run"))
     if arguments.json:
         print_json(rows)
     else:
         print_table(("of", "check", "", ""), [tuple(row.values()) for row in rows])
-        print(f"\n{counted(len(rows), 'check')}: {f'{failed} failed' if failed else 'all fine'}")
+        wanting = [f"{number} {status}" for number, status in ((failed, "failed"), (not_run, "not run")) if number]
+        print(f"\n{counted(len(rows), 'check')}: {', '.join(wanting) or 'all fine'}")
     return int(bool(failed))

@@ -25,6 +25,7 @@ from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.own.files import is_own, parted, source_digest
 from setwise.codegen.version import version
 
 NAME = "metadata.json"
@@ -35,6 +36,7 @@ T = TypeVar("T")
 Number = Annotated[int, Meta(ge=0, lt=1 << 31)]
 Name = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_][A-Za-z0-9_.-]*\Z", max_length=255)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+SourceName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./+@~-]+\Z", max_length=1 << 12)]
 Image = Annotated[str, Meta(pattern=r"\A(?:[0-9a-f]{2})+\Z", max_length=1 << 16)]
 
 
@@ -124,8 +126,11 @@ class KernelRecord(Struct, frozen=True, forbid_unknown_fields=True):
         return Binary(image[: self.code_bytes], *(() if start is None else (image[start:], start)))
 
 
-class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in metadata.json: who made it, the request, each file, the kernels."""
+class Metadata(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What stands in metadata.json: who made it, the request, each file, the kernels.
+
+    `sources` are the files and modules that describe routines of somebody's own, with what they are held to.
+    """
 
     edition: Number
     setwise: Text
@@ -133,6 +138,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
     request: Request
     files: dict[Name, FileRecord]
     kernels: tuple[KernelRecord, ...]
+    sources: dict[SourceName, Digest] = {}
 
     def without_proofs(self) -> Metadata:
         """The same, apart from how it was proved."""
@@ -162,7 +168,13 @@ def metadata(
     """The metadata of an export of these files."""
     records = {name: FileRecord(len(content), _digest(content)) for name, content in files.items()}
     of_kernels = tuple(_kernel(kernel, facts(kernel), proof) for kernel, proof in zip(kernels, proofs, strict=True))
-    return Metadata(_EDITION, version(), request.made_by, request, records, of_kernels)
+    return Metadata(_EDITION, version(), request.made_by, request, records, of_kernels, sources_of(request))
+
+
+def sources_of(request: Request) -> dict[str, str]:
+    """The SHA-256 of each file or module that describes routines of somebody's own, as it is now."""
+    modules = dict.fromkeys(parted(name)[0] for name in request.names if is_own(name))
+    return {module: source_digest(module, loaded=True) for module in modules if module != "__main__"}
 
 
 def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> KernelRecord:

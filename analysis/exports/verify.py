@@ -29,9 +29,9 @@ from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.own.files import is_own
+from setwise.codegen.own.files import is_own, parted, source_digest
 
-VerifyStatus = Literal["fine", "failed"]
+VerifyStatus = Literal["fine", "failed", "not run"]
 _SHOWN, _LONGEST = 20, 300  # findings of one kind, and characters of one
 
 
@@ -59,14 +59,17 @@ def findings(
     files = [(name, _differs(directory / name, file)) for name, file in recorded.files.items()]
     yield from (_finding(name, "as written", complaint) for name, complaint in files)
     yield from _others(directory, recorded)
+    yield from _sources(recorded)
     own = [name for name in recorded.request.names if is_own(name)]
     if own and not run_descriptions:
-        kernels: tuple[Kernel, ...] = ()
         why = f"{own[0]} is Python of whoever wrote it: to run that add --run-descriptions"
-        yield _finding("all files", "made again", why)
-    else:
-        kernels = _kernels_again(recorded)
-        yield _made_again(recorded, kernels)
+        yield Finding("all files", "made again", "not run", why)
+        for kernel in recorded.kernels:
+            yield check_figures(kernel)
+            yield Finding(kernel.symbol, "proof", "not run", "what it must do stands in that Python")
+        return
+    kernels = _kernels_again(recorded)
+    yield _made_again(recorded, kernels)
     prover = Prover()
     for kernel in recorded.kernels:
         show(kernel.symbol)
@@ -86,6 +89,20 @@ def _differs(path: Path, file: FileRecord) -> str:
     except OSError as error:
         return (error.strerror or str(error)).lower()
     return "" if hashlib.sha256(content).hexdigest() == file.sha256 else "its SHA-256 is another"
+
+
+def _sources(recorded: Metadata) -> Iterator[Finding]:
+    """Whether files that describe somebody's own routines are those that were proved; none of them is run."""
+    for name, digest in recorded.sources.items():
+        try:
+            now = source_digest(name)
+        except ValueError as error:
+            yield Finding(name, "as described", "not run", str(error)[:_LONGEST])
+        else:
+            yield _finding(name, "as described", "" if now == digest else "another file than the one that was proved")
+    described = dict.fromkeys(parted(name)[0] for name in recorded.request.names if is_own(name))
+    for name in described.keys() - recorded.sources.keys():
+        yield Finding(name, "as described", "not run", "the export does not say which file that was")
 
 
 def _others(directory: Path, recorded: Metadata) -> Iterator[Finding]:

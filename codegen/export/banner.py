@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from setwise.codegen.assemble import assemble
+from setwise.codegen.export.names import in_comment
 from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
@@ -35,7 +36,7 @@ def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
         ("changes", ", ".join(facts.changed) or "nothing"),
         ("stack", f"{stack} bytes below the return address" if stack else "not used"),
         ("SHA-256", f"{facts.sha256} of the code{_distances(facts)}"),
-        ("made by", made_by),
+        ("made by", in_comment(made_by)),
     )
     return _lines(kernel, f", {_TITLES[kernel.convention.name]}", entries)
 
@@ -76,10 +77,10 @@ def command(kernel: Kernel, syntax: str) -> str:
 def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     lanes = f", {kernel.layout.lanes} lanes" if kernel.layout.lanes > 1 else ""
     return (
-        f"{kernel.name} for {kernel.target.name}{lanes}{convention}",
+        in_comment(f"{kernel.name} for {kernel.target.name}{lanes}{convention}"),
         "",
-        *_folded("computes", _computes(kernel)),
-        *_folded("after", kernel.routine.source),
+        *_folded("computes", in_comment(_computes(kernel))),
+        *_folded("after", in_comment(kernel.routine.source)),
         *(line for title, text in entries for line in _folded(title, text)),
     )
 
@@ -87,7 +88,7 @@ def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) 
 def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool = False) -> Iterator[tuple[str, str]]:
     """What is required of the boards; aliasing and alignment, where there are pointers."""
     contract = kernel.routine.contract
-    yield "requires", " and ".join(contract.required) or "nothing of the boards"
+    yield "requires", in_comment(" and ".join(contract.required)) or "nothing of the boards"
     if contract.elements:
         yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"
         yield "alignment", f"{alignment}; with n = 0 nothing is read or written"

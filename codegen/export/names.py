@@ -29,6 +29,16 @@ def symbol(kernel: Kernel) -> str:
     return f"setwise_{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}"
 
 
+def in_comment(text: str) -> str:
+    """What somebody wrote, as it may stand in a comment of any language: one line of ASCII that ends none.
+
+    >>> in_comment("Springer: a */ b" + chr(92) + chr(10))
+    'Springer: a * / b??'
+    """
+    ascii_alone = "".join(letter if " " <= letter <= "~" and letter != "\\" else "?" for letter in text)
+    return ascii_alone.replace("*/", "* /").replace("/*", "/ *")
+
+
 def go_name(kernel: Kernel) -> str:
     """The kernel's function in Go, exported from its package.
 

@@ -258,10 +258,10 @@ class Definition:
         if kind is None:
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}")
         if reserved(name) or not name.isascii() or name == self.function.__name__:
-            raise self._error(f"parameter '{name}' would clash with a word of C, Go, Rust or Zig: name it otherwise")
-        if bound and (not isinstance(bound, int) or not 0 < bound <= 1 << 63):
-            raise self._error(f"parameter '{name}' is below {bound}: give a bound from 1 to 2**63")
-        return Parameter(name, kind.kind, min(bound or kind.below, kind.below or bound))
+            raise self._error(f"parameter '{name}' has a name that C, Go, Rust or Zig cannot use: give another")
+        if bound is not None and not (isinstance(bound, int) and 0 < bound <= (kind.below or 1 << 63)):
+            raise self._error(f"parameter '{name}' is below {bound}: give a bound from 1 to {kind.below or '2**63'}")
+        return Parameter(name, kind.kind, bound or kind.below)
 
     def _results(self, hint: Any) -> tuple[str, ...]:
         if _kind_of(hint)[0] is not None:
@@ -292,12 +292,12 @@ def _of_lanes(value: Value, layout: Layout) -> Value:
     return Value("broadcast", (value,), lanes=layout.lanes) if alone else value
 
 
-def _kind_of(hint: Any) -> tuple[Kind | None, int]:
-    """The kind that an annotation names, and the bound behind it."""
+def _kind_of(hint: Any) -> tuple[Kind | None, int | None]:
+    """The kind that an annotation names, and the bound behind it, if there is one."""
     marks = getattr(hint, "__metadata__", ())
     kinds = [mark for mark in marks if isinstance(mark, Kind)]
     bounds = [mark.below for mark in marks if isinstance(mark, Bound)]
-    return (kinds[0] if kinds else None), (bounds[-1] if bounds else 0)
+    return (kinds[0] if kinds else None), (bounds[-1] if bounds else None)
 
 
 def _module_of(function: Callable[..., Any]) -> str:

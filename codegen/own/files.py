@@ -22,6 +22,10 @@ from typing import Any
 from setwise.codegen.describe.routine import Routine, Written
 from setwise.codegen.own.definition import Definition, DescriptionError
 
+_MOST_BYTES = 1 << 24
+_LOADED = "__setwise_content__"
+"""The attribute of a file's module that holds what was run."""
+
 
 def is_own(name: str) -> bool:
     """Whether a name is that of a user's own routine or file.
@@ -51,6 +55,8 @@ def routines_named(name: str) -> list[Routine]:
     """
     module, wanted = parted(name)
     definitions = list(definitions_of(module))
+    if not definitions:
+        raise ValueError(f"{module} has no routine of its own: write @setwise.routine over a function")
     if not wanted:
         return [routine for definition in definitions for routine in definition.routines]
     full = f"{module}:{wanted}"
@@ -60,25 +66,33 @@ def routines_named(name: str) -> list[Routine]:
     like = [r for definition in definitions for r in definition.routines if fnmatch(r.name, full)]
     if not like:
         held = ", ".join(definition.name.rpartition(":")[2] for definition in definitions)
-        raise ValueError(f"{module} has no routine '{wanted}': it has {held or 'none: write @setwise.routine'}")
+        raise ValueError(f"{module} has no routine '{wanted}': it has {held}")
     return like
 
 
 def definitions_of(module: str) -> Iterator[Definition]:
     """The definitions that a file, or a module by its name, makes itself, in its order."""
-    loaded = _file(module, _content(module)) if module.endswith(".py") else _module(module)
+    if module.endswith(".py"):
+        loaded = sys.modules[module] = _file(module, Path(module).resolve(), _content(module))
+    else:
+        loaded = _module(module)
     for value in dict.fromkeys(value for value in vars(loaded).values() if isinstance(value, Definition)):
         if value.function.__module__ == loaded.__name__:
             yield value
 
 
-def source_digest(module: str) -> str:
-    """The SHA-256 of a file as it stands there now; that of a module's file."""
-    if module.endswith(".py"):
-        return hashlib.sha256(_content(module)).hexdigest()
-    with _importing(str(Path.cwd())):
-        spec = importlib.util.find_spec(module)
-    return hashlib.sha256(_content(str(spec.origin if spec else module))).hexdigest()
+def source_digest(module: str, *, loaded: bool = False) -> str:
+    """The SHA-256 of a file, or of a module's file, as it stands there now, or as it was when it was `loaded`.
+
+    Nothing of it is run. ValueError where there is none.
+    """
+    content = getattr(sys.modules.get(module), _LOADED, None) if loaded else None
+    if content is None and not module.endswith(".py"):
+        inside = Path(*module.split("."))
+        names = (inside.with_suffix(".py"), inside / "__init__.py")
+        places = (Path(folder) / name for folder in ("", *sys.path) for name in names)
+        content = _content(str(next((place for place in places if place.is_file()), names[0])))
+    return hashlib.sha256(content or _content(module)).hexdigest()
 
 
 def _content(file: str) -> bytes:
@@ -86,18 +100,23 @@ def _content(file: str) -> bytes:
         path = Path(file)
         if not path.is_file():
             raise ValueError(f"there is no file {file!r}: name a Python file that holds routines")
-        return path.read_bytes()
+        with path.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
     except OSError as error:
         raise ValueError(f"{file!r} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"{file!r} has more than {_MOST_BYTES} bytes: name a Python file that holds routines")
+    return content
 
 
 @cache
-def _file(file: str, content: bytes) -> ModuleType:
+def _file(file: str, path: Path, content: bytes) -> ModuleType:
     """The module that a file of that content makes; its name is the file's, so its routines are named by it."""
     module = ModuleType(file)
-    module.__file__ = str(Path(file).resolve())
+    module.__file__ = str(path)
+    setattr(module, _LOADED, content)
     sys.modules[file] = module
-    with _importing(str(Path(file).resolve().parent)), _complaining(file):
+    with _importing(str(path.parent)), _complaining(file):
         exec(compile(content, file, "exec"), module.__dict__)  # what was read, whatever stands there by now
     return module
 

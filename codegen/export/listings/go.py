@@ -14,7 +14,7 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.banner import about, command
 from setwise.codegen.export.listings.dialects import number_text
-from setwise.codegen.export.names import go_name, symbol
+from setwise.codegen.export.names import go_name, in_comment, symbol
 from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.unwind import prologue
@@ -80,9 +80,10 @@ def declarations(kernels: Sequence[Kernel], made_by: str) -> str:
         _check(kernel)
         contract = kernel.routine.contract
         requires = f" It requires {' and '.join(contract.required)}." if contract.required else ""
+        described = f"{go_name(kernel)} is {kernel.name} for {kernel.target.name}: {kernel.routine.summary}.{requires}"
         lines += [
             "",
-            f"// {go_name(kernel)} is {kernel.name} for {kernel.target.name}: {kernel.routine.summary}.{requires}",
+            f"// {in_comment(described)}",
             *(
                 ["// result may be exactly one of the inputs or lie apart from all of them."]
                 if contract.elements

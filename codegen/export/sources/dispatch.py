@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from setwise.codegen.export.names import symbol_of
+from setwise.codegen.export.names import in_comment, symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import BASELINE
@@ -105,4 +105,4 @@ def documentation(choice: Choice) -> list[str]:
     """What the function does, and what it requires."""
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
-    return [f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *required]
+    return [*map(in_comment, (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *required))]

@@ -466,11 +466,13 @@ def test_descriptions_of_others_run_only_where_that_is_asked_for(tmp_path: Path,
     export(made, f"{own}:twice", "--format", "nasm", "--isa", "x86-64")
     (tmp_path / "trace").unlink()
     own.write_text(DESCRIBED + "# so it is not the file that ran before\n")
-    assert findings(capsys, made)[0] == ("all files", "made again")
+    assert findings(capsys, made) == [(str(own), "as described")]
     assert not (tmp_path / "trace").exists()
     main(["verify", str(made)])
     assert f"{own}:twice is Python of whoever wrote it: to run that add --run-descriptions" in capsys.readouterr().out
-    assert main(["verify", str(made), "--run-descriptions"]) == 0
+    assert main(["verify", str(made), "--run-descriptions"]) == 1  # it is another file by now
+    assert "proof  " in (said := capsys.readouterr().out)
+    assert "not run" not in said
     assert (tmp_path / "trace").exists()
 
 

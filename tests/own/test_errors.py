@@ -1,0 +1,162 @@
+"""What is wrong with a description is one line: its place, what was wrong, what would be right; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import setwise
+from setwise import Board
+from setwise.analysis.commands.main import main
+
+Capture = pytest.CaptureFixture[str]
+HEAD = """\
+import setwise
+from setwise import Board, Bound, Number, Ray
+from typing import Annotated, NamedTuple
+
+@setwise.routine
+"""
+"""Five lines: what is wrong stands behind them, or on the last of them."""
+
+BODIES = {
+    "    if x:\n        return x": "7: f: .* Python's if and while cannot ask it: use when",
+    "    while x:\n        x = x << 1": "7: f: .* use when, while_ or switch",
+    "    return 3 in x": "7: f: .*: a board has the operators",
+    "    return x[3]": "7: f: 'Value' object is not subscriptable: a board has the operators",
+    "    return [s for s in x]": "7: f: 'Value' object is not iterable",
+    "    return x < 3": "7: f: '<' not supported",
+    "    return x // 3": "7: f: unsupported operand",
+    "    return 1 << int(x)": "7: f: int.. argument must be",
+    "    return x.north()": "7: f: AttributeError: .* has no attribute 'north'",
+    "    x << 1": "5: f: gives nothing where a board is wanted",
+    "    return 'a'": "5: f: gives str where a board is wanted",
+    "    return x, x": "5: f: gives 2 results, its annotation says 1",
+    "    return f.function(x)": "7: f: calls itself without end",
+    "    raise KeyError('no')": "7: f: KeyError: 'no'",
+    "    import sys; sys.exit(0)": "7: f: SystemExit: 0",
+    "    yield x": "5: f: gives no board but an iterator",
+    "    return x << -1": "7: f: a shift by -1",
+}
+SIGNATURES = {
+    "f(x) -> Board": "parameter 'x' has no kind: annotate it with Board, Occupied",
+    "f(x: int) -> Board": "parameter 'x' has no kind",
+    "f(x: 'Bord') -> Board": "an annotation means nothing .name 'Bord' is not defined.",
+    "f(x: 'setwise.Bord') -> Board": "an annotation means nothing",
+    "f(x: Board)": "says not what it gives: write -> Board",
+    "f(x: Board) -> tuple[Board, Board]": "says not what it gives",
+    "f(*x: Board) -> Board": "is no plain parameter",
+    "f(*, x: Board) -> Board": "is no plain parameter",
+    "f(x: Board = 3) -> Board": "parameter 'x' has a default",
+    "f() -> Board": "takes nothing: give it a parameter",
+    "f(type: Board) -> Board": "parameter 'type' has a name that C, Go, Rust or Zig cannot use",
+    "f(u64: Board) -> Board": "parameter 'u64' has a name",
+    "f(v0: Board) -> Board": "parameter 'v0' has a name",
+    "f(results: Board) -> Board": "parameter 'results' has a name",
+    "f(f: Board) -> Board": "parameter 'f' has a name",
+    "f(\u00e4: Board) -> Board": "parameter '\u00e4' has a name",
+    "f\u00fcr(x: Board) -> Board": "has no name that listings and exports can use",
+    "f(x: Annotated[Number, Bound(0)]) -> Board": "is below 0: give a bound from 1",
+    "f(x: Annotated[Number, Bound(1 << 64)]) -> Board": "is below 18446744073709551616: give a bound",
+}
+FILES = {
+    "def f(:": "mine.py:1: invalid syntax",
+    "raise RuntimeError('boom')": "mine.py:1: RuntimeError: boom",
+    "import sys; sys.exit(3)": "mine.py:1: SystemExit: 3",
+    "import nowhere": "mine.py:1: ModuleNotFoundError: No module named 'nowhere'",
+    "x = 1": "mine.py has no routine of its own: write @setwise.routine",
+    "x = '\u00e9'.encode('latin-1')\x00": "mine.py:1: source code string cannot contain null bytes",
+    "import setwise\nf = setwise.routine(lambda x: x)": "mine.py:2: <lambda>: has no name",
+    "import setwise\n@setwise.routine\nclass f: pass": "is no function: describe a routine with def",
+    "import setwise\n@setwise.routine(isas='avx2')\ndef f(x: int) -> int: ...": "mine.py:2: f: isas=",
+    "import setwise\n@setwise.routine(isas=['avx3'])\ndef f(x: int) -> int: ...": "give some of x86-64",
+    "import setwise\nclass A:\n @setwise.routine\n def f(self, x: int) -> int: ...": "'self' has no kind",
+}
+
+
+def complaint(capsys: Capture, *arguments: str) -> str:
+    """The one line that a command complains with."""
+    capsys.readouterr()
+    assert main(arguments) == 2
+    written = capsys.readouterr()
+    assert re.fullmatch(r"setwise [a-z]+: [^\n]+\n", written.err), written.err
+    assert not written.out
+    return written.err
+
+
+@pytest.mark.parametrize(("body", "wanted"), BODIES.items())
+def test_a_body(body: str, wanted: str, mine: Path, capsys: Capture) -> None:
+    mine.write_text(f"{HEAD}def f(x: Board) -> Board:\n{body}\n")
+    assert re.search(rf"setwise count: mine.py:{wanted}", complaint(capsys, "count", "mine.py:f"))
+
+
+@pytest.mark.parametrize(("signature", "wanted"), SIGNATURES.items())
+def test_a_signature(signature: str, wanted: str, mine: Path, capsys: Capture) -> None:
+    mine.write_text(f"{HEAD}def {signature}:\n    return 0\n", encoding="utf-8")
+    assert re.search(rf"mine.py:5: f\w*: .*{wanted}", complaint(capsys, "list", "mine.py"))
+
+
+@pytest.mark.parametrize(("text", "wanted"), FILES.items())
+def test_a_file(text: str, wanted: str, mine: Path, capsys: Capture) -> None:
+    mine.write_text(text)
+    assert wanted in complaint(capsys, "prove", "mine.py")
+
+
+def test_what_is_no_file(mine: Path, capsys: Capture) -> None:
+    (mine.parent / "folder.py").mkdir()
+    os.mkfifo(mine.parent / "pipe.py")
+    (mine.parent / "latin.py").write_bytes(b"import setwise\nx = '\xe9'\n")
+    for name in ("folder.py", "pipe.py", "none.py", "a\0.py", "none:f", "__main__:f", "a-b:f", "x" * 300 + ".py"):
+        complaint(capsys, "count", name)
+    assert "latin.py:" in complaint(capsys, "count", "latin.py")
+    assert "mine.py has no routine 'rook': it has knight_attacks" in complaint(capsys, "count", "mine.py:rook")
+
+
+def test_what_a_target_cannot_do(mine: Path, capsys: Capture) -> None:
+    many = [f"{letter}{letter}" for letter in "abcdeghjk"]
+    takes = ", ".join(f"{name}: Board" for name in many)
+    mine.write_text(f"{HEAD}def f({takes}) -> Board:\n    return {' | '.join(many)}\n")
+    assert "takes 9 boards in vector registers" in complaint(capsys, "count", "mine.py", "--isa", "avx2")
+    mine.write_text(f"{HEAD}def f(x: Board, y: Board) -> Board:\n    return x * y\n")
+    assert "avx2 has no instruction for 'mul'" in complaint(capsys, "count", "mine.py", "--isa", "avx2")
+
+
+def test_what_a_file_prints_is_no_output(mine: Path, capsys: Capture) -> None:
+    mine.write_text("print('hello')\n" + mine.read_text())
+    assert main(["list", "mine.py"]) == 0
+    written = capsys.readouterr()
+    assert "hello" not in written.out
+    assert "hello" in written.err
+
+
+def test_what_ran_is_what_stood_there(mine: Path, capsys: Capture) -> None:
+    """Two contents of one length within one tick of the clock; and nothing is left beside the file."""
+    for shift, instruction in ((5, "shl rdi, 5"), (6, "shl rdi, 6")):
+        mine.write_text(f"{HEAD}def f(x: Board) -> Board:\n    return x << {shift}\n")
+        main(["listing", "mine.py:f"])
+        assert instruction in capsys.readouterr().out
+    assert [path.name for path in mine.parent.iterdir()] == ["mine.py"]
+
+
+def test_from_python() -> None:
+    def inner(x: Board) -> Board:
+        return x << 8
+
+    nested = setwise.routine(inner)
+    assert nested(1) == 256  # by its object alone: no name leads to it
+    with pytest.raises(TypeError, match="is no function"):
+        setwise.routine(3)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="is held to 3"):
+        nested.specification(3)  # type: ignore[type-var]
+    with pytest.raises(ValueError, match="describes the routine with other parameters"):
+        nested.description(lambda_of_two)
+    with pytest.raises(setwise.DescriptionError):
+        setwise.routine(lambda x: x)
+
+
+def lambda_of_two(x: Board, y: Board) -> Board:
+    """Of two boards."""
+    return x | y

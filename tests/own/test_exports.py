@@ -1,0 +1,120 @@
+"""Exports of own routines: what they record, what verify says of them, and that nothing in them ends a comment."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import setwise
+from setwise import Board, Occupied
+from setwise.analysis.commands.main import main
+from setwise.codegen.export.formats import FORMATS
+from tests.conftest import require_tool
+
+Capture = pytest.CaptureFixture[str]
+
+
+def rows(capsys: Capture, *more: str) -> list[tuple[str, ...]]:
+    """What verify says of `out`."""
+    capsys.readouterr()
+    main(["verify", "out", "--json", *more])
+    return [tuple(row.values()) for row in json.loads(capsys.readouterr().out)]
+
+
+def test_verify_says_whether_the_file_is_the_one_that_was_proved(mine: Path, capsys: Capture) -> None:
+    assert main(["export", "mine.py", "--format", "elf", "-o", "out"]) == 0
+    assert not [row for row in rows(capsys) if row[2] not in ("fine", "not run")]
+    assert ("mine.py", "as described", "fine", "") in rows(capsys)
+    assert main(["verify", "out", "--run-descriptions"]) == 0
+    assert capsys.readouterr().out.endswith(" all fine\n")
+    mine.write_text(mine.read_text() + "\n")
+    assert main(["verify", "out"]) == 1
+    assert ("mine.py", "as described", "failed", "another file than the one that was proved") in rows(capsys)
+    mine.unlink()
+    assert "there is no file 'mine.py'" in str(rows(capsys))
+    assert "failed" not in str(rows(capsys))  # what is not there is not told to be wrong
+    assert main(["verify", "out", "--run-descriptions"]) == 1
+
+
+def test_what_is_proved_wrong_later_fails(mine: Path, capsys: Capture) -> None:
+    main(["export", "mine.py", "--format", "nasm", "-o", "out"])
+    mine.write_text(mine.read_text().replace("found = 0", "found = 1"))
+    failed = [row[:2] for row in rows(capsys, "--run-descriptions") if row[2] == "failed"]
+    assert ("setwise_knight_attacks_x86_64", "proof") in failed
+
+
+def test_a_source_that_was_not_recorded_is_told(mine: Path, capsys: Capture) -> None:
+    main(["export", "mine.py", "--format", "nasm", "-o", "out"])
+    path = mine.parent / "out" / "metadata.json"
+    record = json.loads(path.read_text())
+    assert list(record["sources"]) == ["mine.py"]
+    del record["sources"]
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    assert ("mine.py", "as described", "not run", "the export does not say which file that was") in rows(capsys)
+    record["sources"] = {"mine.py\u202e": "0" * 64}
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    assert main(["verify", "out"]) == 2
+
+
+def test_metadata_of_the_catalogue_has_no_sources(tmp_path: Path) -> None:
+    main(["export", "dumb7.attacks.sout", "--format", "nasm", "-o", str(tmp_path / "out")])
+    assert "sources" not in json.loads((tmp_path / "out" / "metadata.json").read_text())
+
+
+def test_a_name_that_files_could_not_hold_is_refused(mine: Path, capsys: Capture) -> None:
+    shutil.copy(mine, mine.parent / "it's.py")
+    assert main(["export", "it's.py", "--format", "c", "-o", "out"]) == 2
+    assert "use letters, digits" in capsys.readouterr().err
+    assert main(["listing", "it's.py:knight_attacks"]) == 0
+
+
+@setwise.routine
+def hostile(pieces: Board, occupied: Occupied) -> Board:
+    """Ends */ comments /* everywhere \\ \u202e ``` %include "x" */"""
+    return pieces & occupied
+
+
+hostile.specification(lambda pieces, occupied: pieces & occupied)
+
+
+@hostile.requires
+def _(pieces: setwise.Word, occupied: setwise.Word) -> object:
+    """nothing */ int x; /* \\"""
+    return pieces | 1
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_comment_ends_early(format: str, tmp_path: Path) -> None:
+    hostile.export(str(tmp_path / "out"), format, "x86-64", unproved=True, abi="win64" if format == "masm" else None)
+    for file in (tmp_path / "out").iterdir():
+        if file.suffix not in (".o", ".obj", ".lib", ".a", ".json"):
+            text = file.read_text()
+            assert "\u202e" not in text
+            assert "comments /*" not in text
+            assert "everywhere \\" not in text
+            assert not [line for line in text.splitlines() if "int x;" in line and line.endswith("\\")]
+
+
+def test_a_compiler_reads_the_source(tmp_path: Path) -> None:
+    hostile.export(str(tmp_path / "out"), "c", "x86-64", unproved=True)
+    gcc = require_tool("gcc")
+    subprocess.run([gcc, "-Wall", "-Werror", "-fsyntax-only", *(tmp_path / "out").glob("*.h")], check=True)
+
+
+def test_a_starter_runs_and_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "zone"]) == 0
+    assert main(["prove", "zone.py", "--isa", "avx2"]) == 0
+    assert main(["run", "zone.py:zone", "e4"]) == 0
+    written = (tmp_path / "zone.py").read_text()
+    capsys.readouterr()
+    assert main(["new", "zone.py"]) == 2
+    assert "zone.py is there already" in capsys.readouterr().err
+    assert (tmp_path / "zone.py").read_text() == written
+    for name in ("a b", "union", "5", "../x y", "", "knights;", "\u00e9t\u00e9", "none/zone", "x" * 300):
+        assert main(["new", name]) == 2
+    assert {path.name for path in tmp_path.iterdir()} == {"zone.py"}
