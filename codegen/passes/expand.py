@@ -102,9 +102,8 @@ class _Expansion:
         key = (value, mask.constant or mask)
         if key not in self.confined:
             confined = value & mask
-            self.confined[key] = (
-                Value("and", confined.args, lanes=value.lanes, in_place=True) if confined.args else confined
-            )
+            as_it_was = confined in (value, mask) or confined.constant is not None
+            self.confined[key] = confined if as_it_was else replace(confined, in_place=True)
         return self.confined[key]
 
 
@@ -120,7 +119,8 @@ def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
 
 def expand(graph: Graph, masks: Masks) -> Graph:
     """The graph without steps, runs and paths."""
-    expansion = _Expansion(masks, demanded(graph, known=known_zero_along(graph)))
+    loose = any(value.op in ("path", "run") for value in graph.order)
+    expansion = _Expansion(masks, demanded(graph, known=known_zero_along(graph)) if loose else {})
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:

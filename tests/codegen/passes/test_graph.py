@@ -9,9 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from setwise.analysis.spec.evaluator import evaluate as spec_evaluate
 from setwise.codegen.board import DIR8, Direction
 from setwise.codegen.describe.bits import demanded, known_zero
 from setwise.codegen.describe.graph import Graph, postorder
+from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, parameter
 from setwise.codegen.fills import dumb7, kogge_stone, push
 from setwise.codegen.passes.expand import expand
@@ -299,6 +301,18 @@ def test_random_fills(
 ) -> None:
     fill = _fill(moves)
     assert _by_graph(fill, direction, masks, [gen, pro]) == {_on_constants(fill, direction, [gen, pro])}
+
+
+@pytest.mark.parametrize("dir8", range(8))
+def test_constants_go_along_a_ray_of_the_run(dir8: int) -> None:
+    def describe(number: Value, pro: Value) -> tuple[Value, ...]:
+        ray = RuntimeRay.of(number)
+        all_squares, some = constant(ALL), constant(0x0123_4567_89AB_CDEF)
+        return ray.path(all_squares), ray.run(all_squares, 3), ray.step(some, 5), ray.step(some) & all_squares
+
+    graph = traced(describe, 2)
+    for masks in MASKS:
+        assert spec_evaluate(simplify(expand(graph, masks)), (dir8, 0)) == spec_evaluate(graph, (dir8, 0))
 
 
 # -- what a description may not do
