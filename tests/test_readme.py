@@ -144,6 +144,16 @@ def test_session(session: tuple[Example, ...], tmp_path: Path) -> None:
             assert done.returncode == 0, done.stderr
 
 
+def test_files_shown_are_those_among_the_examples() -> None:
+    page = ROOT / "docs" / "own-routines.md"
+    shown = {command.removeprefix("cat "): text for block in blocks(page) for command, text in block.examples}
+    files = (path for path in (ROOT / "tests" / "examples").iterdir() if path.is_file())
+    examples = {path.name: path.read_text("utf-8") for path in files}
+    assert len(shown.keys() & examples.keys()) > 3
+    for name in shown.keys() & examples.keys():
+        assert shown[name] == examples[name], name
+
+
 def claims() -> list[tuple[str, str]]:
     """The table of claims: each, and the cell of the commands that check it."""
     section = DESIGN.read_text("utf-8").partition("\n## What checks it\n")[2].partition("\n## ")[0]
