@@ -63,7 +63,7 @@ def function(kernel: Kernel) -> str:
     lines = body(kernel, _Rust())
     if not returns(kernel) and not kernel.routine.contract.elements:
         lines = [f"let mut results = [0u64; {count}];", *lines, "results"]
-    if any("_mm" in line for line in lines):
+    if any(name in line for line in lines for name in ("_mm", "__m")):
         lines = ["use core::arch::x86_64::*;", *lines]
     lines = [*(f"let _ = {name};" for name in unused(kernel)), *lines]
     return "\n".join(
