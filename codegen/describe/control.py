@@ -17,6 +17,9 @@ from setwise.codegen.describe.values import Condition, Region, Value, constant
 
 Body = Callable[..., tuple[Value, ...]]
 
+ROUNDS_DECIDED = 1 << 10
+"""How many rounds a loop over constants goes when code is made; those that go on are for the code."""
+
 
 def nonzero(value: Value) -> Condition:
     """The condition that a value is not zero."""
@@ -82,6 +85,12 @@ def _followed(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     return nexts
 
 
+def _condition(condition: Condition) -> Condition:
+    if not isinstance(condition, Condition):
+        raise ValueError(f"a condition is made by nonzero, below or at_least, not {type(condition).__name__}")
+    return condition
+
+
 def _number_or(value: Value | int) -> Value:
     return constant(value) if isinstance(value, int) else value
 
@@ -89,8 +98,10 @@ def _number_or(value: Value | int) -> Value:
 def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
     """Go round `body` while `condition` holds; both take the carried values, body gives the next ones."""
     carried = tuple(map(_number_or, carried))
-    decided = condition(*carried).decided
-    while decided:
+    decided = _condition(condition(*carried)).decided
+    for _ in range(ROUNDS_DECIDED):
+        if not decided:
+            break
         following = _followed(body, carried)
         decided = condition(*following).decided
         if decided is None:
@@ -108,7 +119,7 @@ def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
     if not 0 <= count < 1 << 64:
         raise ValueError(f"a loop goes round 0 times or more, not {count}")
     carried = tuple(map(_number_or, carried))
-    if count == 0 or all(value.constant is not None for value in carried):
+    if count == 0 or (count <= ROUNDS_DECIDED and all(value.constant is not None for value in carried)):
         for _ in range(count):
             carried = _followed(body, carried)
         return carried
@@ -125,7 +136,7 @@ def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
     """The next values of the carried ones if `condition` holds, else the carried ones."""
     carried = tuple(map(_number_or, carried))
-    if condition.decided is not None:
+    if _condition(condition).decided is not None:
         return _followed(body, carried) if condition.decided else carried
     phis = _phis(carried)
     nexts, effects = _traced(body, phis)

@@ -42,6 +42,8 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
         (lambda: repeat(2, lambda a: (a, a), constant(1)), "all 1 carried values in their order, not 2"),
         (lambda: repeat(2, lambda a: (FOUR,), A), "has 1 lanes, and the body returned 4"),
         (lambda: when(nonzero(A), lambda a, b: (a,), A, B), "all 2 carried values"),
+        (lambda: when(A, lambda a: (a,), B), "made by nonzero, below or at_least, not Value"),  # type: ignore[arg-type]
+        (lambda: while_(lambda a: a, lambda a: (a,), B), "made by nonzero, below or at_least, not Value"),  # type: ignore[arg-type, return-value]
         (lambda: switch(A & 1, [lambda a: (a,), lambda a: ()], B), "all 1 carried values"),
         (lambda: switch(FOUR, [lambda a: (a,)], B), "one number, not 4 lanes"),
         (lambda: switch(constant(2), [lambda a: (a,)] * 2, B), "of 2 bodies, counted from 0"),
@@ -62,6 +64,13 @@ def test_one_line_says_what_is_wrong(describe: Callable[[], object], complaint: 
 def test_a_loop_that_goes_round_no_times_changes_nothing() -> None:
     assert repeat(0, lambda a, b: (b, a), A, B) == (A, B)
     assert repeat(0, lambda a: (a << 1,), constant(5))[0].number == 5
+
+
+def test_what_goes_round_for_very_long_goes_round_in_the_code() -> None:
+    (last,) = repeat(1 << 40, lambda a: (a + 1,), constant(0))
+    (never,) = while_(nonzero, lambda a: (a,), constant(1))
+    assert [value.region is not None and value.region.kind for value in (last, never)] == ["loop", "loop"]
+    assert repeat(1000, lambda a: (a + 1,), constant(0))[0].number == 1000
 
 
 def test_a_number_may_stand_where_a_carried_value_does() -> None:
