@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-PATTERNS = "routines, or patterns such as 'dumb7.*'"
+PATTERNS = "routines, or patterns such as 'dumb7.*'; or of a file of your own, which is run: mine.py, mine.py:function"
 
 
 def add_names(parser: ArgumentParser, text: str = PATTERNS, *, needed: bool = False) -> None:

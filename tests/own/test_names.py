@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from setwise.analysis.commands.main import main
+from tests.conftest import require_tool
 from tests.own.conftest import KNIGHTS
 
 
@@ -20,3 +22,67 @@ def test_a_broken_one_is_refuted(mine: Path, capsys: pytest.CaptureFixture[str])
     mine.write_text(KNIGHTS.replace("(WEST, SOUT)]", "(WEST, WEST)]"))
     assert main(["prove", "mine.py:knight_attacks", "--isa", "x86-64", "--abi", "sysv"]) == 1
     assert "refuted: knight_attacks is wrong; confirmed by running it" in capsys.readouterr().out
+
+
+COMMANDS = {
+    "list mine.py": "mine.py:knight_attacks  x86-64",
+    "list mine.py:knight_attacks --json": '"name": "mine.py:knight_attacks"',
+    "listing mine:knight_attacks --abi win64": "; mine:knight_attacks for x86-64, Win64",
+    "count mine.py:kn* --isa avx2": "mine.py:knight_attacks  avx2",
+    "count mine.py --executed e4": "26        7            19",
+    "compare mine.py:knight_attacks dumb7.attacks.sout": "26 instructions",
+    "run mine.py:knight_attacks e4": "0x0000_2844_0044_2800",
+    "run mine:knight_attacks --fen 4k3/8/8/8/4N3/8/8/4K3_w_-_-_0_1": "0x0000_2844_0044_2800",
+    "trace mine.py:knight_attacks e4 --registers": "26. or rax,r8",
+    "cost mine.py --isa avx2 --cpu zen3": "Lower bounds in core cycles",
+    "check mine.py --isa avx2 --abi sysv --quick": "2 passed, 0 failed",
+    "check mine.py dumb7.attacks.sout --isa x86-64 --abi sysv --quick": "2 passed, 0 failed",
+    "prove mine.py:*knight* --isa x86-64 --abi sysv": "specification  mine.py:knight_attacks, as its file says",
+}
+
+
+@pytest.mark.parametrize(("command", "wanted"), COMMANDS.items())
+def test_every_command_takes_it(command: str, wanted: str, mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([word.replace("_w_-_-_0_1", " w - - 0 1") for word in command.split()]) == 0
+    assert wanted in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_it_is_timed(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--isa", "x86-64", "--mode", "chained", "--json", "--patience", "2"]
+    assert main(["bench", "mine.py", *asked]) in (0, 1)  # 1 where others work on this machine
+    assert '"name": "mine.py:knight_attacks"' in capsys.readouterr().out
+
+
+C = """
+#include <stdint.h>
+uint64_t knights(uint64_t n) {
+    uint64_t a = n & ~0x0101010101010101u, h = n & ~0x8080808080808080u;
+    uint64_t ab = n & ~0x0303030303030303u, gh = n & ~0xc0c0c0c0c0c0c0c0u;
+    return a << 15 | h << 17 | ab << 6 | gh << 10 | a >> 17 | h >> 15 | ab >> 10 | gh >> %s;
+}
+"""
+
+
+def test_a_c_function_is_held_to_it(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for last, status in ((6, 0), (7, 1)):
+        (mine.parent / "knights.c").write_text(C % last)
+        subprocess.run([require_tool("gcc"), "-O2", "-c", "knights.c"], check=True)
+        asked = ["--object", "knights.o", "--symbol", "knights", "--spec", "mine.py:knight_attacks"]
+        assert main(["prove", *asked]) == status
+    assert "knights as mine.py:knight_attacks, sysv: refuted" in capsys.readouterr().out
+
+
+def test_several_files_and_directions(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (mine.parent / "fills.py").write_text(
+        "import mine\nimport setwise\n"
+        "@setwise.routine\n"
+        "def flood(ray: setwise.Ray, gen: setwise.Board, pro: setwise.Empty) -> setwise.Board:\n"
+        "    return gen | ray.step(gen) & pro\n"
+        "flood.specification(lambda direction, gen, pro: gen | setwise.spec.step(direction, gen) & pro)\n"
+    )
+    assert main(["count", "fills.py:flood.nort", "mine.py"]) == 0
+    assert main(["prove", "fills.py:flood.no*", "--abi", "sysv"]) == 0  # so many go to other processes
+    assert " 0 refuted, 0 not proved" in capsys.readouterr().out
+    assert main(["listing", "fills.py:flood"]) == 2
+    assert "is 15 routines: name one, such as fills.py:flood.noEa" in capsys.readouterr().err
