@@ -6,9 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from typing import TypeVar
 
 from setwise.codegen.board import ROOK, Direction
 from setwise.codegen.describe.values import CompassRay, Value, constant, make, reshaped
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,8 @@ class Layout:
         return reduce(or_, united, constant(0))
 
 
-def union(boards: Iterable[Value]) -> Value:
-    """All squares of all boards."""
+def union(boards: Iterable[T]) -> T:
+    """All squares of all boards, or words."""
     return reduce(or_, boards)
 
 

@@ -1,5 +1,5 @@
 import setwise
-from setwise import BISHOP, Board, Empty
+from setwise import BISHOP, Board, Empty, Word
 
 
 @setwise.routine
@@ -12,7 +12,7 @@ def jumps(kings: Board, other: Board, empty: Empty) -> Board:
 
 
 @jumps.specification
-def _(kings, other, empty):
+def _(kings: Word, other: Word, empty: Word) -> Word:
     reached = [kings >> square & 1 for square in range(64)]
     for _ in range(3):
         before = list(reached)

@@ -1,5 +1,5 @@
 import setwise
-from setwise import EAST, NORT, SOUT, WEST, Board
+from setwise import EAST, NORT, SOUT, WEST, Board, Word
 
 
 @setwise.routine
@@ -10,8 +10,8 @@ def king_zone(king: Board) -> Board:
 
 
 @king_zone.specification
-def _(king):
-    zone = 0
+def _(king: Word) -> Word:
+    zone = king & 0
     for square in range(64):
         for near in range(64):
             if abs(square % 8 - near % 8) <= 1 and -1 <= near // 8 - square // 8 <= 2:

@@ -1,5 +1,5 @@
 import setwise
-from setwise import EAST, NORT, SOUT, WEST, Board
+from setwise import EAST, NORT, SOUT, WEST, Board, Word
 
 JUMPS = [(NORT, EAST), (NORT, WEST), (SOUT, EAST), (SOUT, WEST), (EAST, NORT), (EAST, SOUT), (WEST, NORT), (WEST, SOUT)]
 
@@ -11,8 +11,8 @@ def knight_attacks(knights: Board) -> Board:
 
 
 @knight_attacks.specification
-def _(knights):
-    found = 0
+def _(knights: Word) -> Word:
+    found = knights & 0
     for square in range(64):  # plain Python over words that may be integers, arrays or bit-vectors
         for file, rank in ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)):
             file, rank = square % 8 + file, square // 8 + rank

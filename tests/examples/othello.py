@@ -1,5 +1,5 @@
 import setwise
-from setwise import EAST, NOEA, NORT, NOWE, Board, Layout, spec
+from setwise import EAST, NOEA, NORT, NOWE, Board, Layout, Word, spec
 
 
 @setwise.routine
@@ -17,7 +17,7 @@ def mobility(layout: Layout, own: Board, other: Board) -> Board:
 
 
 @mobility.specification
-def _(own, other):
+def _(own: Word, other: Word) -> Word:
     beside = {direction: spec.step(direction, own) & other for direction in spec.DIR8}
     ends = (spec.step(direction, spec.occluded(direction, beside[direction], other)) for direction in beside)
     return setwise.union(ends) & ~(own | other)

@@ -1,12 +1,12 @@
 """Othello's mobility in three descriptions: every instruction set takes that which is shortest there."""
 
 import setwise
-from setwise import DIR8, EAST, NOEA, NORT, NOWE, Board, Layout, spec
+from setwise import DIR8, EAST, NOEA, NORT, NOWE, Board, Layout, Ray, Word, spec
 
 AXES = (EAST, NORT, NOEA, NOWE)
 
 
-def turned_both_ways(left, right, own, line):
+def turned_both_ways(left: Ray, right: Ray, own: Board, line: Board) -> Board:
     """Squares beyond lines of discs on an axis: the first two of each line from either side at once, then by two."""
     turned = line & (left.step(own) | right.step(own))
     turned |= line & (left.step(turned) | right.step(turned))
@@ -17,7 +17,7 @@ def turned_both_ways(left, right, own, line):
     return left.step(turned) | beyond
 
 
-def turned_along(ray, own, line):
+def turned_along(ray: Ray, own: Board, line: Board) -> Board:
     """Squares beyond lines of discs along a ray."""
     turned, pair = line & ray.step(own), ray.run(line, 2)
     for run, steps in ((line, 1), (pair, 2), (pair, 2)):
@@ -33,7 +33,7 @@ def mobility(layout: Layout, own: Board, other: Board) -> Board:
 
 
 @mobility.description
-def _(layout, own, other):
+def _(layout: Layout, own: Board, other: Board) -> Board:
     """With eight directions in a register: each ray by itself, and lanes know what is empty."""
     ends = []
     for ray in layout.rays(DIR8):
@@ -43,7 +43,7 @@ def _(layout, own, other):
 
 
 @mobility.description
-def _(layout, own, other):
+def _(layout: Layout, own: Board, other: Board) -> Board:
     """On general registers: east by an addition, whose carry runs through the line."""
     ends = []
     for left, right in layout.axes(AXES):
@@ -59,6 +59,6 @@ mobility.requires(lambda own, other: own & other == 0)
 
 
 @mobility.specification
-def _(own, other):
+def _(own: Word, other: Word) -> Word:
     ends = (spec.step(d, spec.occluded(d, spec.step(d, own) & other, other)) for d in spec.DIR8)
     return setwise.union(ends) & ~(own | other)

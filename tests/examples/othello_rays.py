@@ -1,5 +1,5 @@
 import setwise
-from setwise import Board, Ray, spec
+from setwise import Board, Ray, Word, spec
 
 
 @setwise.routine
@@ -13,10 +13,10 @@ def mobility(ray: Ray, own: Board, other: Board) -> Board:
 
 
 @mobility.specification
-def _(direction, own, other):
-    ends = 0
+def _(direction: str, own: Word, other: Word) -> Word:
+    nothing = ends = own & 0
     for squares in spec.lines(direction):
-        beside = between = 0  # is the square before this one an own disc, or does a line of discs lead from one to it?
+        beside = between = nothing  # of the square before: is it an own disc, does a line from one end on it?
         for square in squares:
             ends = ends | (between << square)
             between = (beside | between) & other >> square

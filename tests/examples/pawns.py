@@ -1,7 +1,7 @@
 from typing import NamedTuple
 
 import setwise
-from setwise import NOEA, NORT, NOWE, Board, fills, ray, spec
+from setwise import NOEA, NORT, NOWE, Board, Word, fills, ray, spec
 
 
 class Pawns(NamedTuple):
@@ -17,7 +17,7 @@ def pawns(white: Board) -> Pawns:
 
 
 @pawns.specification
-def _(white):
+def _(white: Word) -> tuple[Word, Word]:
     attacks = spans = spec.step("noEa", white) | spec.step("noWe", white)
     for _ in range(6):
         spans = spans | spec.step("nort", spans)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -148,6 +150,13 @@ def test_it_imports_setwise_alone_and_is_short(example: Example) -> None:
     assert named <= {"setwise", "typing"}
     descriptions = text.count("@setwise.routine") + text.count(".description")
     assert len(text.splitlines()) < 25 * descriptions
+
+
+@SLOW
+def test_a_strict_type_checker_accepts_them() -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", *EXAMPLES]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(HERE.parents[1])})
+    assert done.returncode == 0, done.stdout
 
 
 def instructions(example: Example, isa: str) -> int:

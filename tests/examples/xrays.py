@@ -1,5 +1,5 @@
 import setwise
-from setwise import Board, Empty, Ray, fills, spec
+from setwise import Board, Empty, Ray, Word, fills, spec
 
 
 @setwise.routine
@@ -10,10 +10,10 @@ def xrays(ray: Ray, sliders: Board, own: Board, empty: Empty) -> Board:
 
 
 @xrays.specification
-def _(direction, sliders, own, empty):
-    attacked = 0
+def _(direction: str, sliders: Word, own: Word, empty: Word) -> Word:
+    nothing = attacked = own & 0
     for line in spec.lines(direction):
-        direct = through = 0
+        direct = through = nothing
         for square in line:
             attacked = attacked | (through << square)
             through = (through & empty >> square) | (direct & own >> square)
