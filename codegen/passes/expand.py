@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from setwise.codegen.describe.bits import demanded, known_zero, known_zero_along
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Lanes, Value
 from setwise.codegen.passes.unit import Masks, Unit
+
+LATELY = 8
+"""How many graphs it is kept for at which bits of them somebody looks: each is expanded once with each of its masks."""
 
 
 @dataclass
@@ -117,10 +121,15 @@ def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
     return not any(~zero & ~lane & ((1 << 64) - 1) for zero, lane in zip(known_zero(value, known), mask, strict=True))
 
 
+@lru_cache(LATELY)
+def _wanted(graph: Graph) -> dict[Value, Lanes]:
+    """The bits of each value at which somebody looks, where there are paths or runs that ask."""
+    return {} if graph.operations.isdisjoint(("path", "run")) else demanded(graph, known=known_zero_along(graph))
+
+
 def expand(graph: Graph, masks: Masks) -> Graph:
     """The graph without steps, runs and paths."""
-    loose = any(value.op in ("path", "run") for value in graph.order)
-    expansion = _Expansion(masks, demanded(graph, known=known_zero_along(graph)) if loose else {})
+    expansion = _Expansion(masks, _wanted(graph))
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:

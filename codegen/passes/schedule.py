@@ -214,6 +214,9 @@ class _Orders:
         order = list(range(len(self.stretch)))
         begins = [len(order) * eighths // 8 for eighths in range(8)]
         cost, end = self._cost_and_end(order)
+        longest_way = max((-turn for turn, _ in self._from_the_highest), default=0)
+        if end - 1 < max(longest_way, 1 + (len(order) - 1) / WIDTH):
+            return order  # none can end a whole cycle sooner
         others = [(self._cost_and_end(other), other) for other in map(self._by_height, begins)]
         (other_cost, other_end), other = min(others, key=itemgetter(0))
         return other if other_cost <= cost and other_end <= end - 1 else order
