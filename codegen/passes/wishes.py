@@ -34,6 +34,10 @@ class _Window:
     moves: list[bool]
     """Who needs one."""
     spare: Spare
+    cost: int
+    """How many do."""
+    least: dict[RegisterFile, int]
+    """How many registers of each file are left at the worst."""
 
 
 class Line:
@@ -92,12 +96,12 @@ class Line:
                 continue
             needed = min(waiting, key=rank.__getitem__)
             if needed in begun:
-                return _Window(begin, max(rank[i] for i in begun) + 1, [], [], {})
+                return _Window(begin, max(rank[i] for i in begun) + 1, [], [], {}, 0, {})
             begun.add(needed)
             stack.append(needed)
         end = max(rank[i] for i in moved) + 1
         if not others:
-            return _Window(begin, end, [], [], {})
+            return _Window(begin, end, [], [], {}, 0, {})
         order = [*moved, *(i for i in self.order[begin:end] if i not in moved)]
         return self._judged(begin, order, self._left(begin, order))
 
@@ -126,7 +130,8 @@ class Line:
                 spare[files[i]] -= 1
             for file, rooms in behind.items():
                 rooms.append(spare[file])
-        return _Window(begin, begin + len(order), order, moves, behind)
+        least = {file: min(rooms, default=spare[file]) for file, rooms in behind.items()}
+        return _Window(begin, begin + len(order), order, moves, behind, sum(moves), least)
 
     def _take(self, window: _Window) -> None:
         """The window's order becomes that of the line."""
@@ -142,17 +147,18 @@ class Line:
         self.least_after = {
             file: [*accumulate(s[::-1], min, initial=start[file])][::-1] for file, s in self.spare.items()
         }
-        self.cost = sum(self.moves) + _crowding(least[-1] for least in self.least_before.values())
+        self.moves_before = [*accumulate(self.moves, initial=0)]
+        self.cost = self.moves_before[-1] + _crowding(least[-1] for least in self.least_before.values())
 
     def _cost_with(self, window: _Window) -> int:
         """What the line would cost with this window."""
         begin, end = window.begin, window.end
-        outside = sum(self.moves) - sum(self.moves[begin:end])
+        inside = self.moves_before[end] - self.moves_before[begin]
         least = (
-            min(self.least_before[file][begin], self.least_after[file][end], *rooms)
-            for file, rooms in window.spare.items()
+            min(self.least_before[file][begin], self.least_after[file][end], rooms)
+            for file, rooms in window.least.items()
         )
-        return outside + sum(window.moves) + _crowding(least)
+        return self.moves_before[-1] - inside + window.cost + _crowding(least)
 
 
 def _crowding(least: Iterable[int]) -> int:
