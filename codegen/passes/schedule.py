@@ -19,8 +19,9 @@ from typing import Any
 
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.place import place
-from setwise.codegen.passes.stretch import Stretch, read_by
+from setwise.codegen.passes.stretch import Stretch
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
@@ -100,7 +101,7 @@ def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -
                 made.update(inner for inner in body.items if isinstance(inner, Value))
             made.update(item.results, *region.phis)
         else:
-            read.update(read_by(item))
+            read.update(in_registers(item.args))
             made.add(item)
     return {value for value in read - made if in_register(value)}
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, in_register, overwritable
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.machine.convention import MASKS
+from setwise.codegen.passes.live import in_registers
 from setwise.codegen.targets.table import Target
 
 
@@ -19,7 +20,7 @@ class Stretch:
 
     def __init__(self, values: list[Value], needed_after: Collection[Value], target: Target, room: int) -> None:
         self.values = values
-        read = [tuple(dict.fromkeys(read_by(value))) for value in values]
+        read = [tuple(dict.fromkeys(in_registers(value.args))) for value in values]
         outside = dict.fromkeys((*(arg for args in read for arg in args), *filter(in_register, needed_after)))
         number = {value: i for i, value in enumerate(dict.fromkeys((*values, *outside)))}
         self.args = [tuple([number[arg] for arg in args]) for args in read]
@@ -83,15 +84,6 @@ class Stretch:
                 overwriter[end] = at
                 overwritten[at], end = end, overwritten.get(at)
         return unmatched
-
-
-def read_by(value: Value) -> Iterator[Value]:
-    """The values whose registers an instruction reads."""
-    for arg in value.args:
-        if arg.op == "place":
-            yield from arg.args
-        elif in_register(arg):
-            yield arg
 
 
 def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:
