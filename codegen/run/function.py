@@ -68,9 +68,10 @@ class Function:
         bounds = [parameter.below for parameter in self._parameters]
         self._builtin = builtin(bounds, contract.results, self._loop, self._code, host())
         self._on_arrays: Elementwise | None = None  # made when there are arrays
-        options = [name for name in ("out", "threads", "result") if name not in self._names]
-        self._options = frozenset(options if is_batch(kernel.routine) else options[:-1])
-        self.__signature__ = _signature(self._names, options[:-1])
+        usual = {"out": None, "threads": 1}
+        options = {name: value for name, value in usual.items() if name not in self._names}
+        self._options = options.keys() | ({"result"} if is_batch(kernel.routine) else set())
+        self.__signature__ = _signature(self._names, options)
         self.__name__ = kernel.name
         self.__doc__ = _docstring(kernel, self._names)
 
@@ -84,13 +85,9 @@ class Function:
 
     def _otherwise(self, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
         """What is not integers alone, by place alone, in their range."""
-        options = {name: named.pop(name) for name in self._options & named.keys()} if named else named
+        name, out, threads = self._chosen(named) if named else ("out", None, 1)
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
-        threads = _threads(options["threads"]) if "threads" in options else 1
-        if len(options.keys() & {"out", "result"}) > 1:
-            raise TypeError(f"{self.kernel.name} takes one of out and result: they are two names of one")
-        name = "result" if "result" in options else "out"
-        if (out := options.get(name)) is not None or _any_array(given):
+        if out is not None or _any_array(given):
             if self._on_arrays is None:
                 self._on_arrays = self._for_arrays()
             return self._on_arrays(given, name, out, threads)
@@ -102,6 +99,14 @@ class Function:
         rows = zip(*([words] * number if isinstance(words, int) else words for words in columns), strict=True)
         results = [self._builtin(*row) for row in rows]
         return results if lengths else results[0]
+
+    def _chosen(self, named: dict[str, Any]) -> tuple[str, Any, int]:
+        """What an array to write into is called, that array, and how many threads; they are taken out of `named`."""
+        options = {name: named.pop(name) for name in self._options & named.keys()}
+        if {"out", "result"} <= options.keys():
+            raise TypeError(f"{self.kernel.name} takes one of out and result: they are two names of one")
+        name = "result" if "result" in options else "out"
+        return name, options.get(name), _threads(options.get("threads", 1))
 
     def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the parameters' order."""
@@ -155,20 +160,21 @@ def _in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
     return Executable(assemble(loop).image), Executable(assembled.image, len(assembled.data))
 
 
-def _signature(names: Sequence[str], options: Sequence[str]) -> Signature:
-    """What `inspect` shows of a call."""
-    usual = {"out": None, "threads": 1}
+def _signature(names: Sequence[str], options: Mapping[str, Any]) -> Signature:
+    """What `inspect` shows of a call; options go by name alone."""
     return Signature(
         [
             *(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names),
-            *(Argument(name, Argument.KEYWORD_ONLY, default=usual[name]) for name in options),
+            *(Argument(name, Argument.KEYWORD_ONLY, default=usual) for name, usual in options.items()),
         ]
     )
 
 
 def _any_array(arguments: Sequence[Any]) -> bool:
     numpy = sys.modules.get("numpy")  # who has an array has loaded it
-    return numpy is not None and any(isinstance(argument, numpy.ndarray) for argument in arguments)
+    if numpy is None:
+        return False
+    return numpy.ndarray in map(type, arguments) or any(isinstance(each, numpy.ndarray) for each in arguments)
 
 
 def _threads(number: Any) -> int:

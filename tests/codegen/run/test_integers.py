@@ -101,6 +101,16 @@ def test_the_signature_is_true() -> None:
     assert str(inspect.signature(union)) == "(rooks, bishops, occupied, *, out=None, threads=1)"
     assert inspect.signature(union).bind(1, occupied=2, bishops=3).args == (1, 3, 2)
 
+    @setwise.routine
+    def united(out: setwise.Board, others: setwise.Board) -> setwise.Board:
+        """A parameter may have any name."""
+        return out | others
+
+    run = united.kernel()
+    assert str(inspect.signature(run)) == "(out, others, *, threads=1)"
+    assert run(out=1, others=2) == run(1, others=2) == 3
+    assert run(np.ones(2, np.uint64), others=6, threads=2).tolist() == [7, 7]
+
 
 def test_several_results_have_names_and_travel() -> None:
     pair = made("sliders.pair")(1, 2, 3)
