@@ -160,6 +160,7 @@ def _original(value: Value) -> Value:
 def spilling(unit: Unit) -> Unit:
     """The pass: the block with stores and fetches, where the registers do not suffice."""
     general = len(unit.convention.scratch) + len(unit.convention.saved)
+    # A mask goes into a general register at once, so there are always enough registers for masks.
     room: dict[RegisterFile, int] = {"general": general}
     if unit.target.vectors:
         room["vector"] = unit.target.vectors
