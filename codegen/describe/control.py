@@ -67,8 +67,9 @@ def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], 
     returned = body(*carried)
     if not isinstance(returned, tuple):
         raise ValueError("a body returns the next carried values as a tuple: write `return (gen,)` for a single one")
-    writes = tuple(v for v in returned if isinstance(v, Value) and v.op in WRITES)
-    nexts = tuple(_number_or(v) for v in returned if v not in writes)
+    values = tuple(map(_value, returned))
+    writes = tuple(value for value in values if value.op in WRITES)
+    nexts = tuple(value for value in values if value.op not in WRITES)
     if len(nexts) != len(carried):
         raise ValueError(f"a body must return all {len(carried)} carried values in their order, not {len(nexts)}")
     for before, after in zip(carried, nexts, strict=True):
@@ -91,13 +92,13 @@ def _condition(condition: Condition) -> Condition:
     return condition
 
 
-def _number_or(value: Value | int) -> Value:
-    return constant(value) if isinstance(value, int) else value
+def _value(value: Value | int) -> Value:
+    return value if isinstance(value, Value) else constant(value)
 
 
 def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
     """Go round `body` while `condition` holds; both take the carried values, body gives the next ones."""
-    carried = tuple(map(_number_or, carried))
+    carried = tuple(map(_value, carried))
     decided = _condition(condition(*carried)).decided
     for _ in range(ROUNDS_DECIDED):
         if not decided:
@@ -118,7 +119,7 @@ def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
     """Go round `body` exactly `count` times, as a loop with a counter."""
     if not 0 <= count < 1 << 64:
         raise ValueError(f"a loop goes round 0 times or more, not {count}")
-    carried = tuple(map(_number_or, carried))
+    carried = tuple(map(_value, carried))
     if count == 0 or (count <= ROUNDS_DECIDED and all(value.constant is not None for value in carried)):
         for _ in range(count):
             carried = _followed(body, carried)
@@ -135,7 +136,7 @@ def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
 
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
     """The next values of the carried ones if `condition` holds, else the carried ones."""
-    carried = tuple(map(_number_or, carried))
+    carried = tuple(map(_value, carried))
     if _condition(condition).decided is not None:
         return _followed(body, carried) if condition.decided else carried
     phis = _phis(carried)
@@ -145,7 +146,7 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
 
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
     """Run body number `index` (below their number) on the carried values; with `falls` those after it too."""
-    carried = tuple(map(_number_or, carried))
+    carried = tuple(map(_value, carried))
     if index.lanes != 1:
         raise ValueError(f"a switch takes one number, not {index.lanes} lanes")
     if index.constant is not None:

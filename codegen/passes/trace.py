@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate
 
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value, parameter, reshaped
+from setwise.codegen.describe.values import Region, Value, parameter, reshaped
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.table import Refused
 
@@ -35,4 +36,41 @@ def trace(unit: Unit) -> Unit:
         raise Refused(
             f"{name} gives {len(results)} results, not one: for several let the last parameter be their address"
         )
-    return replace(unit, graph=Graph(values, results))
+    graph = Graph(values, results)
+    _stays_inside(graph)
+    return replace(unit, graph=graph)
+
+
+Body = tuple[Region | None, int]
+"""A region and the number of one of its bodies."""
+
+
+def _stays_inside(graph: Graph) -> None:
+    """Refuse a description that takes what a body makes from outside of that body."""
+    bodies: dict[Value, frozenset[Body]] = {}
+    for region in dict.fromkeys(value.region for value in graph.order):
+        for at, phis in enumerate(region.phis if region is not None else ()):
+            bodies.update(dict.fromkeys(phis, frozenset({(region, at)})))
+    _refuse_if(any(value.op == "phi" and value not in bodies for value in graph.order))
+
+    def inside(values: Iterable[Value]) -> frozenset[Body]:
+        """The bodies in which these values can be made."""
+        return frozenset().union(*(bodies[value] for value in values))
+
+    for value in graph.order if bodies else ():
+        region = value.region
+        if region is not None:
+            loop = region.kind == "loop"
+            around = inside((*region.outside, *(() if loop else region.asked)))
+            for at, body in enumerate(region.bodies):
+                around |= inside((*body, *region.effects[at], *(region.asked if loop else ()))) - {(region, at)}
+            _refuse_if(any(other is region for other, _ in around))
+            bodies[value] = around
+        elif value.op != "phi":
+            bodies[value] = inside(value.args)
+    _refuse_if(bool(bodies and inside(graph.results)))
+
+
+def _refuse_if(leaks: bool) -> None:
+    if leaks:
+        raise Refused("what a body makes is there only inside it: what is wanted behind it must be a carried value")

@@ -11,6 +11,8 @@ from setwise.codegen.describe.control import at_least, below, nonzero, repeat, s
 from setwise.codegen.describe.layout import Layout, halves
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Value, constant, parameter
+from setwise.codegen.lower import lower
+from tests.codegen.programs import routine
 
 A, B, TWO, FOUR = parameter(0), parameter(1), parameter(2, 2), parameter(2, 4)
 NORTH = CompassRay((NORT,))
@@ -59,6 +61,42 @@ def test_one_line_says_what_is_wrong(describe: Callable[[], object], complaint: 
     with pytest.raises(ValueError, match=complaint) as error:
         describe()
     assert "\n" not in str(error.value)
+
+
+def _leaking(kind: str, a: Value, b: Value) -> tuple[Value, ...]:
+    """What is made in a body, taken from outside it."""
+    leaked: list[Value] = []
+
+    def body(x: Value) -> tuple[Value, ...]:
+        leaked.append(x + b)
+        return (x ^ leaked[0],)
+
+    if kind == "loop":
+        return repeat(3, body, a)[0], leaked[0]
+    if kind == "when":
+        (outside,) = when(nonzero(b), body, a)
+        return (repeat(2, lambda y: (y & leaked[0],), outside)[0],)
+    return switch(a & 1, (body, body), b)
+
+
+@pytest.mark.parametrize("kind", ["loop", "when", "another body"])
+def test_what_a_body_makes_stays_in_it(kind: str) -> None:
+    with pytest.raises(ValueError, match="only inside it") as error:
+        lower(routine(lambda a, b: _leaking(kind, a, b)[-1:], 2))
+    assert "\n" not in str(error.value)
+
+
+def test_a_body_in_a_body_takes_what_the_outer_one_makes() -> None:
+    def outer(x: Value) -> tuple[Value, ...]:
+        inside = x ^ 5
+        return when(nonzero(x & 1), lambda y: (y + inside,), inside)
+
+    assert lower(routine(lambda a, b: repeat(2, outer, a ^ b), 2))
+
+
+def test_what_is_no_value_is_not_carried() -> None:
+    with pytest.raises(TypeError, match="integer"):
+        repeat(2, lambda a: (None,), A)
 
 
 def test_a_loop_that_goes_round_no_times_changes_nothing() -> None:
