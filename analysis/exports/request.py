@@ -13,6 +13,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
+from setwise.codegen.export.names import symbol
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, unrefused
@@ -59,6 +60,11 @@ def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> t
 
 
 def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
-    """The files of a request, by their names."""
+    """The files of a request, by their names; ValueError where two routines would have one name in them."""
+    by_symbol: dict[str, str] = {}
+    for kernel in kernels:
+        other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)
+        if other != kernel.name:
+            raise ValueError(f"{other} and {kernel.name} would both be {symbol(kernel)}: export them one by one")
     order = Order(tuple(kernels), cache(facts_of), request.made_by, request.endbr64, request.dispatch)
     return FORMATS[request.format].files(order)

@@ -57,6 +57,8 @@ class Definition:
         self._routines: tuple[Routine, ...] = ()
         hints = self._hints()
         names = self._names(function)
+        if reserved(function.__name__):
+            raise self._error("has a name that C, Go, Rust or Zig cannot use: give another")
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])

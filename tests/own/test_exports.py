@@ -99,6 +99,22 @@ def test_no_comment_ends_early(format: str, tmp_path: Path) -> None:
             assert not [line for line in text.splitlines() if "int x;" in line and line.endswith("\\")]
 
 
+@pytest.mark.parametrize("format", ["c", "elf", "nasm", "zig"])
+def test_two_routines_of_one_name_are_refused(format: str, mine: Path, capsys: Capture) -> None:
+    shutil.copy(mine, mine.parent / "other.py")
+    assert main(["export", "mine.py", "other.py", "--format", format, "-o", "out"]) == 2
+    said = "mine.py:knight_attacks and other.py:knight_attacks would both be setwise_knight_attacks_x86_64"
+    assert said in capsys.readouterr().err
+    assert not (mine.parent / "out").exists()
+
+
+def test_a_parameter_called_as_a_routine_is_refused_for_zig(mine: Path, capsys: Capture) -> None:
+    mine.write_text(mine.read_text() + "\n@setwise.routine\ndef knights(x: Board) -> Board:\n    return x << 8\n")
+    assert main(["export", "mine.py", "--format", "zig", "-o", "out", "--unproved"]) == 2
+    assert "parameter 'knights' is called as a routine of the same file" in capsys.readouterr().err
+    assert main(["export", "mine.py", "--format", "rust", "-o", "out", "--unproved"]) == 0
+
+
 def test_a_compiler_reads_the_source(tmp_path: Path) -> None:
     hostile.export(str(tmp_path / "out"), "c", "x86-64", unproved=True)
     gcc = require_tool("gcc")

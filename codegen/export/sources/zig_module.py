@@ -35,6 +35,11 @@ def files(order: Order) -> dict[str, bytes]:
 def module(order: Order) -> str:
     """The file, to be imported."""
     offered = choices(order.kernels)
+    functions = {*map(name_of, order.kernels), *(choice.name.removeprefix("setwise_") for choice in offered)}
+    for kernel in order.kernels:
+        if taken := functions & {parameter.name for parameter in kernel.routine.contract.parameters}:
+            what = f"{kernel.name}: parameter '{min(taken)}' is called as a routine of the same file"
+            raise ValueError(f"{what}, which Zig refuses: export them one by one")
     parts = [_introduction(order), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
     if any(len(choice.kernels) > 1 for choice in offered):
         parts.append(_HAS)
