@@ -134,7 +134,10 @@ class Definition:
             return
         several = (_RESULTS,) if len(self.results) > 1 else ()
         descriptions = tuple(map(self._described, self._functions))
-        sets = PACKED if self._of_layout else ALL_SETS
+        alone = any(
+            parameter.scalar for parameter in self.parameters
+        )  # a number beside boards, which lanes would share
+        sets = PACKED if self._of_layout else SCALARS if alone else ALL_SETS
         parameters = (*self.parameters, *several)
         yield self._routine("", parameters, descriptions, sets, held_to, boards=not self._of_layout)
 
@@ -144,7 +147,7 @@ class Definition:
         for name, directions in sets.items():
             descriptions = tuple(along(fill, directions) for fill in fills)
             boards = len(directions) == 1
-            among = ALL_SETS if boards else PACKED
+            among = self._of_boards if boards else PACKED
             yield self._routine(name, self.parameters, descriptions, among, held_to, boards=boards)
         parameters = (*self.parameters, _DIR8)
         yield self._routine("any", parameters, tuple(map(at_run_time, fills)), SCALARS, held_to, boards=False)
@@ -180,6 +183,11 @@ class Definition:
         if isinstance(held_to, str):
             return Written(name, ".".join(filter(None, (held_to, direction))))
         return Written(name, held_to) if held_to else ""
+
+    @property
+    def _of_boards(self) -> tuple[str, ...]:
+        """The instruction sets of code whose lanes are boards: no vectors beside a number that all of them would share."""
+        return SCALARS if any(parameter.scalar for parameter in self.parameters) else ALL_SETS
 
     @property
     def _functions(self) -> tuple[Callable[..., Any], ...]:

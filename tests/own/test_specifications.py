@@ -203,6 +203,7 @@ def test_numbers_have_their_bounds() -> None:
     alone.specification(lambda square: (square & 0 | 1) << square)
     assert alone.routine.contract.parameters[0].below == 64
     assert kinds(alone) == {"proved", "passed"}
+    assert alone.routine.isas == ("x86-64", "bmi2")
 
 
 class Both(NamedTuple):
