@@ -186,7 +186,7 @@ class Definition:
 
     @property
     def _of_boards(self) -> tuple[str, ...]:
-        """The instruction sets of code whose lanes are boards: no vectors beside a number that all lanes would share."""
+        """The instruction sets of code whose lanes are boards: no vectors beside a number for all lanes."""
         return SCALARS if any(parameter.scalar for parameter in self.parameters) else ALL_SETS
 
     @property
