@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets.table import Refused
 from tests.codegen.descriptions import RandomDescription, described
 from tests.codegen.export.exports import apart, assembled, flavour_of, joined
 from tests.codegen.export.relocatable import assert_holds, read
@@ -33,9 +35,14 @@ FEW, MANY = range(0, 72, 2), range(2000, 2200)
 
 @cache
 def sample(seeds: range) -> dict[str, tuple[RandomDescription, Kernel]]:
-    """The kernels of these descriptions in System V's convention, by their symbols."""
-    kernels = ((description, lower(description.routine, isa)) for description, isa, _ in map(described, seeds))
-    return {symbol(kernel): (description, kernel) for description, kernel in kernels}
+    """The kernels of these descriptions in System V's convention, by their symbols; the refused ones left out."""
+    kernels = {}
+    for description, isa, _ in map(described, seeds):
+        with suppress(Refused):
+            kernel = lower(description.routine, isa)
+            kernels[symbol(kernel)] = description, kernel
+    assert len(kernels) >= 0.95 * len(seeds)
+    return kernels
 
 
 few_and_many = pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=str)
@@ -91,9 +98,14 @@ def test_source_has_nothing_to_warn_of(compiler: Compiler, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
-@few_and_many
 @pytest.mark.parametrize(
-    "compiler", [C[0], pytest.param(RUST, marks=pytest.mark.slow), pytest.param(ZIG, marks=pytest.mark.slow)]
+    ("compiler", "seeds"),
+    [
+        (C[0], FEW),
+        pytest.param(C[0], MANY, marks=pytest.mark.slow),
+        pytest.param(RUST, FEW, marks=pytest.mark.slow),
+        pytest.param(ZIG, FEW, marks=pytest.mark.slow),
+    ],
 )
 def test_compiled_source_gives_what_the_evaluator_gives(compiler: Compiler, seeds: range, tmp_path: Path) -> None:
     # Vectors by value want flags of their own: those are another test's.
