@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -158,17 +159,19 @@ class Commands:
 
     def _repr_html_(self) -> str:
         """In a notebook: what it computes, its counts on every instruction set, and its listing."""
-        from setwise.analysis.commands.code import of_routines
-        from setwise.analysis.commands.count import count_row
-
         first, *others = self.routines
-        rows: list[Record] = []
-        for isa in first.isas if not others else ():
-            options = Namespace(isa=isa, lanes=None, abi="sysv")
-            rows += map(Record, of_routines((first,), options, count_row))
+        head = f"<p>{escape(repr(self))}: {escape(first.summary)}</p>"
+        if others:
+            return head
+        rows = []
+        for isa in first.isas:
+            with suppress(ValueError):  # what it comes for and cannot be made is told below, or left out
+                rows.append(OneDirection(first).count(isa))
         counts = Table(rows, ("isa", "lanes", "instructions", "moves", "operations", "bytes"))
-        listing = "" if others else self.listing(first.isas[0])._repr_html_()
-        return f"<p>{escape(repr(self))}: {escape(first.summary)}</p>{counts._repr_html_()}{listing}"
+        try:
+            return head + counts._repr_html_() + self.listing(first.isas[0])._repr_html_()
+        except ValueError as error:
+            return f"{head}<pre>{escape(str(error))}</pre>"
 
 
 class OneDirection(Commands):

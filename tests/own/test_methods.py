@@ -42,6 +42,11 @@ def _(direction: str, gen: Word, pro: Word) -> Word:
     return gen | setwise.spec.step(direction, gen) & pro
 
 
+def no_description(pieces: Board) -> Board:
+    """Nothing that could be traced."""
+    return pieces[0]  # type: ignore[index]
+
+
 def test_it_is_called_and_its_kernels_are_made_once() -> None:
     assert two_up(1) == 1 << 16
     assert two_up([1, 2]) == [1 << 16, 2 << 16]
@@ -107,6 +112,8 @@ def test_a_notebook_shows_it() -> None:
     assert two_up.listing()._repr_html_().startswith("<pre>; ")
     assert "<th>bytes</th>" in two_up.count()._repr_html_()
     assert "&lt;setwise routine" in flood._repr_html_()
+    broken = setwise.routine(no_description)
+    assert "is not subscriptable" in broken._repr_html_()
 
 
 def test_boards_are_pictures_with_coordinates() -> None:
