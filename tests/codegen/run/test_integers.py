@@ -1,4 +1,4 @@
-"""Kernels as builtin functions on integers: what they cost, take and refuse, whatever the kernel's convention."""
+"""Kernels as builtin functions on integers: what they take and refuse, whatever the kernel's convention."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import gc
 import inspect
 import pickle
 import sys
-import timeit
 import tracemalloc
 from functools import cache
 from itertools import product
 from operator import index
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -40,30 +38,10 @@ ALL = (1 << 64) - 1
 WORDS = st.integers(0, ALL) | st.sampled_from([0, 1, ALL - 1, ALL, 1 << 63])
 _U64 = ctypes.c_uint64
 
-COSTED = ("kogge-stone.attacks.sout", "sliders.union", "exploding.direction", "sliders.pair", "sliders.rays")
 CALLED = ("kogge-stone.empty-fill.east", "push.attacks.soWe", "exploding.direction", "sliders.pair")
 
 
 made = cache(setwise.kernel)
-
-
-def seconds(call: Any, arguments: tuple[Any, ...]) -> float:
-    """The least processor time of a call."""
-    names = {"call": call, "arguments": arguments}
-    return min(timeit.repeat("call(*arguments)", globals=names, number=2000, repeat=40, timer=process_time))
-
-
-@pytest.mark.parametrize("name", COSTED)
-def test_a_call_costs_little_more_than_a_foreign_one(name: str) -> None:
-    run = made(name)
-    results = len(run.kernel.routine.contract.results)
-    arguments = (7,) * len(run.__signature__.parameters.keys() - {"out", "threads"})
-    block = (_U64 * results)()
-    assembled = assemble(run.kernel.code)
-    foreign = (*arguments, ctypes.addressof(block)) if results > 1 else arguments
-    with Executable(assembled.image, len(assembled.data)) as code:
-        bare = code.function(None if results > 1 else _U64, (_U64,) * len(foreign))
-        assert seconds(run, arguments) < (4 if results > 1 else 1.5) * seconds(bare, foreign)
 
 
 def test_whatever_has_an_index_is_an_integer() -> None:
