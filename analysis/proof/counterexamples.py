@@ -116,9 +116,10 @@ def afresh(state: State) -> State:
 
 
 def never_returns(explorer: Explorer, start: State, model: Model) -> bool:
-    """Whether the routine, started from here under these choices of the unknowns, runs on for too many instructions.
+    """Whether the routine, started from here under these choices of the unknowns, comes back to a state that it was in.
 
-    The explorer's limit is more than any routine on a few boards needs.
+    A kernel of ours also where it runs on for more instructions than the explorer's limit: none needs as many on a few
+    boards. Somebody else's function may.
     """
 
     def known(value: Bits, width: int = 64) -> Bits:
@@ -131,8 +132,23 @@ def never_returns(explorer: Explorer, start: State, model: Model) -> bool:
         for at, (value, width, part) in cells.content.items():
             if value is not explorer.back:
                 cells.content[at] = (known(value, width), width, part)
-    path = Path(start, 0)
+    path, before = Path(start, 0), Path(afresh(start), -1)
     try:
-        return all(explorer.step(path) is None for _ in range(explorer.limits.steps))
+        for number in range(explorer.limits.steps):
+            if path.offset == before.offset and _same(path.state, before.state):
+                return True
+            if number & (number - 1) == 0:  # a state at ever longer distances: a round of any length shows
+                before = Path(afresh(path.state), path.offset)
+            if explorer.step(path) is not None:
+                return False
     except SemanticsError:
         return False
+    return explorer.code.binary.layout is None
+
+
+def _same(state: State, before: State) -> bool:
+    """Whether registers, flags and memory are as they were."""
+    cells, kept = (cast(Space, each.memory).cells for each in (state, before))
+    return (state.registers, state.vectors, state.flags) == (before.registers, before.vectors, before.flags) and {
+        base: held.content for base, held in cells.items()
+    } == {base: held.content for base, held in kept.items()}

@@ -182,7 +182,10 @@ class Explorer:
                 return after
             if path.offset in self.heads:
                 return [path]
-        return [Stop(self._too_long(), path.offset, path, self.model(path))]
+        model = self.model(path)
+        if self.code.binary.layout is not None and not (model and self.endless and self.endless(model)):
+            model = None  # somebody else's function may need as many
+        return [Stop(self._too_long(), path.offset, path, model)]
 
     def possible(self, path: Path, *more: Bits) -> bool:
         """Whether some choice of the unknowns leads this path, and on these conditions further."""

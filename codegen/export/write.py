@@ -6,7 +6,6 @@ whoever looks finds the old or the new, whatever ends the command, and two that 
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import re
@@ -153,6 +152,8 @@ def _put_in_place(new: Path, target: Path) -> None:
 
 def _exchanged(one: Path, other: Path) -> bool:
     """Exchange two directories in one step, or say that this system cannot."""
+    import ctypes  # it takes as long to load as all commands together
+
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if sys.platform == "linux" else None
     if renameat2 is None:
         return False

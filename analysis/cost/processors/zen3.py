@@ -58,7 +58,8 @@ _VECTOR = (
 
 _LANES = (
     CostRow("v?pshuf(d|lw|hw)|v?shufp[sd]|vpermilp[sd]|v?palignr|v?ps[lr]ldq", "xi yi", "F12", 1, _TIMED),
-    CostRow("v?pshufb|v?p?unpck[lh]\\w+|vpermilp[sd]|v?movhlps|v?movlhps|v?movddup", "x y", "F12", 1, _TIMED),
+    CostRow("v?pshufb|v?p?unpck[lh]\\w+|v?movhlps|v?movlhps|v?movddup", "x y", "F12", 1, _TIMED),
+    CostRow("vpermilp[sd]", "x y", "F12", 3, f"{_TIMED}: 2.9 cycles"),
     CostRow("v?mov[hl]p[sd]|v?pinsr[bwdq]", "xm xmi", "F12", 1, f"a shuffle behind the load: {_RECALLED}"),
     CostRow("v?movq", "x", "F0123", 1, _SCHEDULE),
     CostRow("vpermq|vpermpd", "yi", "F1", 6, f"{_TIMED}: 6.5 cycles", issue=2),

@@ -527,3 +527,9 @@ hidden_word: .quad 0
     pop rax
     shl rax, 8
     ret
+#= long_wait: more instructions than are followed, and then it returns
+    mov ecx, 11000
+1:  dec ecx
+    jnz 1b
+    nort
+    ret
