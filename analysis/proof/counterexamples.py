@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import cast
 
@@ -15,6 +15,7 @@ from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.proof.symbolic import Explorer, Path
 from setwise.analysis.run.task import Task
 from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.state import Flag
 from setwise.analysis.semantics.table import SemanticsError, State
 
 _ALL = (1 << 64) - 1
@@ -147,8 +148,14 @@ def never_returns(explorer: Explorer, start: State, model: Model) -> bool:
 
 
 def _same(state: State, before: State) -> bool:
-    """Whether registers, flags and memory are as they were."""
+    """Whether registers, memory and flags are as they were."""
     cells, kept = (cast(Space, each.memory).cells for each in (state, before))
-    return (state.registers, state.vectors, state.flags) == (before.registers, before.vectors, before.flags) and {
-        base: held.content for base, held in cells.items()
-    } == {base: held.content for base, held in kept.items()}
+    return (
+        (state.registers, state.vectors) == (before.registers, before.vectors)
+        and {base: held.content for base, held in cells.items()} == {base: held.content for base, held in kept.items()}
+        and _values(state.flags) == _values(before.flags)
+    )
+
+
+def _values(flags: Mapping[str, Flag | None]) -> dict[str, Bits]:
+    return {name: None if flag is None else flag() for name, flag in flags.items()}
