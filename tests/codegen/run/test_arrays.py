@@ -211,8 +211,8 @@ def results_of(made: Any) -> list[Any]:
 
 
 EVERY_ROUTINE = [
-    *(pytest.param(name, "x86-64", id=name) for name in [*catalogue()][::7]),
-    *(pytest.param(name, None, id=f"{name}-best", marks=pytest.mark.slow) for name in [*catalogue()][::5]),
+    *(pytest.param(name, "x86-64", id=name) for name in [*catalogue()][::13]),
+    *(pytest.param(name, None, id=f"{name}-best", marks=pytest.mark.slow) for name in [*catalogue()][::11]),
     *(pytest.param(name, None, id=f"{name}-best") for name in ("dumb7.occluded.nort", "kogge-stone.attacks.vertical")),
 ]
 
