@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from setwise.codegen.describe.routine import Routine, Written
+from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.own.definition import Definition, DescriptionError
 
 _MOST_BYTES = 1 << 24
@@ -51,6 +52,8 @@ def parted(name: str) -> tuple[str, str]:
 def routines_named(name: str) -> list[Routine]:
     """The routines that a name stands for: of a file all, of a function those of its directions; a pattern chooses.
 
+    With `.batch` behind a function's name, or a direction's, they are those on arrays of boards.
+
     ValueError in one line for a file that is not there or does not run, and for a name that it does not hold.
     """
     module, wanted = parted(name)
@@ -59,6 +62,8 @@ def routines_named(name: str) -> list[Routine]:
         raise ValueError(f"{module} has no routine of its own: write @setwise.routine over a function")
     if not wanted:
         return [routine for definition in definitions for routine in definition.routines]
+    if wanted.endswith(".batch"):
+        return [_on_arrays(routine) for routine in routines_named(name.removesuffix(".batch"))]
     full = f"{module}:{wanted}"
     for definition in definitions:
         if definition.name == full:
@@ -68,6 +73,13 @@ def routines_named(name: str) -> list[Routine]:
         held = ", ".join(definition.name.rpartition(":")[2] for definition in definitions)
         raise ValueError(f"{module} has no routine '{wanted}': it has {held}")
     return like
+
+
+def _on_arrays(routine: Routine) -> Routine:
+    parameters, results = routine.contract.parameters, routine.contract.results
+    if not routine.boards or len(results) > 1 or any(parameter.scalar for parameter in parameters):
+        raise ValueError(f"{routine.name} has no .batch: that takes boards alone, in one direction, and gives one")
+    return on_arrays(routine)
 
 
 def definitions_of(module: str) -> Iterator[Definition]:

@@ -24,6 +24,16 @@ def test_a_broken_one_is_refuted(mine: Path, capsys: pytest.CaptureFixture[str])
     assert "refuted: knight_attacks is wrong; confirmed by running it" in capsys.readouterr().out
 
 
+def test_its_form_on_arrays_is_proved_and_refuted(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "mine.py:knight_attacks.batch", "--isa", "avx2", "--abi", "sysv"]) == 0
+    assert main(["check", "mine.py:knight_attacks.batch", "--isa", "x86-64", "--abi", "sysv", "--quick"]) == 0
+    mine.write_text(KNIGHTS.replace("(WEST, SOUT)]", "(WEST, WEST)]"))
+    assert main(["prove", "mine.py:knight_attacks.batch", "--isa", "avx2", "--abi", "sysv"]) == 1
+    capsys.readouterr()
+    assert main(["listing", "mine.py:knight_attacks.batch.batch"]) == 2
+    assert "has no .batch" in capsys.readouterr().err
+
+
 COMMANDS = {
     "list mine.py": "mine.py:knight_attacks  x86-64",
     "list mine.py:knight_attacks --json": '"name": "mine.py:knight_attacks"',
