@@ -30,7 +30,7 @@ from tests.codegen.judging import assert_right, on_this_processor
 from tests.codegen.programs import routine
 from tests.conftest import require_module
 
-FEW, MANY = range(0, 72, 2), range(2000, 2200)
+FEW, MANY = range(0, 72, 2), range(2000, 2100)
 
 
 @cache
