@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Commands:
+class Commands(ABC):
     """What the subcommands of `setwise` do, with routines at hand; arguments are the options, by their names.
 
     `listing`, `count`, `cost`, `kernel` and a call are of one routine: of several, one for each direction, take one
@@ -27,14 +28,14 @@ class Commands:
     """
 
     @property
+    @abstractmethod
     def routines(self) -> tuple[Routine, ...]:
         """All routines that are meant."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def routine(self) -> Routine:
         """The routine; ValueError where there is one for each direction."""
-        raise NotImplementedError
 
     def kernel(self, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
         """The routine as a function on integers, made once: machine code, by default of the best set that runs here."""

@@ -134,10 +134,7 @@ class Definition:
             return
         several = (_RESULTS,) if len(self.results) > 1 else ()
         descriptions = tuple(map(self._described, self._functions))
-        alone = any(
-            parameter.scalar for parameter in self.parameters
-        )  # a number beside boards, which lanes would share
-        sets = PACKED if self._of_layout else SCALARS if alone else ALL_SETS
+        sets = PACKED if self._of_layout else self._of_boards
         parameters = (*self.parameters, *several)
         yield self._routine("", parameters, descriptions, sets, held_to, boards=not self._of_layout)
 
