@@ -356,8 +356,11 @@ def test_the_kernels_of_the_comparison_pass(specification: str) -> None:
     jobs = jobs_of(routines, None, None)
     registers = sum(len(TARGETS[isa].widths) for isa in routines[0].isas)
     assert len(jobs) == 16 * registers * 3
-    judged = list(check_kernels(jobs, quick=True))
-    assert len(judged) == len(jobs)
+    # Each kernel in one convention, which take turns: tests of the whole catalogue try all three.
+    turns = [job for number, job in enumerate(jobs) if number % 3 == number // 3 % 3]
+    assert {job.abi for job in turns} == set(CONVENTIONS)
+    judged = list(check_kernels(turns, quick=True))
+    assert len(judged) == len(jobs) // 3
     assert [one for one in judged if one.outcome.status == "failed"] == []
     assert all(one.outcome.status == "passed" for one in judged if one.job.isa == "x86-64")
 
