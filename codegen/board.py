@@ -55,6 +55,15 @@ class Direction:
         """The direction that leads back."""
         return _direction_of(-self.file_step, -self.rank_step)
 
+    @property
+    def mirrored(self) -> Direction:
+        """The direction where the board is seen with its ranks in the opposite order: north for south.
+
+        >>> NOEA.mirrored.name, WEST.mirrored.name
+        ('soEa', 'west')
+        """
+        return _direction_of(self.file_step, -self.rank_step)
+
     def reach_files(self, steps: int) -> int:
         """The files that `steps` steps in this direction can arrive at, all ranks of them."""
         return (_shifted(0xFF, self.file_step * steps) & 0xFF) * FILE_A

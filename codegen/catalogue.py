@@ -73,7 +73,7 @@ def _directed(
         yield Routine(family, form, name, contract, descriptions, source, summary, isas, alias, boards)
 
 
-_of_sets = partial(_directed, sets=DIRECTION_SETS, isas=PACKED)
+_of_sets = partial(_directed, sets=DIRECTION_SETS)
 
 
 def _any(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:

@@ -65,8 +65,8 @@ def convention_named(abi: str) -> Convention:
 
 
 def widths(routine: Routine, target: Target) -> tuple[int, ...]:
-    """The numbers of lanes that the routine has there, the usual one first: two are for boards alone."""
-    return target.widths if routine.boards or not target.vectors else target.spread
+    """The numbers of lanes that the routine has there, the usual one first: two are for boards where there are more."""
+    return target.widths if routine.boards else target.spread or target.widths
 
 
 def unrefused(work: Callable[[S], T], requests: Iterable[S]) -> Iterator[T]:

@@ -136,7 +136,7 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
         return (_FILLS, _BOARD, _SLIDERS, _EXPLODING, *arrays, *([_LOOK_UP] if target.has("gather", 1) else []))
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
     if not target.spread:
-        return (boards, *arrays)
+        return (boards, _BOARD, *arrays)
     if not target.has("rotl", lanes):
         return (boards, _BOARD, _SLIDERS, _APART, *arrays)
     wide = [replace(loop, flags=(*_WIDE, *loop.flags)) for loop in arrays]

@@ -18,7 +18,7 @@ from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import is_batch
 from setwise.codegen.targets import TARGETS
@@ -110,8 +110,7 @@ def keys(routines: Sequence[Routine] | None = None) -> list[FigureKey]:
         (routine.name, isa, lanes)
         for routine in (catalogue().values() if routines is None else routines)
         for isa in routine.isas
-        for lanes in TARGETS[isa].widths[: 1 if routine.boards else None]
-        if lanes != 2 or routine.boards
+        for lanes in widths(routine, TARGETS[isa])[: 1 if routine.boards else None]
     ]
 
 

@@ -284,6 +284,11 @@ def _sub_bytes(a: Word, b: Word) -> Word:
     return ((a | high) - (b & _LOW_BITS)) ^ ((a ^ ~b) & high)
 
 
+def _flipped(word: Word) -> Word:
+    """Each rank where the opposite one was."""
+    return reduce(or_, ((word >> 8 * rank & 0xFF) << 8 * (7 - rank) for rank in range(8)))
+
+
 def _squares(of: Callable[[int, int], bool]) -> int:
     """The squares for whose file and rank it holds."""
     return sum(1 << 8 * rank + file for rank in range(8) for file in range(8) if of(file, rank))
@@ -327,6 +332,7 @@ _EACH: Mapping[str, Callable[..., Word]] = MappingProxyType(
         "select": lambda a, b, c: a & b | ~a & c,
         "add-bytes": _add_bytes,
         "sub-bytes": _sub_bytes,
+        "flip": _flipped,
         "shlv": lambda a, n: a << (n & 63),
         "shrv": lambda a, n: a >> (n & 63),
         "rotlv": lambda a, n: a << (n & 63) | a >> (~n + 1 & 63),
@@ -335,6 +341,7 @@ _EACH: Mapping[str, Callable[..., Word]] = MappingProxyType(
 _WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = MappingProxyType(
     {
         "broadcast": lambda value, args: args[0] * value.lanes,
+        "mirror": lambda _, args: (*args[0], _flipped(args[0][0])),
         "unite": lambda _, args: (reduce(or_, args[0]),),
         "low-half": lambda _, args: args[0][: len(args[0]) // 2],
         "high-half": lambda _, args: args[0][len(args[0]) // 2 :],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -21,7 +21,8 @@ class Layout:
     boards: every value holds `lanes` boards, and a ray goes one direction.
     directions: every ray holds up to `lanes` directions of one board. They are of both sides where the target rotates
     (`mixes`), else left and right ones lie apart. Where the target unites lanes square by square, that `masks` them
-    for nothing. With one lane a ray is one direction, and all is scalar code.
+    for nothing. With one lane a ray is one direction, and all is scalar code. Two lanes go in one direction by one
+    count: the second holds the board mirrored, its ranks in the opposite order, where north is south.
     """
 
     lanes: int = 1
@@ -34,10 +35,22 @@ class Layout:
         """How many directions a register may hold."""
         return 1 if self.boards else self.lanes
 
+    @property
+    def mirrors(self) -> bool:
+        """Whether a ray's second lane is the mirrored board; a ray without a partner there goes alone."""
+        return self.packed == 2
+
     def rays(self, directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
-        """Rays that hold all directions; one that does not fill its register goes some of its directions twice."""
+        """Rays that hold all directions; one that does not fill its register goes some of its directions twice.
+
+        >>> from setwise.codegen.board import EASTWARD
+        >>> [ray.directions for ray in Layout(lanes=2).rays(EASTWARD)]
+        [(noEa, noEa), (east,)]
+        """
         if self.packed == 1:
             return tuple(CompassRay((direction,)) for direction in directions)
+        if self.mirrors:
+            return tuple(_paired(directions))
         sides = (
             [directions]
             if self.mixes
@@ -67,6 +80,8 @@ class Layout:
 
     def board(self, ray: CompassRay, board: Value) -> Value:
         """A board for every lane of a ray."""
+        if self.mirrors and len(ray.directions) == 2:
+            return reshaped("mirror", board, 2)
         return ray.spread(board)
 
     def union(self, boards: Iterable[Value]) -> Value:
@@ -74,7 +89,8 @@ class Layout:
         by_width: dict[int, Value] = {}
         for board in boards:
             by_width[board.lanes] = by_width[board.lanes] | board if board.lanes in by_width else board
-        united = by_width.values() if self.boards else map(_united, by_width.values())
+        one = _unmirrored if self.mirrors else _united
+        united = by_width.values() if self.boards else map(one, by_width.values())
         return reduce(or_, united, constant(0))
 
 
@@ -91,3 +107,20 @@ def halves(value: Value) -> tuple[Value, Value]:
 
 def _united(board: Value) -> Value:
     return board if board.lanes == 1 else reshaped("unite", board)
+
+
+def _unmirrored(board: Value) -> Value:
+    if board.lanes == 1:
+        return board
+    low, high = halves(board)
+    return low | make("flip", high)
+
+
+def _paired(directions: Sequence[Direction]) -> Iterator[CompassRay]:
+    """A ray of two lanes for a direction and its mirrored one, where both are wanted and differ; else one of one."""
+    for at, direction in enumerate(directions):
+        other = direction.mirrored
+        if other is direction or other not in directions:
+            yield CompassRay((direction,))
+        elif other not in directions[:at]:
+            yield CompassRay((direction, direction))

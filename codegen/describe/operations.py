@@ -121,6 +121,10 @@ _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 # Of loose shifts nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")
+# For this every compiler of C has a name of its own, but most know it when they see it.
+_FLIPPED = " | ".join(
+    f"({{a}} {'<<' if to > 3 else '>>'} {abs(16 * to - 56)} & {0xFF << 8 * to:#x})" for to in reversed(range(8))
+)
 
 _TABLE = (
     *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place")),
@@ -202,6 +206,11 @@ _TABLE = (
             Zig="std.math.rotl(u64, {a}, {b})",
         ),
     ),
+    Operation(
+        "flip",
+        lambda a: int.from_bytes(a.to_bytes(8), "little"),
+        said=_same(_FLIPPED, Rust="u64::swap_bytes({a})", Zig="@byteSwap({a})"),
+    ),
     Operation("gather", said={"C": "_pext_u64({a}, {b})", "Rust": "core::arch::x86_64::_pext_u64({a}, {b})"}),
     Operation("scatter", said={"C": "_pdep_u64({a}, {b})", "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})"}),
     Operation("as-wide", free=True, said={"call4": "castsi128_si256 a"}),
@@ -213,6 +222,7 @@ _TABLE = (
     Operation("broadcast", said={"Zig": "@splat({a})", "call": "set1_epi64x a64", "call8": "set1_epi64 a64"}),
     Operation("splat", said={"Zig": "@splat({a}[0])", "call": "broadcastq_epi64 a"}),
     Operation("from-general", said={"Zig": ".{{ {a}, 0 }}", "call": "cvtsi64_si128 a64"}),
+    Operation("join", said={"Zig": ".{{ {a}[0], {b}[0] }}", "call": "unpacklo_epi64 a b"}),
     Operation("to-general", said={"Zig": "{a}[0]", "call": "cvtsi128_si64 a"}),
     Operation("insert", said={"Zig": ".{{ {a}[0], {b} }}", "call": "insert_epi64 a b64 1"}),
     Operation("ternary", said={"call": "ternarylogic_epi64 a b c n"}),
@@ -222,7 +232,7 @@ _TABLE = (
     Operation("affine", _affine, said={"call": "gf2p8affine_epi64_epi8 a b n"}),
     Operation("test-bytes", mask=True, said={"call": "test_epi8_mask a b"}),
     Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
-    Operation("unite"),  # of lanes: gone when code is made
+    *(Operation(name) for name in ("unite", "mirror")),  # of lanes: gone when code is made
     *(Operation(name, writes=True) for name in ("store", "put", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),

@@ -316,6 +316,7 @@ def reshaped(op: str, value: Value, lanes: int = 1) -> Value:
 RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
     {
         "broadcast": lambda numbers, lanes: numbers * lanes,
+        "mirror": lambda numbers, _: (*numbers, operation_named("flip").of(*numbers)),
         "low-half": lambda numbers, lanes: numbers[:lanes],
         "high-half": lambda numbers, lanes: numbers[lanes:],
         "unite": lambda numbers, _: (reduce(or_, numbers),),

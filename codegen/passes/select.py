@@ -8,7 +8,7 @@ from itertools import count
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.operations import COMMUTATIVE
-from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, permuted
+from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, make, permuted
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.fold import fold
 from setwise.codegen.passes.ternary import to_ternary
@@ -83,7 +83,11 @@ def _lanes(graph: Graph, target: Target) -> Graph:
     def rule(value: Value, _: Value) -> Value:
         lanes = value.lanes
         if lanes == 1:
-            return value
+            return _alone(value)
+        if value.op == "mirror":
+            (board,) = value.args
+            both = (Value("from-general", (half,), lanes=2) for half in (board, make("flip", board)))
+            return Value("join", tuple(both), lanes=2)
         if value.op == "rotl" and not target.has("rotl", lanes):
             back = tuple((64 - n) % 64 for n in value.attr)
             return rule(value.args[0] << value.attr, value) | rule(value.args[0] >> back, value)
@@ -100,6 +104,13 @@ def _lanes(graph: Graph, target: Target) -> Graph:
         return value
 
     return rewrite(graph, rule)
+
+
+def _alone(value: Value) -> Value:
+    """One lane of two in a general register: the upper one comes down first."""
+    if value.op == "high-half":
+        return Value("to-general", (Value("high-half", value.args, lanes=2),))
+    return Value("to-general", value.args) if value.op == "low-half" else value
 
 
 def _blend(value: Value) -> Value:

@@ -36,6 +36,7 @@ _X86_64 = (
     Row("scaled-sum", "lea", "d [a+b*2^n]"),
     Row("sub", "sub", "d B"),
     Row("not", "not", "d"),
+    Row("flip", "bswap", "d"),
     *_SHIFTS,
     Row("shr", "shr", "d n"),
     Row("rotl", "rol", "d n"),

@@ -17,7 +17,7 @@ add and or sub xor | r64,r64 r64,m64 r64,i32
 cmp | r64,i32 r64,r64
 test | r64,r64
 xor | r32,r32
-not | r64
+not bswap | r64
 shl shr rol | r64,u6 r64,cl
 lea | r64,m64
 imul | r64,r64 r64,m64 r64,r64,i32
@@ -34,6 +34,9 @@ ret vzeroupper |
 pand por pxor pandn paddq psubq paddb psubb | x,x x,m128
 psllq psrlq | x,u6
 movdqa movdqu | x,x x,m128 m128,x
+movq | x,r64 r64,x
+punpcklqdq | x,x
+pshufd | x,x,u8
 movups vmovups | x,m128 m128,x
 vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
 vpblendd | x,x,x,u8 y,y,y,u8 y,y,m256,u8
