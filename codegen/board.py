@@ -195,15 +195,10 @@ def parse_board(text: str) -> int:
     Traceback (most recent call last):
     ValueError: -1 is negative: a board is a number from 0 to 0xffff_ffff_ffff_ffff
     """
+    number = parse_number(text)
+    if number is not None:
+        return number
     stripped = text.strip()
-    if re.fullmatch(r"-(0[xX][0-9a-fA-F_]+|[0-9][0-9_]*)", stripped):
-        raise ValueError(f"{_shortened(stripped)} is negative: a board is a number from 0 to {hexadecimal(ALL)}")
-    if re.fullmatch(r"0[xX](_?[0-9a-fA-F])+", stripped):
-        return _within_64_bits(int(stripped, 16), stripped)
-    if re.fullmatch(r"[0-9](_?[0-9])*", stripped):
-        digits = stripped.replace("_", "").lstrip("0") or "0"
-        # Python refuses to convert very long decimals, with a message of its own.
-        return _within_64_bits(int(digits) if len(digits) <= 20 else ALL + 1, stripped)
     if len(stripped.splitlines()) > 1 and not re.match("[a-hA-H][1-8]", stripped):
         return _parse_drawing(stripped)
     names = re.split(r"[\s,]+", stripped)
@@ -213,6 +208,23 @@ def parse_board(text: str) -> int:
         f"{_quoted(text)} is no board: write 0x and hexadecimal digits, a decimal number, "
         "squares as in a1,h8, or eight drawn lines of 1 and ."
     )
+
+
+def parse_number(text: str) -> int | None:
+    """The number of 64 bits that a text is, in hexadecimal or decimal digits; None for other text.
+
+    ValueError for one that is negative or over 64 bits.
+    """
+    stripped = text.strip()
+    if re.fullmatch(r"-(0[xX][0-9a-fA-F_]+|[0-9][0-9_]*)", stripped):
+        raise ValueError(f"{_shortened(stripped)} is negative: a board is a number from 0 to {hexadecimal(ALL)}")
+    if re.fullmatch(r"0[xX](_?[0-9a-fA-F])+", stripped):
+        return _within_64_bits(int(stripped, 16), stripped)
+    if re.fullmatch(r"[0-9](_?[0-9])*", stripped):
+        digits = stripped.replace("_", "").lstrip("0") or "0"
+        # Python refuses to convert very long decimals, with a message of its own.
+        return _within_64_bits(int(digits) if len(digits) <= 20 else ALL + 1, stripped)
+    return None
 
 
 def _within_64_bits(number: int, text: str) -> int:

@@ -14,6 +14,7 @@ from setwise.codegen.describe.description import Fill, along, at_run_time, plain
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
+from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
 from setwise.codegen.own.files import is_own, routines_named
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
@@ -94,9 +95,10 @@ def _simple(
     direction: str = "",
     requires: tuple[str, ...] = (),
     of: str = "",
+    numbering: Numbering = LITTLE_ENDIAN,
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
-    contract = Contract(parameters, specification, of, requires=requires)
+    contract = Contract(parameters, specification, of, requires=requires, numbering=numbering)
     summary = f"{_words(family, form)} {direction}".strip()
     return Routine(family, form, direction, contract, (plain(function),), source, summary, SCALARS)
 
@@ -181,8 +183,8 @@ def _bytewise() -> Iterator[Routine]:
 
 def _exploding() -> Iterator[Routine]:
     below = ("square below 64",)
-    for suffix in ("", "big-endian"):
-        direction = partial(exploding.direction, files="big" if suffix else "little")
+    for suffix, numbering in (("", LITTLE_ENDIAN), ("big-endian", BIG_ENDIAN_FILES)):
+        direction = partial(exploding.direction, numbering=numbering)
         forms: tuple[tuple[str, str, Fill, tuple[Parameter, ...], str], ...] = (
             ("bishop", "from-square", exploding.bishop, (SQUARE, FREE), "bishop"),
             ("rook", "from-square", exploding.rook, (SQUARE, FREE), "rook"),
@@ -190,9 +192,8 @@ def _exploding() -> Iterator[Routine]:
             ("diagonal", "from-square-of-pieces", exploding.diagonal, (SQUARE, WHITE, BLACK), "bishop"),
             ("direction", "direction-from-square", direction, (SQUARE, DIRECTION_9, WHITE, BLACK), "queen"),
         )
-        add = partial(_simple, "exploding", direction=suffix, requires=below)
+        add = partial(_simple, "exploding", direction=suffix, requires=below, numbering=numbering)
         for form, specification, function, parameters, of in forms:
-            specification += f"-{suffix}" if suffix else ""
             yield add(form, specification, EXPLODING, function, *parameters, of=of)
 
 

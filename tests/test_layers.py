@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 ORDER = (
     "codegen.version",
     "codegen.board",
+    "codegen.numbering",
     "codegen.machine",
     "codegen.describe",
     "codegen.targets",

@@ -42,6 +42,16 @@ def add_position(parser: ArgumentParser, text: str = "take sliders and squares f
     add_side(parser)
 
 
+def add_squares(parser: ArgumentParser) -> None:
+    """--squares."""
+    parser.add_argument(
+        "--squares",
+        metavar="N",
+        help="how your boards number the squares, by square 0: a1 (b1 = 1), h1, a8, h8, a1-by-files (a2 = 1), ... "
+        "(default: as the routine does)",
+    )
+
+
 def add_side(parser: ArgumentParser) -> None:
     """--side."""
     parser.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")

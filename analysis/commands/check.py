@@ -199,9 +199,10 @@ def _report(kernels: Sequence[Judged]) -> None:
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """A case that went wrong, as boards."""
     kinds = {parameter.name: parameter.kind for parameter in contract.elements or contract.parameters}
-    lines, shown = input_lines((name, kinds[name], word) for name, word in mismatch.inputs)
+    inputs = ((name, kinds[name], word) for name, word in mismatch.inputs)
+    lines, shown = input_lines(inputs, contract.numbering)
     shown += expected_and_got(contract.results, mismatch.expected, mismatch.got)
-    return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown)
+    return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown, contract.numbering)
 
 
 def _check_object(arguments: Namespace, on: Processor | None) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from setwise.analysis.text import counted
 from setwise.codegen import board
 from setwise.codegen.describe.routine import Parameter, Routine
+from setwise.codegen.numbering import Numbering, direction_number, numbering
 
 BOARDS = ("board", "occupied", "empty", "word")
 """The kinds of parameters that are drawn as boards."""
@@ -20,10 +21,22 @@ def given_parameters(routine: Routine) -> list[Parameter]:
     return parameters
 
 
-def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
-    """The parameters' values: boards from the position if there is one, the others from the arguments."""
+def squares_of(routine: Routine, name: str | None) -> Numbering:
+    """The numbering of that name; without one that of the routine."""
+    return routine.contract.numbering if name is None else numbering(name)
+
+
+def words_of(
+    routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None, squares: Numbering | None = None
+) -> list[int]:
+    """The parameters' values: boards from the position if there is one, the others from the arguments.
+
+    Squares that are named get the numbers of the routine's contract, or of `squares`.
+    """
     parameters = given_parameters(routine)
-    words = _of_position(routine, fen, side)
+    own = routine.contract.numbering
+    shown = squares or own
+    words = {name: shown.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
     wanted = [parameter.name for parameter in parameters if parameter.name not in words]
     if len(arguments) != len(wanted):
         beside = " beside --fen" if words else " (or --fen)"
@@ -33,13 +46,13 @@ def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: 
         )
     texts = dict(zip(wanted, arguments, strict=True))
     return [
-        words[parameter.name] if parameter.name in words else _parsed(parameter, texts[parameter.name])
+        words[parameter.name] if parameter.name in words else _parsed(parameter, texts[parameter.name], own, shown)
         for parameter in parameters
     ]
 
 
 def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[str, int]:
-    """The boards that a position gives, by the parameters' names; none without a position."""
+    """The boards that a position gives, little-endian rank-file, by the parameters' names; none without a position."""
     if fen is None:
         if side is not None:
             raise ValueError("--side goes with --fen")
@@ -82,14 +95,13 @@ def _sliders(routine: Routine, position: board.Position, side: board.Side) -> in
     return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.pieces(side, "Q")
 
 
-def _parsed(parameter: Parameter, text: str) -> int:
+def _parsed(parameter: Parameter, text: str, own: Numbering, shown: Numbering) -> int:
     if parameter.kind in BOARDS:
-        return board.parse_board(text)
-    if parameter.kind == "square" and not text.isdecimal():
-        return board.square(text)
-    if parameter.kind == "dir8" and not text.isdecimal():
-        return board.DIR8.index(board.direction(text))
-    number = board.parse_board(text) if text[:1].isdecimal() or text[:1] == "-" else None
+        return shown.parse_board(text)
+    if not text[:1].isdecimal():
+        named = parameter.kind == "square"
+        return shown.square(text) if named else direction_number(parameter.kind, text, own, shown)
+    number = board.parse_number(text)
     bound = parameter.below or 1 << 64
     if number is None or number >= bound:
         raise ValueError(f"{parameter.name} is '{text}': write a number from 0 to {bound - 1}")

@@ -43,6 +43,7 @@ from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.lower import lower
+from setwise.codegen.numbering import LITTLE_ENDIAN
 
 EXAMPLES = (
     "setwise prove 'kogge-stone.*'",
@@ -306,7 +307,8 @@ def certificate_text(proof: Proof) -> str:
 def _specification(task: Task) -> str:
     direction = f" {task.direction}" if task.direction else ""
     walked = ", square by square" if isinstance(task.specification, str) else ""
-    return f"{task.specification}{direction}{walked}"
+    squares = "" if task.numbering == LITTLE_ENDIAN else f", {task.numbering}"
+    return f"{task.specification}{direction}{walked}{squares}"
 
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
@@ -357,7 +359,7 @@ def _refutation(proof: Proof) -> str:
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")
-    selected, drawn = input_lines((name, kinds[name], word) for name, word in case.words)
+    selected, drawn = input_lines(((name, kinds[name], word) for name, word in case.words), task.numbering)
     got = confirmation.got or case.got or ()
     drawn += expected_and_got([result.name for result in task.results], case.expected, got)
-    return "\n".join([*lines, *selected]) + ("\n\n" + boards(drawn) if drawn else "")
+    return "\n".join([*lines, *selected]) + ("\n\n" + boards(drawn, task.numbering) if drawn else "")

@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_on, add_position, add_target
-from setwise.analysis.commands.boards import boards, input_lines
+from setwise.analysis.commands.arguments import add_on, add_position, add_squares, add_target
+from setwise.analysis.commands.boards import boards, input_lines, result_titles, squares_lines
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.positions import given_parameters, words_of
+from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -31,9 +31,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "arguments",
         nargs="*",
         metavar="ARG",
-        help="a board: a number (0x..), squares (a1,h8) or a drawing; a square: e4",
+        help="a board: a number (0x..), squares (a1,h8) or a drawing; a square: e4; a direction: noEa",
     )
     add_position(parser)
+    add_squares(parser)
     add_on(parser)
     add_target(parser, lanes=False, default=None)
 
@@ -42,7 +43,8 @@ def run(arguments: Namespace) -> int:
     """Run the kernel, here or in Bochs, and draw the boards."""
     routine = find(arguments.name)
     parameters = given_parameters(routine)
-    words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)
+    contract, squares = routine.contract, squares_of(routine, arguments.squares)
+    words = words_of(routine, arguments.arguments, arguments.fen, arguments.side, squares)
     on = None if arguments.on is None else ready(arguments.on)
     kernel = lower(routine, arguments.isa or best_isa(routine, on.features if on else None), arguments.abi)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
@@ -51,11 +53,10 @@ def run(arguments: Namespace) -> int:
     else:
         results = _run_on(kernel, words, on)
         title += f", on {on.title} (emulated)"
-    lines, drawn = input_lines(
-        (parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True)
-    )
-    shown = boards([*drawn, *zip(routine.contract.results, results, strict=True)])
-    print(title, *lines, "", shown, sep="\n")
+    inputs = ((parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True))
+    lines, drawn = input_lines(inputs, contract.numbering, squares)
+    shown = boards([*drawn, *zip(result_titles(contract, squares), results, strict=True)], squares)
+    print(title, *squares_lines(contract, squares), *lines, "", shown, sep="\n")
     return 0
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_position, add_target
-from setwise.analysis.commands.positions import words_of
+from setwise.analysis.commands.arguments import add_position, add_squares, add_target
+from setwise.analysis.commands.boards import squares_lines, turned
+from setwise.analysis.commands.positions import squares_of, words_of
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
@@ -20,6 +21,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.numbering import Numbering
 
 EXAMPLES = (
     "setwise trace",
@@ -37,6 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "arguments", nargs="*", metavar="ARG", help="as `setwise run` takes them (default: the literature's example)"
     )
     add_position(parser)
+    add_squares(parser)
     parser.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
     parser.add_argument("--svg", metavar="FILE", help="draw to this file instead")
     add_target(parser)
@@ -45,7 +48,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """A fill, or a kernel with --registers, in slow motion."""
     routine = find(arguments.name)
-    words = _words(routine, arguments.arguments, arguments.fen, arguments.side)
+    squares = squares_of(routine, arguments.squares)
+    words = _words(routine, arguments.arguments, arguments.fen, arguments.side, squares)
     if arguments.registers:
         kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
         title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
@@ -53,6 +57,8 @@ def run(arguments: Namespace) -> int:
     else:
         slow = fill_of(routine, words)
         title, shown, ending = f"{routine.name} in slow motion", strips(slow), conclusion(slow)
+    title = ", ".join([title, *squares_lines(routine.contract, squares)])
+    shown = turned(shown, squares)
     if arguments.svg:
         try:
             picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title)
@@ -65,15 +71,17 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _words(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
+def _words(
+    routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None, squares: Numbering
+) -> list[int]:
     """The parameters' words; without any the classic position, southward where the direction is free."""
     if arguments or fen is not None or side is not None:
-        return words_of(routine, arguments, fen, side)
+        return words_of(routine, arguments, fen, side, squares)
     occupied = board.ALL ^ EMPTY
     classic = {
-        "board": SLIDERS,
-        "empty": EMPTY,
-        "occupied": occupied,
+        "board": squares.numbered(SLIDERS),
+        "empty": squares.numbered(EMPTY),
+        "occupied": squares.numbered(occupied),
         "dir8": board.DIR8.index(board.direction("sout")),
     }
     parameters = [p for p in routine.contract.parameters if p.kind != "results"]

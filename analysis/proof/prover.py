@@ -163,7 +163,7 @@ class Prover:
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
         """The specification's results for these words, made once."""
-        key = (task.specification, task.direction, task.kinds, *words)
+        key = (task.specification, task.direction, task.numbering, task.kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
         return self._specified[key]

@@ -93,7 +93,7 @@ def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequ
 def _specified(contract: Contract, parameters: Sequence[Parameter], words: Sequence[Column]) -> list[Column]:
     """A column a result; one case after the other where the specification branches on its words."""
     kinds, number = [p.kind for p in parameters], len(contract.results)
-    held = partial(specified, contract.specification, contract.direction, kinds)
+    held = partial(specified, contract.specification, contract.direction, kinds, numbering=contract.numbering)
     try:
         results = held(Columns(), words, number)
     except BranchError:
@@ -166,9 +166,8 @@ class _Maker:
     def rays(self) -> Iterator[list[Column]]:
         """For each square every occupancy of its rays, one direction at a time where the routine is told which."""
         numbered = bool(self.of_kind("direction9"))
-        files: raywalk.FileOrder = "big" if self.contract.big_endian else "little"
         for square in range(64):
-            rays = {d: _ray(square, d, files) for d in self.directions()}
+            rays = {d: _ray(square, d, self.contract.numbering.numbers) for d in self.directions()}
             if numbered:
                 for number in range(11):
                     direction = raywalk.NUMBERED.get(number)
@@ -269,7 +268,7 @@ class _Maker:
                 named[parameter.name] = named[parameter.name] & allowed
 
 
-def _ray(square: int, direction: str, files: raywalk.FileOrder) -> list[int]:
+def _ray(square: int, direction: str, numbers: Sequence[int]) -> list[int]:
     """The squares behind this one, as far as the board goes."""
-    ray = raywalk.from_square(direction, square, raywalk.ALL, files)
+    ray = raywalk.from_square(direction, square, raywalk.ALL, numbers)
     return [reached for reached in range(64) if ray >> reached & 1]

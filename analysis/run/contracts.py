@@ -36,6 +36,7 @@ def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task
         convention.red_zone,
         convention.home,
         tuple(Argument(element.name, element.kind, Place("general"), element.below) for element in contract.elements),
+        contract.numbering,
     )
 
 

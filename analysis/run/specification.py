@@ -16,6 +16,8 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.describe.routine import Written as Written
 from setwise.codegen.describe.values import parameter
+from setwise.codegen.numbering import LITTLE_ENDIAN as LITTLE_ENDIAN
+from setwise.codegen.numbering import Numbering as Numbering
 
 SELECTING = frozenset({"square", "dir8", "direction9"})
 """Kinds of numbers that, where they are known, choose one of the specification's ways."""
@@ -32,6 +34,7 @@ def specified(
     domain: Domain,
     words: Sequence[Bits],
     number: int,
+    numbering: Numbering = LITTLE_ENDIAN,
 ) -> list[Bits]:
     """So many results of a specification for words of a domain, whose kinds are the parameters'.
 
@@ -46,7 +49,7 @@ def specified(
     else:
         board: raywalk.BoardKind = "occupied" if "occupied" in kinds else "empty"
         try:
-            function = raywalk.specification(specification, direction, board)
+            function = raywalk.specification(specification, direction, board, numbering.numbers)
         except ValueError as error:
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
@@ -99,7 +102,9 @@ def _of_routine(written: Written, domain: Domain, arguments: Sequence[Any]) -> t
     words = [word.value if isinstance(word, Word) else word for word in arguments]
     if isinstance(written.given, str):
         kinds, number = [p.kind for p in parameters], len(contract.results)
-        results = specified(contract.specification, contract.direction, kinds, domain, words, number)
+        results = specified(
+            contract.specification, contract.direction, kinds, domain, words, number, contract.numbering
+        )
     else:
         results = _evaluated(other, domain, words)
     return tuple(result if isinstance(result, Word) else Word(domain, result) for result in results)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from setwise.analysis.run.specification import LITTLE_ENDIAN, Numbering, Written, promised
 from setwise.analysis.run.specification import TaskError as TaskError
-from setwise.analysis.run.specification import Written, promised
 from setwise.analysis.run.specification import specified as results_of
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
 from setwise.analysis.semantics.words import BranchError
@@ -59,7 +59,8 @@ class Task:
     contract's words, as `assumptions` knows them. `saved` and `saved_vectors` are full names of registers that come
     back as they were, of vector registers the lowest 128 bits. Below rsp a routine may use `red_zone` bytes; `home`
     bytes above the return address are its own as well. For arrays `elements` says what one board of each input stands
-    for; the last argument of kind boards is then where the result goes, and may be one of the inputs.
+    for; the last argument of kind boards is then where the result goes, and may be one of the inputs. `numbering` is
+    that of the squares in all words.
     """
 
     specification: str | Written
@@ -72,6 +73,7 @@ class Task:
     red_zone: int = 0
     home: int = 0
     elements: tuple[Argument, ...] = ()
+    numbering: Numbering = LITTLE_ENDIAN
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -135,7 +137,8 @@ def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[B
 def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
     """The results that the specification gives for the words."""
     try:
-        return results_of(task.specification, task.direction, task.kinds, domain, words, len(task.results))
+        number = len(task.results)
+        return results_of(task.specification, task.direction, task.kinds, domain, words, number, task.numbering)
     except BranchError as error:
         raise TaskError(f"its specification {error}: it can be checked by running, not proved") from None
 

@@ -8,7 +8,7 @@ stops the rays of others only where its square is outside `empty`, and its own r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
@@ -17,9 +17,11 @@ from setwise.analysis.spec import adders
 from setwise.analysis.spec.words import ALL as ALL
 from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, on
 
-FileOrder = Literal["little", "big"]
 BoardKind = Literal["empty", "occupied"]
 
+
+SQUARES = tuple(range(64))
+"""The number of each square, a1 first: little-endian rank-file."""
 
 # (file step, rank step), in the order of dir8.
 DIRECTIONS: Mapping[str, tuple[int, int]] = {
@@ -163,29 +165,29 @@ def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
-def from_square(piece: str, square: W, free: W, files: FileOrder = "little") -> W:
+def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
     """What a slider of these directions on one square attacks; the state of its own square does not matter.
 
-    With `files="big"` squares and boards are numbered h1 = 0, g1 = 1, a1 = 7, h2 = 8, which tells on single directions
-    only: whole pieces are symmetric. `square` is below 64.
+    Squares and boards may be numbered otherwise: `numbers` has the number of each square, a1 first, which tells on
+    single directions only where it is symmetric, for so are whole pieces. `square` is below 64.
 
-    >>> hex(from_square("rook", 0, ALL ^ 1 << 8)), hex(from_square("rook", 0, ALL ^ 1 << 8, "big"))
-    ('0x1fe', '0x1fe')
-    >>> hex(from_square("bishop", 7, ALL)), hex(from_square("bishop", 7, ALL, "big"))
+    >>> mirrored = [8 * (square // 8) + 7 - square % 8 for square in SQUARES]
+    >>> hex(from_square("east", 3, ALL)), hex(from_square("east", 3, ALL, mirrored))
+    ('0xf0', '0x7')
+    >>> hex(from_square("bishop", 7, ALL)), hex(from_square("bishop", 7, ALL, mirrored))
     ('0x102040810204000', '0x102040810204000')
     """
     if isinstance(square, int):
-        return _from_one_square(piece, square, free, files)
+        return _from_one_square(piece, square, free, numbers)
     # Whatever the square is: exactly one of the 64 conditions holds.
-    return joined(_from_one_square(piece, at, free, files) & equality_mask(square, at, 6) for at in range(64))
+    return joined(_from_one_square(piece, at, free, numbers) & equality_mask(square, at, 6) for at in range(64))
 
 
-def _from_one_square(piece: str, square: int, free: W, files: FileOrder) -> W:
-    number = [place if files == "little" else 8 * (place // 8) + 7 - place % 8 for place in range(64)]
+def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int]) -> W:
     attacked: W = free ^ free
     for single in directions(piece):
         for line in lines(single):
-            numbered = [number[place] for place in line]
+            numbered = [numbers[place] for place in line]
             if square not in numbered:
                 continue
             arrives = (free ^ free) | 1
@@ -195,27 +197,29 @@ def _from_one_square(piece: str, square: int, free: W, files: FileOrder) -> W:
     return clip(attacked)
 
 
-def of_pieces(piece: str, square: W, white: W, black: W, files: FileOrder = "little") -> W:
+def of_pieces(piece: str, square: W, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
     """What a slider on one square attacks among the pieces of both sides."""
-    return from_square(piece, square, clip(~(white | black)), files)
+    return from_square(piece, square, clip(~(white | black)), numbers)
 
 
-def in_direction(square: W, number: W, white: W, black: W, files: FileOrder = "little") -> W:
+def in_direction(square: W, number: W, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
     """What a slider on one square attacks in one direction, numbered as `NUMBERED` says; any other number: nothing.
 
-    >>> hex(in_direction(0, 1, 1 << 2, 1)), hex(in_direction(7, 1, 1 << 5, 0, "big")), in_direction(0, 1 << 63, 0, 0)
-    ('0x6', '0x60', 0)
+    >>> hex(in_direction(0, 1, 1 << 2, 1)), in_direction(0, 1 << 63, 0, 0)
+    ('0x6', 0)
     """
     free = clip(~(white | black))
     if isinstance(number, int):
-        return from_square(NUMBERED[number], square, free, files) if number in NUMBERED else free ^ free
+        return from_square(NUMBERED[number], square, free, numbers) if number in NUMBERED else free ^ free
     return joined(
-        from_square(direction, square, free, files) & equality_mask(number, numbered, 64)
+        from_square(direction, square, free, numbers) & equality_mask(number, numbered, 64)
         for numbered, direction in NUMBERED.items()
     )
 
 
-def specification(name: str, direction: str = "", board: BoardKind = "empty") -> Callable[..., tuple[Any, ...]]:
+def specification(
+    name: str, direction: str = "", board: BoardKind = "empty", numbers: Sequence[int] = SQUARES
+) -> Callable[..., tuple[Any, ...]]:
     """The specification of that name as a function from words to a tuple of words.
 
     Names and parameters (a direction, a set of them, or `any`, which puts dir8 behind the other parameters):
@@ -225,7 +229,7 @@ def specification(name: str, direction: str = "", board: BoardKind = "empty") ->
     sides (white's rooks and bishops, black's rooks and bishops, empty);
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the three also with
-    -big-endian behind its name, for files numbered the other way;
+    the squares numbered otherwise, as `numbers` says;
     right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
     With board="occupied" the squares that are not empty stand in the place of `empty` or `free`; boards of pieces mean
@@ -235,7 +239,8 @@ def specification(name: str, direction: str = "", board: BoardKind = "empty") ->
     True
     """
     key, occupied = name.lower(), board == "occupied"
-    plain = key.removesuffix("-big-endian")
+    if tuple(numbers) != SQUARES and key not in _FROM_SQUARE:
+        raise ValueError(f"the specification {name!r} is for squares that are numbered a1 = 0, h1 = 7, h8 = 63")
     if key in _DIRECTED:
         directed, takes_empty = _DIRECTED[key]
         last = -1 if takes_empty and occupied else None
@@ -245,11 +250,10 @@ def specification(name: str, direction: str = "", board: BoardKind = "empty") ->
         return _tupled(partial(directed, direction), last)
     if key in _WHOLE:
         return _tupled(_WHOLE[key], -1 if occupied != (key == "pieces") else None)
-    if plain in _FROM_SQUARE:
+    if key in _FROM_SQUARE:
         directions(direction)
-        from_one, takes_free = _FROM_SQUARE[plain]
-        files: FileOrder = "little" if plain == key else "big"
-        return _tupled(partial(from_one, direction, files=files), -1 if takes_free and occupied else None)
+        from_one, takes_free = _FROM_SQUARE[key]
+        return _tupled(partial(from_one, direction, numbers=numbers), -1 if takes_free and occupied else None)
     if key == "right-attacks":
         return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if occupied else None)
     if key in _ARITHMETIC:
@@ -273,11 +277,11 @@ _WHOLE: Mapping[str, Callable[..., Any]] = {
     "pieces": pieces,
     "sides": sides,
 }
-# Name to function of a direction, the words and how `files` are numbered; and whether the last word are free squares.
+# Name to function of a direction, the words and the `numbers` of squares; and whether the last word are free squares.
 _FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = {
     "from-square": (from_square, True),
     "from-square-of-pieces": (of_pieces, False),
-    "direction-from-square": (lambda _, *words, **files: in_direction(*words, **files), False),
+    "direction-from-square": (lambda _, *words, **numbers: in_direction(*words, **numbers), False),
 }
 _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "add": adders.add,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from setwise.codegen.describe.values import Value
+from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
 
 ParameterKind = Literal[
     "board", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"
@@ -75,16 +76,13 @@ class Contract:
     requires: tuple[str | Written, ...] = ()
     elements: tuple[Parameter, ...] = ()
     """For arrays: the parameters that one board of each input stands for; then results are arrays too."""
+    numbering: Numbering = LITTLE_ENDIAN
+    """Of the squares, in all boards and parameters; `direction` and the specification mean squares, not numbers."""
 
     @property
     def required(self) -> tuple[str, ...]:
         """What is required, in words."""
         return tuple(map(str, self.requires))
-
-    @property
-    def big_endian(self) -> bool:
-        """Whether files are numbered the other way: h1 = 0, a1 = 7."""
-        return isinstance(self.specification, str) and self.specification.endswith("-big-endian")
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,10 @@ Where the page is wrong or leaves things open, this file departs from it:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal
 
 from setwise.codegen.describe.control import below, switch, table, when
 from setwise.codegen.describe.values import ALL, Value, constant
-
-FileOrder = Literal["big", "little"]
+from setwise.codegen.numbering import Numbering
 
 BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 ROOK_STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
@@ -123,15 +121,15 @@ def diagonal(square: Value, white: Value, black: Value) -> Value:
     return bishop(square, ~(white | black))
 
 
-def direction(square: Value, number: Value, white: Value, black: Value, files: FileOrder) -> Value:
+def direction(square: Value, number: Value, white: Value, black: Value, numbering: Numbering) -> Value:
     """Attacks of a piece on `square` in one direction only (`direction_attacks`).
 
     Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, looking from White's side; all other numbers, and 0, attack nothing.
     """
     free = ~(white | black)
     file, rank = square & 7, square >> 3
-    right = table(_files_beyond(files, right=True), file)
-    left = table(_files_beyond(files, right=False), file)
+    right = table(_files_beyond(numbering, right=True), file)
+    left = table(_files_beyond(numbering, right=False), file)
     up = table([ALL & (ALL << 8 * (r + 1)) for r in range(8)], rank)
     down = table([(1 << 8 * r) - 1 for r in range(8)], rank)
     sides = {1: (right,), 5: (left,), 7: (down,), 3: (up,)}
@@ -184,8 +182,8 @@ def _rank_attacks() -> list[int]:
     return entries
 
 
-def _files_beyond(files: FileOrder, *, right: bool) -> list[int]:
+def _files_beyond(numbering: Numbering, *, right: bool) -> list[int]:
     """For each file number the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
-    higher = right == (files == "little")
+    higher = right == (numbering.file_step > 0)
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]
     return [sum(0x0101_0101_0101_0101 << file for file in row) for row in beyond]

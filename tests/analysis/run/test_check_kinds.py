@@ -12,6 +12,7 @@ from setwise.analysis.commands.jobs import in_processes, jobs_of
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.numbering import BIG_ENDIAN_FILES
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
@@ -62,7 +63,7 @@ def test_numbered_directions_take_every_shape_on_their_ray_and_numbers_that_are_
     assert not made.expected[(numbers == 0) | (numbers > 8)].any()
     for number, direction in raywalk.NUMBERED.items():
         for square in (0, 20, 63):
-            ray = raywalk.from_square(direction, square, raywalk.ALL, "big")
+            ray = raywalk.from_square(direction, square, raywalk.ALL, BIG_ENDIAN_FILES.numbers)
             here = (squares == square) & (numbers == number)
             assert len(np.unique((white | black)[here] & np.uint64(ray))) == 1 << ray.bit_count()
 

@@ -130,17 +130,28 @@ def test_occupied_in_place_of_empty(rooks: int, bishops: int, queens: int, occup
     assert raywalk.pieces(rooks, bishops, queens, occupied) == in_pieces
 
 
+MIRRORED = [square ^ 7 for square in range(64)]  # h1 = 0
+
+
 def mirrored(board: int) -> int:
     return sum(1 << (square ^ 7) for square in range(64) if board >> square & 1)
 
 
-@given(st.integers(0, 63), boards)
-def test_big_endian_files(square: int, free: int) -> None:
-    # Whole pieces are symmetric, so that only their single rays tell the two numberings apart.
+@given(st.permutations(range(64)), st.integers(0, 63), boards)
+def test_any_numbers_of_squares(numbers: list[int], square: int, free: int) -> None:
+    def numbered(board: int) -> int:
+        return sum(1 << numbers[at] for at in range(64) if board >> at & 1)
+
     for piece in ("rook", "bishop", "queen", "east", "soWe"):
-        expected = mirrored(from_square(piece, square, free))
-        assert from_square(piece, square ^ 7, mirrored(free), "big") == expected
-        assert specification("from-square-big-endian", piece)(square ^ 7, mirrored(free)) == (expected,)
+        expected = numbered(from_square(piece, square, free))
+        assert from_square(piece, numbers[square], numbered(free), numbers) == expected
+        walk = specification("from-square", piece, numbers=numbers)
+        assert walk(numbers[square], numbered(free)) == (expected,)
+
+
+def test_other_numbers_of_squares_where_none_are_known() -> None:
+    with pytest.raises(ValueError, match="'attacks' is for squares that are numbered a1 = 0"):
+        specification("attacks", "nort", numbers=MIRRORED)
 
 
 @given(st.integers(0, ALL), st.integers(0, ALL))
@@ -159,8 +170,8 @@ def test_one_square_among_pieces(square: int, white: int, black: int) -> None:
         for piece in ("rook", "bishop"):
             little = specification("from-square-of-pieces", piece, given_boards)
             assert little(square, white, black) == (from_square(piece, square, free),)
-            big = specification("from-square-of-pieces-big-endian", piece, given_boards)
-            assert big(square, white, black) == (from_square(piece, square, free, "big"),)
+            big = specification("from-square-of-pieces", piece, given_boards, MIRRORED)
+            assert big(square, white, black) == (from_square(piece, square, free, MIRRORED),)
 
 
 # Steps of file and rank by the page's drawing of the numbers, looking from White: 4 3 2 / 5 0 1 / 6 7 8.
@@ -179,7 +190,7 @@ def test_one_numbered_direction(square: int, number: int, white: int, black: int
             break
     assert specification("direction-from-square", "queen")(square, number, white, black) == (expected,)
     # The page numbers squares from h1, but the drawing is seen from White in either case.
-    big = specification("direction-from-square-big-endian", "queen")
+    big = specification("direction-from-square", "queen", numbers=MIRRORED)
     assert big(square ^ 7, number, mirrored(white), mirrored(black)) == (mirrored(expected),)
     arrays = [np.array([word, word], dtype=np.uint64) for word in (square, number, white, black)]
     assert int(specification("direction-from-square", "queen")(*arrays)[0][1]) == expected

@@ -156,6 +156,6 @@ def test_every_number_that_is_no_direction_attacks_nothing(ending: str) -> None:
     name = "exploding.direction" + ending
     for number in (0, 9, 10, 16, 17, 256 + 1, 1 << 32 | 3, 1 << 63 | 5, ALL):
         assert run(name, 28, number, 0, 0) == 0
-    files = "big" if ending else "little"
+    numbers = find(name).contract.numbering.numbers
     for number in range(1, 9):
-        assert run(name, 28, number, 0, 1 << 63) == in_direction(28, number, 0, 1 << 63, files)  # type: ignore[arg-type]
+        assert run(name, 28, number, 0, 1 << 63) == in_direction(28, number, 0, 1 << 63, numbers)
