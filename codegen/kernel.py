@@ -33,9 +33,11 @@ class Plan:
 class Kernel(Plan):
     """A plan carried out: its code, and the graph that it came from.
 
-    `selected` is that graph in the target's operations, before registers and stack are thought of.
+    `graph` is the description in shifts and masks, those that the code has; `selected` is that graph in the target's
+    operations, before registers and stack are thought of.
     """
 
+    graph: Graph
     selected: Graph
     code: Code
     exact: bool

@@ -1,9 +1,10 @@
-"""`setwise trace`: a fill cycle by cycle, or a kernel instruction by instruction, as boards."""
+"""`setwise trace`: a fill cycle by cycle, an adder line by line, or a kernel instruction by instruction, as boards."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
@@ -11,10 +12,12 @@ from setwise.analysis.commands.arguments import add_position, add_squares, add_t
 from setwise.analysis.commands.boards import squares_lines, turned
 from setwise.analysis.commands.positions import squares_of, words_of
 from setwise.analysis.pictures.boards import strips_of_boards
+from setwise.analysis.pictures.network import network_text, prefix_network
+from setwise.analysis.run import line_by_line
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip, as_text
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, strips
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.steps import RegisterWrite, Step
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
@@ -26,6 +29,9 @@ from setwise.codegen.numbering import Numbering
 EXAMPLES = (
     "setwise trace",
     "setwise trace kogge-stone.occluded.noEa c1,f1 0xffffffffffff0000",
+    "setwise trace dumb7.attacks.rook",
+    "setwise trace exploding.bishop d4 0xfffffffff7ffffff",
+    "setwise trace kogge-stone.occluded.nort --network",
     "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w' --svg west.svg",
 )
 
@@ -40,35 +46,59 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_position(parser)
     add_squares(parser)
-    parser.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
+    shown.add_argument("--network", action="store_true", help="the prefix network of a Kogge-Stone fill")
     parser.add_argument("--svg", metavar="FILE", help="draw to this file instead")
     add_target(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """A fill, or a kernel with --registers, in slow motion."""
+    """A fill, or a kernel with --registers, in slow motion; or a fill's network."""
     routine = find(arguments.name)
     squares = squares_of(routine, arguments.squares)
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side, squares)
-    if arguments.registers:
-        kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
-        title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
-        shown, ending = registers(kernel, words), ""
+    ending = ""
+    if arguments.network:
+        title, text, picture = f"{routine.name} as a network", network(routine, words), prefix_network()
     else:
-        slow = fill_of(routine, words)
-        title, shown, ending = f"{routine.name} in slow motion", strips(slow), conclusion(slow)
-    title = ", ".join([title, *squares_lines(routine.contract, squares)])
-    shown = turned(shown, squares)
+        if arguments.registers:
+            kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
+            title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
+            shown = registers(kernel, words)
+        else:
+            title = f"{routine.name} in slow motion"
+            shown, ending = slow_motion(routine, words, squares)
+        title = ", ".join([title, *squares_lines(routine.contract, squares)])
+        shown = turned(shown, squares)
+        text = "\n\n".join([as_text(shown), *([ending] if ending else [])])
+        picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title) if arguments.svg else ""
     if arguments.svg:
         try:
-            picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title)
             Path(arguments.svg).write_text(picture, encoding="utf-8")
         except OSError as error:
             raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
         print(f"{arguments.svg}: {title}")
         return 0
-    print(title, as_text(shown), *([ending] if ending else []), sep="\n\n")
+    print(title, text, sep="\n\n")
     return 0
+
+
+def slow_motion(routine: Routine, words: Sequence[int], squares: Numbering) -> tuple[list[Strip], str]:
+    """A routine's boards, and in a sentence how it ended, if there is something to say."""
+    if routine.family in line_by_line.FAMILIES:
+        return line_by_line.strips(routine, words), ""
+    seen = {one.name: routine.contract.numbering.seen_in(squares, one).name for one in board.DIR8}
+    shown = [replace(one, direction=seen[one.direction]) for one in fills(routine, words)]
+    return strips(*shown), conclusion(*shown)
+
+
+def network(routine: Routine, words: Sequence[int]) -> str:
+    """The network of a Kogge-Stone fill in one direction, as text; ValueError for other routines."""
+    if routine.family != "kogge-stone" or routine.contract.direction in board.DIRECTION_SETS:
+        raise ValueError(f"{routine.name} has no prefix network: take kogge-stone in one direction")
+    shown = fill(routine, words)
+    return network_text(board.DIRECTIONS[shown.direction].shift, [cycle.steps for cycle in shown.cycles])
 
 
 def _words(
@@ -89,27 +119,6 @@ def _words(
         names = " ".join(parameter.name for parameter in parameters)
         raise ValueError(f"{routine.name} has no default example: give its arguments ({names}) or --fen")
     return [classic[parameter.kind] for parameter in parameters]
-
-
-def fill_of(routine: Routine, words: Sequence[int]) -> TracedFill:
-    """The cycles of one of the literature's fills; ValueError for other routines."""
-    contract = routine.contract
-    direction = board.DIR8[words[-1]].name if contract.direction == "any" else contract.direction
-    family, form = routine.family, routine.form
-    if direction not in board.DIRECTIONS or family not in ("dumb7", "kogge-stone"):
-        raise ValueError(
-            f"{routine.name} has no cycles to show: take dumb7 or kogge-stone in one direction, or add --registers"
-        )
-    attacks = str(contract.specification).endswith("attacks")
-    return fill(
-        "dumb7" if family == "dumb7" else "kogge-stone",
-        direction,
-        words[0],
-        board.ALL if form.startswith("empty-") else words[1],
-        rounds=6 if form == "attacks" else 7,
-        until_dry=form.endswith("until-dry"),
-        attacks=attacks,
-    )
 
 
 def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:

@@ -113,7 +113,7 @@ def _start(shown: TracedFill) -> list[str]:
 def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
     before = shown.sliders if cycle.number == 1 else shown.cycles[cycle.number - 2].flood
     new = cycle.flood & ~before
-    marks = _squares(shown, cycle.propagator if cycle.steps > 1 else 0)
+    marks = _squares(shown, (cycle.propagator or 0) if cycle.steps > 1 else 0)
     marks += [_disc(square, _OLD, svg.BLUE) for square in _ones(before & ~shown.sliders)]
     marks += [_disc(square, svg.INK) for square in _ones(shown.sliders)]
     marks += [_disc(square, svg.BLUE) for square in _ones(new)]
@@ -155,7 +155,8 @@ def _explained(y: float, cycles: int) -> str:
 
 def _squares(shown: TracedFill, run: int) -> list[str]:
     """The board, its pieces that are no sliders, and the squares of a run."""
-    pieces = dict.fromkeys(_ones(~(shown.empty | shown.sliders)), _PIECE)
+    taken = 0 if shown.empty is None else ~(shown.empty | shown.sliders)
+    pieces = dict.fromkeys(_ones(taken), _PIECE)
     return _board(pieces | dict.fromkeys(_ones(run), _RUN))
 
 

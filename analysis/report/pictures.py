@@ -62,7 +62,7 @@ def pictures(figures: Figures, compilers: Compilers, measured: Measured | None) 
         _bars(figures),
         _union(figures, compilers),
         _one_direction(figures),
-        slow_motion(fill("dumb7", "sout", SLIDERS, EMPTY), fill("kogge-stone", "sout", SLIDERS, EMPTY)),
+        slow_motion(*(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in ("dumb7", "kogge-stone"))),
         prefix_network(),
         _graphs([("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")]),
         _graphs([("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")]),

@@ -268,4 +268,4 @@ def _checked(graph: Graph, target: Target) -> Graph:
 def selection(unit: Unit) -> Unit:
     """The pass: the graph in the target's operations, and the tables that it reads; Refused where one has no row."""
     graph, data = select(unit.graph, unit.target)
-    return replace(unit, graph=graph, selected=graph, data=data)
+    return replace(unit, masked=unit.graph, graph=graph, selected=graph, data=data)

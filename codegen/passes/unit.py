@@ -76,6 +76,8 @@ class Unit:
     convention: Convention = SYSV
     """Asked once a graph has been selected."""
     graph: Graph = Graph((), ())
+    masked: Graph = Graph((), ())
+    """The graph in shifts and masks, as it was selected from."""
     selected: Graph = Graph((), ())
     data: tuple[Datum, ...] = ()
     """The tables that the selected graph reads."""
@@ -94,6 +96,7 @@ class Unit:
             self.target,
             self.convention,
             self.layout,
+            self.masked,
             self.selected,
             self.code,
             self.allocated.exact,

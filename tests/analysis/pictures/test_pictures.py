@@ -17,7 +17,8 @@ from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.scatter import Point, latency_and_throughput
 from setwise.analysis.pictures.svg import BLUE, BRICK, INK, TEAL
 from setwise.analysis.run.drawing import Panel, Strip
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill, strips
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
+from setwise.codegen.catalogue import find
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,15 +41,19 @@ BARS = [
 ]
 
 
+def floods(sliders: int = SLIDERS, empty: int = EMPTY) -> list[TracedFill]:
+    return [fill(find(f"{family}.occluded.sout"), (sliders, empty)) for family in ("dumb7", "kogge-stone")]
+
+
 def slow() -> str:
-    return slow_motion(fill("dumb7", "sout", SLIDERS, EMPTY), fill("kogge-stone", "sout", SLIDERS, EMPTY))
+    return slow_motion(*floods())
 
 
 def drawn() -> dict[str, str]:
     families = {"dumb7": "dumb7", "push": "push"}
     return {
         "slow motion": slow(),
-        "strips": strips_of_boards(strips(fill("dumb7", "sout", SLIDERS, EMPTY)), "a <title> & more"),
+        "strips": strips_of_boards(strips(floods()[0]), "a <title> & more"),
         "network": prefix_network(),
         "bars": moves_and_operations(BARS, families, "of two families"),
         "graph": dependencies([("one", "told", GRAPH), ("other", "told", GRAPH)], "What waits for what", "below"),
@@ -161,7 +166,7 @@ def test_bars_are_as_high_as_their_counts() -> None:
 
 @pytest.mark.parametrize(("sliders", "empty"), [(SLIDERS, EMPTY), (1 << 56 | 1 << 40, (1 << 64) - 1)])
 def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: int) -> None:
-    fills = [fill("dumb7", "sout", sliders, empty), fill("kogge-stone", "sout", sliders, empty)]
+    fills = floods(sliders, empty)
     svg = slow_motion(*fills)
     assert fills[0].flood == fills[1].flood
     assert "reach the same squares" in svg
@@ -203,7 +208,7 @@ def test_points_lie_where_their_cycles_say() -> None:
 
 
 def test_strips_have_a_disc_for_each_square_of_each_board() -> None:
-    shown = fill("dumb7", "sout", SLIDERS, EMPTY)
+    shown = floods()[0]
     picture = drawn()["strips"]
     root = ElementTree.fromstring(picture)
     circles = [circle.get("fill") for circle in root.iter(f"{SVG}circle")]

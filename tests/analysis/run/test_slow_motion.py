@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.analysis.commands.trace import fill_of, registers
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.trace import registers
+from setwise.analysis.pictures.network import network_text
+from setwise.analysis.run import line_by_line
+from setwise.analysis.run.caller import Caller
+from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip, as_text
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, stepped
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, fills
 from setwise.analysis.spec import raywalk
 from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.describe.layout import union
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.fills import exploding
 from setwise.codegen.lower import lower
 from tests.analysis.commands.running import Capture, complaint, printed
 
@@ -39,16 +48,23 @@ PAGE_FLOODS = {
 }
 
 
+def south(form: str, sliders: int, empty: int) -> TracedFill:
+    return fill(find(f"{form}.sout"), (sliders, empty))
+
+
+def stepped(direction: str, squares: int, steps: int) -> int:
+    for _ in range(steps):
+        squares = raywalk.step(direction, squares)
+    return squares
+
+
 @pytest.mark.parametrize("direction", raywalk.DIR8)
 @given(sliders=words, empty=words)
 @settings(max_examples=25)
 def test_cycles_end_in_the_whole_fill(direction: str, sliders: int, empty: int) -> None:
     expected = raywalk.occluded(direction, sliders, empty)
-    for shown in (
-        fill("dumb7", direction, sliders, empty),
-        fill("dumb7", direction, sliders, empty, until_dry=True),
-        fill("kogge-stone", direction, sliders, empty),
-    ):
+    for form in ("dumb7.occluded", "dumb7.occluded-until-dry", "kogge-stone.occluded"):
+        shown = fill(find(f"{form}.{direction}"), (sliders, empty))
         assert shown.flood == expected
         before = sliders
         for cycle in shown.cycles:
@@ -59,14 +75,14 @@ def test_cycles_end_in_the_whole_fill(direction: str, sliders: int, empty: int) 
         later = [cycle for cycle in shown.cycles if shown.dry is not None and cycle.number >= shown.dry]
         assert not any(cycle.changed for cycle in later)
         assert shown.dry in (None, 1) or shown.cycles[shown.dry - 2].changed
-    six = fill("dumb7", direction, sliders, empty, rounds=6, attacks=True)
-    assert six.attacks == raywalk.attacks(direction, sliders, empty)
-    assert fill("kogge-stone", direction, sliders, empty, attacks=True).attacks == six.attacks
+    six = fill(find(f"dumb7.attacks.{direction}"), (sliders, empty))
+    assert (len(six.cycles), six.attacks) == (6, raywalk.attacks(direction, sliders, empty))
+    assert fill(find(f"kogge-stone.attacks.{direction}"), (sliders, empty)).attacks == six.attacks
 
 
 def test_the_page_itself() -> None:
     assert board.parse_board(PAGE_SLIDERS) == SLIDERS
-    shown = fill("dumb7", "sout", SLIDERS, EMPTY)
+    shown = south("dumb7.occluded", SLIDERS, EMPTY)
     for number, squares in PAGE_FLOODS.items():
         assert shown.cycles[number - 1].flood == board.parse_board(",".join(squares))
     # The zeros that the page draws: where a wave is stopped.
@@ -80,35 +96,125 @@ def test_the_page_itself() -> None:
 
 
 def test_the_loop_ends_when_it_is_dry() -> None:
-    assert len(fill("dumb7", "sout", SLIDERS, EMPTY, until_dry=True).cycles) == 6
-    assert fill("dumb7", "sout", 0, EMPTY, until_dry=True).flood == 0
-    whole = fill("dumb7", "nort", 1, raywalk.ALL, until_dry=True)
+    assert len(south("dumb7.occluded-until-dry", SLIDERS, EMPTY).cycles) == 6
+    nothing = south("dumb7.occluded-until-dry", 0, EMPTY)
+    assert (nothing.flood, nothing.cycles) == (0, ())
+    assert conclusion(nothing) == "There is nothing to flood."
+    whole = fill(find("dumb7.occluded-until-dry.nort"), (1, raywalk.ALL))
     assert (len(whole.cycles), whole.dry) == (8, 8)
-    assert conclusion(fill("dumb7", "nort", 1, raywalk.ALL)) == "Cycle 7, the last one, still changes something."
+    last = fill(find("dumb7.occluded.nort"), (1, raywalk.ALL))
+    assert conclusion(last) == "Cycle 7, the last one, still changes something."
 
 
 def test_one_direction_only() -> None:
     with pytest.raises(ValueError, match="rook means 4 directions"):
-        fill("dumb7", "rook", 1, 2)
+        fill(find("dumb7.attacks.rook"), (1, 2))
 
 
-@given(words, words, st.integers(0, 7))
-@settings(max_examples=10)
-def test_every_fill_of_the_catalogue(sliders: int, empty: int, dir8: int) -> None:
-    shown_for = set()
-    for routine in (one for one in catalogue().values() if not one.contract.elements):
+def files(letters: str) -> int:
+    return sum(board.FILE_A << "abcdefgh".index(letter) for letter in letters)
+
+
+def held(routine: Routine, given_words: Sequence[int]) -> set[int]:
+    """What a kernel's registers hold at some time."""
+    kernel = lower(routine)
+    trace = Caller(binary_of(kernel), task_of(kernel)).trace(given_words)
+    return {lane for step in trace.steps for register in step.written for lane in register.lanes}
+
+
+POSITIONS = ((SLIDERS, EMPTY, 3), (0x1842_8100_0081_2400, 0xE7BD_7EFF_FD7E_DBEF, 5))
+FILLS = [
+    routine.name
+    for routine in catalogue().values()
+    if routine.family in ("dumb7", "kogge-stone") and not routine.contract.elements
+]
+IN_TURN = [
+    *(
+        f"kogge-stone.{form}.{way}"
+        for form, way in (("occluded", "noWe"), ("attacks", "east"), ("attacks", "vertical"))
+    ),
+    *(f"dumb7.{form}.{way}" for form, way in (("occluded-rolled", "soEa"), ("attacks-until-dry", "any"))),
+    "kogge-stone.empty-attacks.soWe",
+]
+
+
+@pytest.mark.parametrize("name", [*IN_TURN, *(pytest.param(name, marks=pytest.mark.slow) for name in FILLS)])
+def test_fills_end_as_specified_and_are_drawn_from_registers(name: str) -> None:
+    routine = find(name)
+    for sliders, empty, dir8 in POSITIONS:
         by_kind = {"board": sliders, "empty": empty, "dir8": dir8}
-        given_words = [by_kind.get(parameter.kind, 0) for parameter in routine.contract.parameters]
-        try:
-            shown = fill_of(routine, given_words)
-        except ValueError:
-            continue
+        given_words = [by_kind[parameter.kind] for parameter in routine.contract.parameters]
+        shown = fills(routine, given_words)
         contract = routine.contract
         expected = raywalk.specification(contract.specification, contract.direction)(*given_words)
-        assert (shown.flood if shown.attacks is None else shown.attacks,) == expected, routine.name
-        shown_for.add((routine.family, routine.form))
-    assert {family for family, _ in shown_for} == {"dumb7", "kogge-stone"}
-    assert len(shown_for) == 10
+        assert (union(one.flood if one.attacks is None else one.attacks for one in shown),) == expected
+        in_registers = {*given_words, *held(routine, given_words)}
+        for one in shown:
+            assert one.cycles
+            for cycle in one.cycles:
+                passable = set() if one.empty is None else {cycle.propagator}  # or a constant, which none need hold
+                assert {cycle.source, cycle.kept, cycle.flood, *passable} <= in_registers, cycle
+
+
+def test_an_empty_boards_propagators_are_constants() -> None:
+    shown = fill(find("kogge-stone.empty-fill.east"), (1,))
+    assert [cycle.propagator for cycle in shown.cycles] == [files("bcdefgh"), files("cdefgh"), files("efgh")]
+    assert [cycle.propagator for cycle in fill(find("kogge-stone.empty-fill.sout"), (1,)).cycles] == [None] * 3
+
+
+# descriptions without rays
+
+
+def drawn(name: str, *given_words: int) -> list[Panel]:
+    return [panel for strip in line_by_line.strips(find(name), given_words) for panel in strip.panels]
+
+
+@pytest.mark.parametrize("square", [2, 28, 62])
+@pytest.mark.parametrize("piece", ["bishop", "rook"])
+def test_explosions_are_drawn_from_registers(piece: str, square: int) -> None:
+    routine = find(f"exploding.{piece}")
+    free = 0xBE53_BDFB_D77B_98B6
+    panels = drawn(routine.name, square, free)
+    assert panels[-1] == Panel(
+        "attacks", *raywalk.specification(routine.contract.specification, routine.contract.direction)(square, free)
+    )
+    multiplied = [panel for panel in panels if "*=" in panel.title]
+    assert len(multiplied) == exploding_steps(piece, square)
+    moved = [panel.board for panel in panels if panel.title.startswith(("board >>=", "board *=", "attacks |"))]
+    assert moved
+    assert {*moved} <= held(routine, (square, free))
+
+
+def exploding_steps(piece: str, square: int) -> int:
+    """As often as the pages' tables of repeats say; a rook's first explosion is a case of its own."""
+    return exploding.BISHOP_REPEATS[square] if piece == "bishop" else 1 + min(exploding.ROOK_REPEATS[square] - 1, 5)
+
+
+def test_carries_are_drawn_as_they_arise() -> None:
+    x, y = 0x0F7F_FF01_1234_5678, 0x0101_01FF_8765_4321
+    panels = {panel.title: panel.board for panel in drawn("bytewise.add", x, y)}
+    # A carry into bit n of a byte: what its lower n bits sum to overflows them.
+    arises = [
+        sum(1 << at + n for at in range(0, 64, 8) if (x >> at) % 2**n % 2**8 + (y >> at) % 2**n % 2**8 >> n)
+        for n in range(8)
+    ]
+    formulas = [title for title in panels if title.startswith("c")]
+    assert formulas == ["c1 = g0", "c2 = g1 | p1 & c1", "c3 = g2 | p2 & c2", "c4 = g3 | p3 & c3"]
+    assert [panels[title] for title in formulas] == arises[1:5]
+    # The flood of carries doubles its reach: after the first line two of them are right, then four, then all.
+    for title, right in (("g |= (g << 1) & p", 2), ("g |= (g << 2) & p", 4), ("g | (g << 4) & p", 7)):
+        found = panels[title] << 1
+        assert [found & files("abcdefgh"[n]) for n in range(1, right + 1)] == arises[1 : right + 1], title
+
+
+def test_the_network_has_a_gate_wherever_a_square_has_another_behind_it() -> None:
+    lines = network_text(-9, (1, 2, 4)).splitlines()
+    gates = [line for line in lines if "#" in line]
+    assert [line.count("#") for line in gates] == [7, 6, 4]
+    assert [line.partition("     ")[2] for line in gates] == [f"g |= p & (g >> {by});" for by in (9, 18, 36)]
+    # Every wire that leaves arrives: as many strokes in each row as there are gates below it.
+    falling = [line.count("\\") for line in lines if "\\" in line]
+    assert falling == [7] * 2 + [6] * 5 + [4] * 11
 
 
 def test_text() -> None:
@@ -174,6 +280,6 @@ def test_trace_to_a_file(capsys: Capture, tmp_path: Path) -> None:
 
 def test_trace_complains_in_one_line(capsys: Capture, tmp_path: Path) -> None:
     assert "has no cycles to show" in complaint(capsys, "trace", "push.attacks.sout")
-    assert "has no cycles to show" in complaint(capsys, "trace", "dumb7.attacks.rook")
+    assert "has no prefix network" in complaint(capsys, "trace", "dumb7.attacks.sout", "--network")
     assert "has no default example" in complaint(capsys, "trace", "exploding.bishop")
     assert "cannot write" in complaint(capsys, "trace", "--svg", str(tmp_path / "no" / "where"))
