@@ -17,11 +17,8 @@ _LEFT, _TOP = 10, 50
 def network_text(shift: int, steps: Sequence[int]) -> str:
     """The network as the literature draws it, with the lines of code for a shift to the left, or a negative one.
 
-    >>> print(network_text(8, (1,))[:190])
-    x1 x2 x3 x4 x5 x6 x7 x8    Input: g, p
-    |  |  |  |  |  |  |  |
-    V  V  V  V  V  V  V  V
-    |  |  |  |  |  |  |  |
+    >>> for line in network_text(8, (1,)).splitlines()[4:7]:
+    ...     print(line)
     |\\ |\\ |\\ |\\ |\\ |\\ |\\ |
     | \\| \\| \\| \\| \\| \\| \\|
     |  #  #  #  #  #  #  #     g |= p & (g << 8);
