@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from fnmatch import fnmatch
 from functools import cache, partial
-from types import MappingProxyType
 
+from setwise.codegen import literature
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.description import Fill, along, at_run_time, plain
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
@@ -16,6 +15,7 @@ from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
 from setwise.codegen.own.files import is_own, routines_named
+from setwise.codegen.tables import TABLES
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
 SLIDERS = Parameter("sliders", "board")
@@ -34,10 +34,10 @@ QUEENS = Parameter("queens", "board")
 PIECES = (ROOKS, BISHOPS)
 SIDES = tuple(Parameter(f"{side}_{piece}", "board") for side in ("white", "black") for piece in ("rooks", "bishops"))
 
-DUMB7 = "Dumb7Fill, chessprogramming wiki (2016)"
-KOGGE_STONE = "Kogge-Stone Algorithm, chessprogramming wiki (2018); Westcott, CCC (2002)"
-ISENBERG = "Isenberg, CCC, 22 May 2005"
-EXPLODING = "Exploding Bitboards, chessprogramming wiki (2018)"
+DUMB7 = literature.DUMB7.citation
+KOGGE_STONE = literature.KOGGE_STONE.citation
+ISENBERG = literature.ISENBERG.citation
+EXPLODING = literature.EXPLODING.citation
 SETWISE = "setwise"
 
 WITHIN_OCCUPIED = "sliders within occupied"
@@ -47,8 +47,60 @@ EACH = {direction.name: (direction,) for direction in DIR8}
 """The eight directions, each a set of its own."""
 
 
-def _words(family: str, form: str) -> str:
-    return f"{family} {form}".replace("-", " ")
+_COMPUTED = {
+    "occluded": ("fill", "the sliding pieces and the empty squares that they reach {}"),
+    "attacks": ("attacks", "the squares that sliding pieces attack {}"),
+    "empty-fill": ("fill", "the sliding pieces and all squares that they reach {} on an empty board"),
+    "empty-attacks": ("attacks", "the squares that sliding pieces attack {} on an empty board"),
+    "step": ("squares", "the squares one step {} from those that are given"),
+    "right-attacks": ("attacks", "the squares that rooks attack {}"),
+    "from-square": ("attacks", "the squares that a {} attacks from one square"),
+    "from-square-of-pieces": ("attacks", "the squares that a {} or queen attacks from one square among pieces"),
+    "direction-from-square": ("attacks", "the squares that a {} attacks from one square in one of eight directions"),
+    "add": ("sum", "the sum of x and y modulo 2**64, made of and, xor and shifts"),
+    "add-32": ("sum", "the sum of x and y modulo 2**32, made of and, xor and shifts"),
+    "bytewise-add": ("sums", "the sums of the eight bytes of x and those of y, each modulo 256"),
+    "bytewise-sub": ("differences", "the differences of the eight bytes of x and those of y, each modulo 256"),
+}
+"""By the specification what the result is called, and what it is; in braces goes the direction or the piece."""
+
+_TOWARDS = {
+    "noEa": "to the north-east",
+    "east": "to the east",
+    "soEa": "to the south-east",
+    "sout": "to the south",
+    "soWe": "to the south-west",
+    "west": "to the west",
+    "noWe": "to the north-west",
+    "nort": "to the north",
+    "any": "in the direction dir8 (0 to 7: noEa east soEa sout soWe west noWe nort)",
+    "vertical": "to the south and north",
+    "eastward": "to the north-east, east and south-east",
+    "westward": "to the north-west, west and south-west",
+    "rook": "along ranks and files",
+    "bishop": "along diagonals",
+    "queen": "along ranks, files and diagonals",
+}
+
+
+def _contract(
+    specification: str,
+    direction: str,
+    parameters: tuple[Parameter, ...],
+    requires: tuple[str, ...],
+    numbering: Numbering = LITTLE_ENDIAN,
+) -> Contract:
+    result, _ = _COMPUTED[specification]
+    return Contract(parameters, specification, direction, (result,), requires, numbering=numbering)
+
+
+def _summary(contract: Contract) -> str:
+    """What a routine computes, in words for those who do not know the page."""
+    specification = str(contract.specification)
+    _, computed = _COMPUTED[specification]
+    numbered = "" if contract.numbering == LITTLE_ENDIAN else f", squares numbered {contract.numbering}"
+    of_one = "from-square" in specification
+    return computed.format(contract.direction if of_one else _TOWARDS.get(contract.direction, "")) + numbered
 
 
 def _directed(
@@ -61,17 +113,14 @@ def _directed(
     parameters: tuple[Parameter, ...] = (SLIDERS, EMPTY),
     requires: tuple[str, ...] = (),
     isas: tuple[str, ...] = ALL_SETS,
-    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Routine]:
     """The routines of one form, one for each of the `sets` of directions; `fills` are several ways to say the same."""
 
     for name, directions in sets.items():
         descriptions = tuple(along(fill, directions) for fill in fills)
-        contract = Contract(parameters, specification, name, requires=requires)
-        summary = f"{_words(family, form)}, {name}"
-        alias = (aliases[name],) if name in aliases else ()
+        contract = _contract(specification, name, parameters, requires)
         boards = len(directions) == 1
-        yield Routine(family, form, name, contract, descriptions, source, summary, isas, alias, boards)
+        yield Routine(family, form, name, contract, descriptions, source, _summary(contract), isas, boards)
 
 
 _of_sets = partial(_directed, sets=DIRECTION_SETS)
@@ -80,9 +129,8 @@ _of_sets = partial(_directed, sets=DIRECTION_SETS)
 def _any(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
     """A routine whose direction is known at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
-    contract = Contract((*boards, DIR_8), specification, "any", requires=("dir8 below 8",))
-    summary = f"{_words(family, form)}, direction at run time"
-    return Routine(family, form, "any", contract, (at_run_time(fill),), source, summary, SCALARS)
+    contract = _contract(specification, "any", (*boards, DIR_8), ("dir8 below 8",))
+    return Routine(family, form, "any", contract, (at_run_time(fill),), source, _summary(contract), SCALARS)
 
 
 def _simple(
@@ -98,9 +146,8 @@ def _simple(
     numbering: Numbering = LITTLE_ENDIAN,
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
-    contract = Contract(parameters, specification, of, requires=requires, numbering=numbering)
-    summary = f"{_words(family, form)} {direction}".strip()
-    return Routine(family, form, direction, contract, (plain(function),), source, summary, SCALARS)
+    contract = _contract(specification, of, parameters, requires, numbering)
+    return Routine(family, form, direction, contract, (plain(function),), source, _summary(contract), SCALARS)
 
 
 def _dumb7() -> Iterator[Routine]:
@@ -126,7 +173,7 @@ def _kogge_stone() -> Iterator[Routine]:
     attacks = ("attacks", "attacks", f"{KOGGE_STONE}: Ray-wise Attacks", kogge_stone.attacks)
     yield from on_empty("empty-fill", "empty-fill", empty_board, kogge_stone.empty_fill)
     yield from on_empty("empty-attacks", "empty-attacks", empty_board, kogge_stone.empty_attacks)
-    yield from _directed("kogge-stone", *occluded, aliases={"nort": "fillUpOccluded"})
+    yield from _directed("kogge-stone", *occluded)
     yield from _directed("kogge-stone", *attacks)
     yield from _of_sets("kogge-stone", *attacks)
     yield _any("kogge-stone", "occluded", "occluded", general, kogge_stone.occluded)
@@ -164,8 +211,7 @@ def _subtraction() -> Iterator[Routine]:
     }
     east = partial(_directed, "subtraction", sets={"east": EACH["east"]}, parameters=(SLIDERS, OCCUPIED))
     for form, fill in forms.items():
-        (routine,) = east(form, "attacks", ISENBERG, fill, requires=(WITHIN_OCCUPIED,))
-        yield replace(routine, summary=f"subtraction {form}, east")
+        yield from east(form, "attacks", ISENBERG, fill, requires=(WITHIN_OCCUPIED,))
 
 
 def _bytewise() -> Iterator[Routine]:
@@ -199,9 +245,21 @@ def _exploding() -> Iterator[Routine]:
 
 _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., tuple[Value, ...]], str], ...] = (
     ("union", PIECES, ("attacks",), sliders.union, "all squares that rooks and bishops attack"),
-    ("pair", PIECES, ("orthogonal", "diagonal"), sliders.pair, "squares attacked along lines, along diagonals"),
-    ("rays", PIECES, tuple(EACH), sliders.rays, "squares attacked in each direction"),
-    ("pieces", (*PIECES, QUEENS), ("rooks", "bishops", "queens"), sliders.pieces, "squares each piece type attacks"),
+    (
+        "pair",
+        PIECES,
+        ("orthogonal", "diagonal"),
+        sliders.pair,
+        "the squares that rooks attack, and those that bishops attack",
+    ),
+    ("rays", PIECES, tuple(EACH), sliders.rays, "the squares that rooks and bishops attack, each direction by itself"),
+    (
+        "pieces",
+        (*PIECES, QUEENS),
+        ("rooks", "bishops", "queens"),
+        sliders.pieces,
+        "the squares that rooks, bishops and queens attack, each kind by itself",
+    ),
     ("sides", SIDES, ("white", "black"), sliders.sides, "all squares that each side's rooks and bishops attack"),
 )
 
@@ -215,7 +273,7 @@ def _sliders() -> Iterator[Routine]:
             descriptions = tuple(
                 partial(sliders.described, whole, how, board is OCCUPIED, len(boards)) for how in sliders.FORMS
             )
-            computes = f"{summary}, from {board.name} squares"
+            computes = f"{summary}, given the {board.name} squares"
             yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, PACKED)
 
 
@@ -234,14 +292,14 @@ def catalogue() -> dict[str, Routine]:
 
 @cache
 def _known() -> dict[str, Routine]:
-    """Every routine by its name and its aliases, in small letters."""
-    return {known.lower(): r for r in catalogue().values() for known in (r.name, *r.aliases)}
+    """Every routine by its name in small letters."""
+    return {name.lower(): routine for name, routine in catalogue().items()}
 
 
 def find(name: str) -> Routine:
-    """The routine of that name or alias, without regard to case, or one of a user's file, which is run.
+    """The routine of that name, or of a name that a page prints, without regard to case, or one of a user's file.
 
-    ValueError offers the nearest names.
+    That file is run. ValueError offers the nearest names, or says between which routines a printed name must choose.
     """
     if is_own(name):
         first, *others = routines_named(name)
@@ -251,8 +309,13 @@ def find(name: str) -> Routine:
     known = _known()
     if name.lower() in known:
         return known[name.lower()]
-    near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.4)
-    offer = "nearest are " + ", ".join(known[n].name for n in near) if near else "setwise list shows them all"
+    if meant := literature.routine_meant(name):
+        return catalogue()[meant]
+    if name.lower() in {each.lower() for table in TABLES for each in (table.name, table.maker)}:
+        raise ValueError(f"{name} is a table: setwise table {name} prints it")
+    names = {each.lower(): each for each in (*catalogue(), *literature.printed_names(), *literature.names())}
+    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.4)
+    offer = "nearest are " + ", ".join(names[n] for n in near) if near else "setwise list shows them all"
     raise ValueError(f"unknown routine '{name}': {offer}")
 
 

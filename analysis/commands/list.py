@@ -3,28 +3,73 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import Any
 
 from setwise.analysis.commands.arguments import PATTERNS, add_json, add_names
 from setwise.analysis.commands.tables import print_json
-from setwise.codegen.catalogue import chosen
+from setwise.codegen.catalogue import chosen, find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.literature import FUNCTIONS, PAGES, Place
+from setwise.codegen.tables import TABLES
 
-EXAMPLES = ("setwise list 'kogge-stone.*'",)
+EXAMPLES = ("setwise list 'kogge-stone.*'", "setwise list --page 'Occluded Fill'")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME... and --json."""
+    """NAME..., or a page, and --json."""
     add_names(parser, f"{PATTERNS}; default: all")
+    parser.add_argument(
+        "--page",
+        metavar="P",
+        help="what a page or a section of the literature prints, by its names: kogge-stone, 'Occluded Fill'",
+    )
     add_json(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Print each routine with its instruction sets and its source."""
+    """Print each routine with its instruction sets and its source, or what a page prints with what it is here."""
+    if arguments.page is not None:
+        if arguments.names:
+            raise ValueError("--page goes without names")
+        _print_page(arguments.page, arguments.json)
+        return 0
     routines = chosen(arguments.names)
     if arguments.json:
-        keys = ("name", "family", "form", "direction", "isas", "source", "summary")
-        print_json([{key: getattr(routine, key) for key in keys} for routine in routines])
+        print_json(list(map(_row, routines)))
         return 0
     width = max(len(routine.name) for routine in routines)
     for routine in routines:
         print(f"{routine.name:{width}}  {' '.join(routine.isas):30}  {routine.source}")
     return 0
+
+
+def _row(routine: Routine) -> dict[str, Any]:
+    keys = ("name", "family", "form", "direction", "isas", "source", "summary")
+    return {key: getattr(routine, key) for key in keys}
+
+
+def _print_page(where: str, as_json: bool) -> None:
+    """The functions and the tables of a page or a section."""
+    functions = [each for each in FUNCTIONS if each.place.within(where)]
+    tables = [(place, table) for table in TABLES for place in table.places if place.within(where)]
+    if not functions and not tables:
+        places = dict.fromkeys(each.place for each in FUNCTIONS)
+        known = (f"{page.title} ({', '.join(p.heading for p in places if p.page == page)})" for page in PAGES)
+        raise ValueError(f"no page or section '{where}': there are {'; '.join(known)}")
+    if as_json:
+        print_json(
+            [
+                *({"function": f.name, **_place(f.place), **_row(find(f.routine)), "also": f.also} for f in functions),
+                *({"table": table.name, **_place(place)} for place, table in tables),
+            ]
+        )
+        return
+    rows = [(f.name, ", ".join((f.routine, *f.also)), str(f.place)) for f in functions]
+    rows += [(table.name, f"setwise table {table.name}", str(place)) for place, table in tables]
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for name, here, place in rows:
+        print(f"{name:{first}}  {here:{second}}  {place}")
+
+
+def _place(place: Place) -> dict[str, str]:
+    return {"page": place.page.title, "section": place.section}

@@ -30,6 +30,7 @@ COMMANDS = {
     "compare": "print two kernels side by side, their counts under them",
     "run": "run a kernel on this processor and draw the boards",
     "trace": "draw a fill cycle by cycle, or a kernel instruction by instruction",
+    "table": "print a table of the literature: as boards, or as source",
     "cost": "bound the cycles of a kernel, or of a function in an ELF file, on several processors",
     "check": "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on "
     "an emulated one",

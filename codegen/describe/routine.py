@@ -98,7 +98,6 @@ class Routine:
     source: str
     summary: str
     isas: tuple[str, ...]
-    aliases: tuple[str, ...] = ()
     boards: bool = False
     """Whether the lanes of a vector are boards; else they are directions."""
 

@@ -79,7 +79,7 @@ def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) 
     return (
         in_comment(f"{kernel.name} for {kernel.target.name}{lanes}{convention}"),
         "",
-        *_folded("computes", in_comment(_computes(kernel))),
+        *_folded("computes", in_comment(kernel.routine.summary)),
         *_folded("after", in_comment(kernel.routine.source)),
         *(line for title, text in entries for line in _folded(title, text)),
     )
@@ -103,29 +103,6 @@ def _features(facts: Facts) -> str:
 
 def _distances(facts: Facts) -> str:
     return ", data distances zero" if facts.counts["data_bytes"] else ""
-
-
-_COMPUTED = {
-    "occluded": "the sliders and the empty squares that they reach",
-    "attacks": "the squares that the sliders attack",
-    "empty-fill": "the sliders and all squares that they reach on an empty board",
-    "empty-attacks": "the squares that the sliders attack on an empty board",
-    "step": "the squares one step away from the sliders",
-}
-"""By the specification, for those whose routines are summarised by the name of a fill alone."""
-
-
-def _computes(kernel: Kernel) -> str:
-    routine = kernel.routine
-    computed = _COMPUTED.get(str(routine.contract.specification))
-    if computed is None:
-        return routine.summary
-    direction = routine.contract.direction
-    where = (
-        "in the direction dir8 (0 to 7: noEa east soEa sout soWe west noWe nort)" if direction == "any" else direction
-    )
-    many = ", for each of n boards" if routine.contract.elements else ""
-    return f"{computed}, {where}{many}"
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:

@@ -35,9 +35,8 @@ def on_arrays(routine: Routine) -> Routine:
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
         descriptions=tuple(map(over_arrays, routine.descriptions)),
-        summary=f"{routine.summary}, for n boards",
+        summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
-        aliases=(),
         boards=True,
     )
 

@@ -28,11 +28,15 @@ _ON_LINE = tuple(max(place, 7 - place) - 1 for place in range(8))
 BISHOP_REPEATS = tuple(min(rank, file) for rank in _ON_LINE for file in _ON_LINE)
 ROOK_REPEATS = tuple(repeats for rank in _ON_LINE for repeats in (7, *(max(rank, file) for file in _ON_LINE[1:7]), 8))
 
+RANKS_ABOVE = tuple(ALL & (ALL << 8 * (rank + 1)) for rank in range(8))
+RANKS_BELOW = tuple((1 << 8 * rank) - 1 for rank in range(8))
+"""For each rank number those above and below it (`dirMaskUp`, `dirMaskDown`)."""
+
 
 def bishop(square: Value, free: Value) -> Value:
     """Attacks of a bishop on `square` (`bishopAttacks`): the switch on the repeats falls through."""
-    mask = table(_reached(BISHOP_STEPS, 7), square)
-    first = table(_reached(BISHOP_STEPS, 1), square)
+    mask = table(reached(BISHOP_STEPS, 7), square)
+    first = table(reached(BISHOP_STEPS, 1), square)
 
     def explode(attacks: Value, board: Value) -> tuple[Value, ...]:
         board >>= 9
@@ -55,8 +59,8 @@ def bishop(square: Value, free: Value) -> Value:
 
 def rook(square: Value, free: Value) -> Value:
     """Attacks of a rook on `square` (`rookAttacks`): a first explosion by case, then as many as are left."""
-    mask = table(_reached(ROOK_STEPS, 7), square)
-    first = table(_reached(ROOK_STEPS, 1), square)
+    mask = table(reached(ROOK_STEPS, 7), square)
+    first = table(reached(ROOK_STEPS, 1), square)
     start = (first & free) >> 8
 
     def clear_south_west(board: Value) -> Value:
@@ -106,7 +110,7 @@ def rook(square: Value, free: Value) -> Value:
 
     def first_rank(attacks: Value) -> tuple[Value, ...]:
         inner = (free & 0x7E) >> 1
-        return (attacks | table(_rank_attacks(), (square << 6) + inner, size=1),)
+        return (attacks | table(rank_attacks(), (square << 6) + inner, size=1),)
 
     return when(below(square, 8), first_rank, attacks)[0]
 
@@ -128,10 +132,9 @@ def direction(square: Value, number: Value, white: Value, black: Value, numberin
     """
     free = ~(white | black)
     file, rank = square & 7, square >> 3
-    right = table(_files_beyond(numbering, right=True), file)
-    left = table(_files_beyond(numbering, right=False), file)
-    up = table([ALL & (ALL << 8 * (r + 1)) for r in range(8)], rank)
-    down = table([(1 << 8 * r) - 1 for r in range(8)], rank)
+    right = table(files_beyond(numbering, right=True), file)
+    left = table(files_beyond(numbering, right=False), file)
+    up, down = table(RANKS_ABOVE, rank), table(RANKS_BELOW, rank)
     sides = {1: (right,), 5: (left,), 7: (down,), 3: (up,)}
     corners = {8: (right, down), 4: (left, up), 2: (right, up), 6: (left, down)}
 
@@ -154,7 +157,7 @@ def direction(square: Value, number: Value, white: Value, black: Value, numberin
     return when(below(number - 1, 8), named, constant(0))[0]
 
 
-def _reached(steps: tuple[tuple[int, int], ...], farthest: int) -> list[int]:
+def reached(steps: tuple[tuple[int, int], ...], farthest: int) -> list[int]:
     """For each square those so many steps away at most: 1 (`initB`, `initR`), or all (`maskB`, `maskR`)."""
     return [sum(1 << at for step in steps for at in _walk(square, *step, farthest)) for square in range(64)]
 
@@ -166,7 +169,7 @@ def _walk(square: int, rank_step: int, file_step: int, farthest: int) -> Iterato
             yield 8 * rank + file
 
 
-def _rank_attacks() -> list[int]:
+def rank_attacks() -> list[int]:
     """Attacks on the first rank for each of its squares and each set of free inner squares (`rankR`)."""
     entries = []
     for square in range(8):
@@ -182,7 +185,7 @@ def _rank_attacks() -> list[int]:
     return entries
 
 
-def _files_beyond(numbering: Numbering, *, right: bool) -> list[int]:
+def files_beyond(numbering: Numbering, *, right: bool) -> list[int]:
     """For each file number the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
     higher = right == (numbering.file_step > 0)
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]

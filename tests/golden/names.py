@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from setwise.codegen import literature
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.targets import ALL_SETS
@@ -23,10 +24,10 @@ from typing import Literal
 
 def text() -> str:
     """The file as the catalogue has it."""
-    routines = [name for routine in catalogue().values() for name in (routine.name, *routine.aliases)]
+    routines = [*catalogue(), *literature.names()]
     return HEAD + "".join(
         [
-            _literal("RoutineName", routines, "A routine of the catalogue; a user's own has another name."),
+            _literal("RoutineName", routines, "A routine, by our name or a page's; a user's own has another."),
             _literal("InstructionSet", ALL_SETS, "An instruction set."),
             _literal("Abi", CONVENTIONS, "A calling convention."),
         ]

@@ -144,7 +144,7 @@ def test_the_switch_has_no_default_to_reach() -> None:
 
 def test_the_table_of_the_first_rank_is_half_as_long() -> None:
     """`rankR[sq][a1a8 & 0x7e]` never reads an odd entry."""
-    ranks = exploding._rank_attacks()
+    ranks = exploding.rank_attacks()
     assert len(ranks) == 8 * 64
     for square in range(8):
         for inner in range(64):

@@ -190,7 +190,7 @@ def test_the_listing_says_what_it_is() -> None:
     banner = [line for line in text.splitlines() if line.startswith(";")]
     said = "\n".join(line.removeprefix(";").strip() for line in banner)
     assert banner[0] == "; kogge-stone.attacks.noWe for x86-64, Win64"
-    assert "computes    the squares that the sliders attack, noWe" in said
+    assert "computes    the squares that sliding pieces attack to the north-west" in said
     assert "Westcott" in said
     assert "uint64_t setwise_kogge_stone_attacks_noWe_x86_64(uint64_t sliders, uint64_t empty);" in said
     assert "Win64: sliders rcx, empty rdx, attacks rax" in said

@@ -1,0 +1,131 @@
+"""The tables that the pages print or compute, by their printed names, with the values that the fills here take."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Literal
+
+from setwise.codegen.board import DIR8
+from setwise.codegen.describe.values import CompassRay, constant
+from setwise.codegen.fills import exploding, kogge_stone
+from setwise.codegen.literature import DUMB7, EXPLODING, KOGGE_STONE, Place
+from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
+
+Kind = Literal["board", "rank", "number"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: the places that print it, what each of its indices counts, and how its entries are made."""
+
+    name: str
+    places: tuple[Place, ...]
+    indices: tuple[str, ...]
+    """Of each index what it counts: dir8, square, file, rank, or the first rank's free squares."""
+    make: Callable[[], Sequence[int]]
+    kind: Kind = "board"
+    """What an entry is; a rank is a set of its eight squares."""
+    maker: str = ""
+    """The function of the page that computes it, if one does."""
+
+    @property
+    def boards(self) -> bool:
+        """Whether the entries are boards."""
+        return self.kind == "board"
+
+    @property
+    def numbering(self) -> Numbering:
+        """How the page numbers squares."""
+        return BIG_ENDIAN_FILES if any(place.page == EXPLODING for place in self.places) else LITTLE_ENDIAN
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many entries there are for each index."""
+        return tuple(_LENGTHS[index] for index in self.indices)
+
+    @cached_property
+    def entries(self) -> tuple[int, ...]:
+        """All entries, the last index counting fastest."""
+        entries = tuple(self.make())
+        assert len(entries) == prod(self.shape)
+        return entries
+
+    def counted(self, number: int) -> tuple[str, ...]:
+        """What the indices of an entry stand for: directions, squares, files and ranks.
+
+        >>> table("avoidWrap").counted(1), table("initB").counted(1), table("dirMaskUp").counted(1)
+        (('east',), ('g1',), ('2',))
+        """
+        names: list[str] = []
+        for index in reversed(self.indices):
+            number, at = divmod(number, _LENGTHS[index])
+            square = self.numbering.square_name(at) if at < 64 else ""
+            named = {"dir8": DIR8[at % 8].name, "square": square, "file": square[:1], "rank": str(at + 1)}
+            names.insert(0, named.get(index, f"{at:#04x}"))
+        return tuple(names)
+
+
+_LENGTHS = {"dir8": 8, "square": 64, "file": 8, "rank": 8, "free": 128}
+
+
+def _ray_attacks() -> list[int]:
+    rays = [CompassRay((direction,)) for direction in DIR8]
+    return [kogge_stone.empty_attacks(ray, constant(1 << square)).number for ray in rays for square in range(64)]
+
+
+def _first_rank() -> list[int]:
+    """The page's table, twice as long as a kernel's: its index keeps the lowest bit, which says nothing."""
+    halved = exploding.rank_attacks()
+    return [halved[64 * square + free // 2] for square in range(8) for free in range(128)]
+
+
+def _exploding(section: str, name: str, make: Callable[[], Sequence[int]], maker: str = "") -> Table:
+    kind: Kind = "number" if name.startswith("reps") else "board"
+    return Table(name, (Place(EXPLODING, section),), ("square",), make, kind, maker)
+
+
+def _masks(name: str, index: str, make: Callable[[], Sequence[int]]) -> Table:
+    return Table(name, (Place(EXPLODING, "Results"),), (index,), make)
+
+
+_GENERAL = (Place(DUMB7, "Generalized Rays: Loop Version"), Place(KOGGE_STONE, "Generalized Rays"))
+
+TABLES: tuple[Table, ...] = (
+    Table("shift", _GENERAL, ("dir8",), lambda: [d.shift for d in DIR8], "number"),
+    Table("avoidWrap", _GENERAL, ("dir8",), lambda: [d.avoid_wrap for d in DIR8]),
+    Table(
+        "rayAttacks",
+        (Place(KOGGE_STONE, "Direction-wise Fill: Fill on an empty Board"),),
+        ("dir8", "square"),
+        _ray_attacks,
+    ),
+    _exploding("Bishops", "initB", lambda: exploding.reached(exploding.BISHOP_STEPS, 1), "makeInitB"),
+    _exploding("Bishops", "maskB", lambda: exploding.reached(exploding.BISHOP_STEPS, 7), "makeMaskB"),
+    _exploding("Bishops", "repsB", lambda: exploding.BISHOP_REPEATS),
+    _exploding("Rooks", "initR", lambda: exploding.reached(exploding.ROOK_STEPS, 1), "makeInitR"),
+    _exploding("Rooks", "maskR", lambda: exploding.reached(exploding.ROOK_STEPS, 7), "makeMaskR"),
+    _exploding("Rooks", "repsR", lambda: exploding.ROOK_REPEATS),
+    Table("rankR", (Place(EXPLODING, "Rooks"),), ("file", "free"), _first_rank, "rank", "makeRankR"),
+    _masks("dirMaskRight", "file", lambda: exploding.files_beyond(BIG_ENDIAN_FILES, right=True)),
+    _masks("dirMaskLeft", "file", lambda: exploding.files_beyond(BIG_ENDIAN_FILES, right=False)),
+    _masks("dirMaskUp", "rank", lambda: exploding.RANKS_ABOVE),
+    _masks("dirMaskDown", "rank", lambda: exploding.RANKS_BELOW),
+)
+"""Every table, in the order of the pages."""
+
+
+def table(name: str) -> Table:
+    """The table of that name, or that a function of that name computes, without regard to case.
+
+    ValueError offers the nearest names.
+    """
+    known = {each.lower(): table for table in TABLES for each in (table.name, table.maker) if each}
+    if name.lower() in known:
+        return known[name.lower()]
+    near = [known[n].name for n in difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)]
+    offer = f"nearest are {', '.join(dict.fromkeys(near))}" if near else "setwise table shows them all"
+    raise ValueError(f"no table '{name}': {offer}")
