@@ -32,6 +32,7 @@ class Elementwise:
         self, name: str, parameters: Sequence[Parameter], results: Sequence[str], loop: Executable, kernel: Executable
     ) -> None:
         self._parameters, self._results = parameters, tuple(results)
+        self._bounded = any(parameter.below for parameter in parameters)
         self._code = loop, kernel
         # NumPy copies none of these.
         self._loops, self._kernels = (ctypes.c_void_p * 1)(loop.address()), (ctypes.c_void_p * 1)(kernel.address())
@@ -48,24 +49,35 @@ class Elementwise:
 
         TypeError or ValueError, of one line, for what is not taken.
         """
-        operands = list(map(_operand, self._parameters, arguments))
-        results: Any
-        if out is None and threads == 1:
-            results = self._ufunc(*operands)
-        elif len(self._results) == 1:
-            results = self._into(operands, (_written(name, out),), threads)[0]
+        operands = self._operands(arguments)
+        several = len(self._results) > 1
+        if not several:
+            to: Sequence[Boards | None] = (_written(name, out),)
         elif out is None:
-            results = self._into(operands, (None,) * len(self._results), threads)
+            to = (None,) * len(self._results)
         elif isinstance(out, tuple) and len(out) == len(self._results):
-            results = self._into(operands, tuple(map(_written, self._results, out)), threads)
+            to = tuple(map(_written, self._results, out))
         else:
             raise TypeError(f"{name} is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
-        return results if len(self._results) == 1 else result_type(self._results)(*results)
+        if threads > 1 or (several and out is not None):
+            results = self._into(operands, to, threads)
+            return result_type(self._results)(*results) if several else results[0]
+        made = self._ufunc(*operands, *to)
+        return result_type(self._results)(*made) if several else made
+
+    def _operands(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The arguments as the ufunc takes them; TypeError or ValueError as `_operand`."""
+        for each in arguments:
+            # A call on few boards takes no longer than its checks: what is nearly always there is seen at once.
+            if type(each) is not np.ndarray or each.dtype is not _BOARD:
+                break
+        else:
+            if not self._bounded:
+                return arguments
+        return list(map(_operand, self._parameters, arguments))
 
     def _into(self, operands: Sequence[Any], out: Sequence[Boards | None], threads: int) -> Sequence[Boards]:
         """The results in these arrays, new ones for None, shared out among threads along the first axis."""
-        if threads == len(out) == 1:
-            return (self._ufunc(*operands, out=out),)
         shape = np.broadcast_shapes(*(np.shape(each) for each in operands))
         results = [np.empty(shape, np.uint64) if each is None else each for each in out]
         # NumPy sees what overlaps within a part alone, and a kernel of several results writes one before it reads
@@ -103,27 +115,31 @@ def _operand(parameter: Parameter, argument: Any) -> Any:
     TypeError for anything else, and for arrays of something else or of another class; ValueError for numbers out of
     range.
     """
-    if type(argument) is not np.ndarray:
-        return _other_operand(parameter, argument)
-    if argument.dtype != _BOARD:
-        name = parameter.name
-        raise TypeError(f"{name} holds {argument.dtype}, not uint64: give {name}.astype(np.uint64)")
+    if not isinstance(argument, np.ndarray):
+        return _number(parameter, argument)
+    _refuse_other(parameter.name, argument)
     if parameter.below and argument.size:
         in_range(parameter, int(argument.max()))
     return argument
 
 
-def _other_operand(parameter: Parameter, argument: Any) -> np.uint64:
-    name, kind = parameter.name, type(argument).__name__
-    if isinstance(argument, np.ma.MaskedArray):
-        raise TypeError(f"{name} has a mask (MaskedArray), which machine code cannot see: give {name}.filled(0)")
-    if isinstance(argument, np.ndarray):
-        raise TypeError(f"{name} is of type {kind}, not a plain array: give np.asarray({name})")
+def _number(parameter: Parameter, argument: Any) -> np.uint64:
     try:
         return np.uint64(in_range(parameter, index(argument)))
     except TypeError:
+        name, kind = parameter.name, type(argument).__name__
         message = f"{name} is of type {kind}, not an array as the others: give np.array(..., np.uint64)"
         raise TypeError(message) from None
+
+
+def _refuse_other(name: str, array: NDArray[Any]) -> None:
+    """TypeError for an array of another class than NumPy's own, and for one of something else than boards."""
+    if type(array) is not np.ndarray:
+        if isinstance(array, np.ma.MaskedArray):
+            raise TypeError(f"{name} has a mask (MaskedArray), which machine code cannot see: give {name}.filled(0)")
+        raise TypeError(f"{name} is of type {type(array).__name__}, not a plain array: give np.asarray({name})")
+    if array.dtype != _BOARD:
+        raise TypeError(f"{name} holds {array.dtype}, not uint64: give {name}.astype(np.uint64)")
 
 
 def _written(name: str, argument: Any) -> Boards | None:
@@ -132,7 +148,7 @@ def _written(name: str, argument: Any) -> Boards | None:
         return None
     if not isinstance(argument, np.ndarray):
         raise TypeError(f"{name} is of type {type(argument).__name__}: give an array of uint64, or leave it out")
-    array: Boards = _operand(Parameter(name, "boards"), argument)
-    if not array.flags.writeable:
+    _refuse_other(name, argument)
+    if not argument.flags.writeable:
         raise ValueError(f"{name} is read-only: give an array that may be written, or leave it out")
-    return array
+    return argument

@@ -102,11 +102,12 @@ class Function:
 
     def _chosen(self, named: dict[str, Any]) -> tuple[str, Any, int]:
         """What an array to write into is called, that array, and how many threads; they are taken out of `named`."""
-        options = {name: named.pop(name) for name in self._options & named.keys()}
-        if {"out", "result"} <= options.keys():
+        takes = self._options
+        name = "result" if "result" in named and "result" in takes else "out"
+        out = named.pop(name, None) if name in takes else None
+        if name == "result" and "out" in named and "out" in takes:
             raise TypeError(f"{self.kernel.name} takes one of out and result: they are two names of one")
-        name = "result" if "result" in options else "out"
-        return name, options.get(name), _threads(options.get("threads", 1))
+        return name, out, _threads(named.pop("threads")) if "threads" in named and "threads" in takes else 1
 
     def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the parameters' order."""
