@@ -58,6 +58,8 @@ DOORS = (
     "analysis.cost.processors.table",
     "analysis.measure.bench",
     "analysis.measure.compilers",
+    "analysis.measure.fills",
+    "analysis.measure.python",
     "analysis.measure.rivals",
     "analysis.measure.subjects",
     "analysis.measure.trials",

@@ -25,7 +25,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--check", action="store_true", help="make all that is not measured anew, and name what differs from the files"
     )
     parser.add_argument(
-        "--measure", action="store_true", help="measure on this processor, besides, which takes minutes"
+        "--measure",
+        nargs="?",
+        const="kernels",
+        choices=("kernels", "python"),
+        help="measure on this processor, besides, which takes minutes: kernels, which is usual, or calls from Python",
     )
     parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
 
@@ -37,16 +41,19 @@ def run(arguments: Namespace) -> int:
     folder = Path(arguments.output)
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
-    if arguments.measure:  # before anything else takes its time: these need the solver and NumPy
-        from setwise.analysis.report.recording import measure
+    if arguments.measure:  # before anything else takes its time: these need NumPy, and kernels the solver
+        from setwise.analysis.report.recording import measure, measure_python
         from setwise.analysis.semantics.domains import BitVectors
 
-        BitVectors()
+        if arguments.measure == "kernels":
+            BitVectors()
     with Progress() as progress:
         try:
             data = gather(folder, arguments.check, progress.show)
-            if arguments.measure:
+            if arguments.measure == "kernels":
                 data = replace(data, measured=measure(progress.show, arguments.patience))
+            elif arguments.measure == "python":
+                data = replace(data, python=measure_python(progress.show))
             progress.show("files")
             contents = files(data)
         except CompilerError as error:

@@ -11,6 +11,8 @@ from setwise.analysis.report.files import Files, as_json
 from setwise.analysis.report.measurements import PATH as MEASURED
 from setwise.analysis.report.measurements import measurements
 from setwise.analysis.report.pictures import pictures, titles
+from setwise.analysis.report.python import PATH as FROM_PYTHON
+from setwise.analysis.report.python import python
 from setwise.analysis.report.readme import readme
 
 
@@ -19,7 +21,7 @@ def files(data: Data) -> Files:
     figures = data.figures
     measured = data.measured.of({key: kernel.fingerprint for key, kernel in figures.items()}) if data.measured else None
     contents = {
-        "README.md": readme(figures, measured, data.compilers, titles(measured)),
+        "README.md": readme(figures, measured, data.compilers, titles(measured), "python.md" if data.python else None),
         "comparison.md": comparison(figures, data.classic),
         "costs.md": costs(figures),
         "compilers.md": compilers(data.compilers, figures, measured),
@@ -31,4 +33,6 @@ def files(data: Data) -> Files:
     if data.measured is not None and measured is not None:
         stale = len(data.measured.timed) - len(measured.timed)
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
+    if data.python is not None:
+        contents |= {"python.md": python(data.python), FROM_PYTHON: data.python.as_json()}
     return contents

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import compilers
+from setwise.analysis.report import compilers, python
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
 from setwise.analysis.report.measurements import Measured
+from setwise.analysis.report.python import FromPython
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
@@ -32,6 +33,7 @@ class Data:
     classic: str
     compilers: Compilers
     measured: Measured | None
+    python: FromPython | None
     notes: tuple[str, ...]
 
 
@@ -66,6 +68,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         classic=classic_listings(),
         compilers=joined,
         measured=measured.recorded(folder),
+        python=python.recorded(folder),
         notes=tuple(notes),
     )
 

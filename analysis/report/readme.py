@@ -41,8 +41,10 @@ NEEDS = (
 )
 
 
-def readme(figures: Figures, measured: Measured | None, compilers: Compilers, pictures: Mapping[str, str]) -> str:
-    """The page; `pictures` are titles by path."""
+def readme(
+    figures: Figures, measured: Measured | None, compilers: Compilers, pictures: Mapping[str, str], python: str | None
+) -> str:
+    """The page; `pictures` are titles by path, `python` is the page on calls from Python if there is one."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
     return page(
         "README.md",
@@ -57,6 +59,7 @@ def readme(figures: Figures, measured: Measured | None, compilers: Compilers, pi
         compilers=listed([*compilers.versions], "or"),
         union_lengths=_of_compilers(figures, compilers),
         **_of_measurement(measured, figures),
+        python=python,
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 

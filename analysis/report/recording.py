@@ -1,8 +1,10 @@
-"""Makes the measurement that the reports record: our kernels and what compilers make beside them, in one run."""
+"""Makes the measurements that the reports record: kernels and what compilers make beside them; calls from Python."""
 
 from __future__ import annotations
 
 import datetime
+import os
+import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +14,7 @@ from setwise.analysis.cost.bounds import round_cost
 from setwise.analysis.cost.processors import Processor, processor
 from setwise.analysis.cost.simulate import CORES, simulate
 from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.calls import METHOD as FROM_PYTHON
 from setwise.analysis.measure.compilers import Compiled
 from setwise.analysis.measure.rivals import judge, rivals_of
 from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
@@ -19,12 +22,13 @@ from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
+from setwise.analysis.report.python import FromPython
 from setwise.analysis.run.check import Outcome
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run import cpu
-from setwise.codegen.run.call import missing
+from setwise.codegen.run.call import best_isa, missing
 from setwise.codegen.targets import TARGETS
 
 _FAMILIES = ("dumb7", "kogge-stone", "push")
@@ -39,6 +43,23 @@ ROUTINES = (
 """What is measured, on every instruction set that it comes for and this processor has."""
 _PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run on the check's cases
 _SHORT = 64  # boards of an array whose stream is walked for the model: more of them change nothing
+
+
+def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> FromPython:
+    """Time what is called from Python, every kind of call for so many seconds. ModuleNotFoundError without NumPy."""
+    from setwise.analysis.measure import python  # needs NumPy
+
+    calls, not_run = python.measure(seconds, progress)
+    return FromPython(
+        machine=machine(),
+        cores=os.cpu_count() or 1,
+        date=_today(),
+        isa=best_isa(find(f"{python.UNION}.batch")),
+        versions={"Python": platform.python_version(), **python.versions()},
+        method=FROM_PYTHON,
+        not_run=tuple(not_run),
+        calls=tuple(calls),
+    )
 
 
 def measure(progress: Callable[[str], None], patience: float) -> Measured:
@@ -68,7 +89,7 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
     return Measured(
         machine=machine(),
         processor=here.name if here else "",
-        date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        date=_today(),
         method=METHOD,
         empty=min(nothing, default=None),
         timed=tuple(
@@ -82,6 +103,10 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
             if judgement.status == "failed"
         ),
     )
+
+
+def _today() -> str:
+    return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
 
 
 def machine() -> str:

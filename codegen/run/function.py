@@ -64,7 +64,7 @@ class Function:
         contract = kernel.routine.contract
         self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
         self._names = tuple(parameter.name for parameter in self._parameters)
-        self._loop, self._code = _in_memory(kernel)
+        self._loop, self._code = in_memory(kernel)
         bounds = [parameter.below for parameter in self._parameters]
         self._builtin = builtin(bounds, contract.results, self._loop, self._code, host())
         self._on_arrays: Elementwise | None = None  # made when there are arrays
@@ -133,7 +133,7 @@ class Function:
             isa = isa or best_isa(arrays)
             if isa in VECTORS:
                 with suppress(ValueError, OutOfRegisters):  # not every description can have boards for lanes
-                    loop, code = _in_memory(lower(arrays, isa, host().name, lanes if routine.boards else None))
+                    loop, code = in_memory(lower(arrays, isa, host().name, lanes if routine.boards else None))
         return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
 
     def __reduce__(self) -> tuple[Callable[..., Function], Recipe]:
@@ -154,7 +154,7 @@ def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int 
     return function(find(name), isa, abi, lanes)
 
 
-def _in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
+def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
     """The loop of a kernel and the kernel, ready to run."""
     loop = inner_loop(kernel.routine.contract, cases_a_call(kernel), kernel.convention, host())
     assembled = assemble(kernel.code)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
+from setwise.analysis.measure.calls import Call
 from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report import recording
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import CompilerCounts, Compilers
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.kernels import Figures, figures_of
 from setwise.analysis.report.measurements import Measured, Timed
+from setwise.analysis.report.python import FromPython
 from tests.analysis.commands.running import Capture, complaint
 
 KERNELS = (
@@ -23,6 +27,10 @@ KERNELS = (
     ("subtraction.attacks.east", "avx2", 4),
     ("sliders.union", "avx2", 4),
 )
+
+
+CALLS = (Call("setwise", "sliders.union", 512, 1, 1200.0, 1300.0),)
+FROM_PYTHON = FromPython("a processor", 2, "2025-01-31", "avx2", {"NumPy": "2.0"}, "By counting.", (), CALLS)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +47,7 @@ def data() -> Data:
     )
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
-    return Data(rows, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, notes)
+    return Data(rows, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, FROM_PYTHON, notes)
 
 
 @pytest.fixture
@@ -58,8 +66,8 @@ def test_what_is_written_passes_its_check(tmp_path: Path, capsys: Capture) -> No
     assert main(["report", "--check", "-o", str(folder)]) == 0
     assert "as they should be" in capsys.readouterr().out
     paths = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md"}
-    assert pages | {f"data/{name}.json" for name in ("kernels", "costs", "compilers", "measurements")} < paths
+    pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md", "python.md"}
+    assert pages | {f"data/{name}.json" for name in ("kernels", "costs", "compilers", "measurements", "python")} < paths
     for path in sorted(folder.rglob("*.*")):
         text = path.read_text(encoding="utf-8")
         assert "setwise report" in text or path.suffix == ".svg", path
@@ -81,6 +89,15 @@ def test_a_changed_figure_fails_the_check_by_name(tmp_path: Path, capsys: Captur
     assert f"costs.md, line {at + 1}: " in said
     assert "pictures/union.svg: is missing" in said
     assert len(said.splitlines()) == 2
+
+
+@pytest.mark.usefixtures("_gathered")
+def test_calls_from_python_are_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "measure", None)
+    monkeypatch.setattr(recording, "measure_python", lambda _: replace(FROM_PYTHON, date="2025-02-01"))
+    assert main(["report", "--measure", "python", "-o", str(tmp_path)]) == 0
+    assert "2025-02-01" in (tmp_path / "python.md").read_text(encoding="utf-8")
+    assert "2025-02-01" not in (tmp_path / "measurements.md").read_text(encoding="utf-8")
 
 
 def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:

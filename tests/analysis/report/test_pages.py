@@ -183,13 +183,14 @@ def test_readme_answers_on_its_first_screen(rows: Figures) -> None:
     figures = measured(
         timed("push.attacks.sout", OURS, "independent", 4.5), timed("push.attacks.sout", OURS, "chained", 10)
     )
-    text = readme(rows, figures, Compilers(VERSIONS, COMPILED), {"pictures/a.svg": "A"})
+    text = readme(rows, figures, Compilers(VERSIONS, COMPILED), {"pictures/a.svg": "A"}, "python.md")
     lines = text.splitlines()
     assert lines[0] == "# Which kernel should I use?"
     here = next(at for at, line in enumerate(lines) if "`push.attacks.sout --isa x86-64`" in line)
     assert here < 20
     assert "| 4.5 / 10 |" in lines[here]
     assert "![A](pictures/a.svg)" in text
+    assert "| [python.md](python.md) |" in text
     assert "dumb7 or Kogge-Stone?" in text
 
 
@@ -199,14 +200,15 @@ def test_readme_sets_a_whole_side_beside_plain_c(rows: Figures) -> None:
         replace(timed("sliders.union", maker, "chained", cycles), isa="avx512", lanes=4)
         for maker, cycles in makers.items()
     ]
-    text = readme(rows, measured(*timings), Compilers(VERSIONS, COMPILED), {})
+    text = readme(rows, measured(*timings), Compilers(VERSIONS, COMPILED), {}, None)
     assert "their cycles divided by 1.50 (AVX-512, chained)." in text
 
 
 def test_readme_without_a_measurement_claims_none(rows: Figures) -> None:
-    text = readme(rows, None, Compilers({}, ()), {})
+    text = readme(rows, None, Compilers({}, ()), {}, None)
     assert "measured" not in text.lower().replace("measurement", "")
     assert "measurements.md" not in text
+    assert "python.md" not in text
 
 
 def test_what_is_recorded_reads_back(tmp_path: Path) -> None:

@@ -1,0 +1,145 @@
+"""python.md: what calls from Python take on one machine, as `setwise report --measure python` recorded it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from setwise.analysis.measure.calls import CHESS, COPY, FILL, FOREIGN, LOOP, NUMBA, OURS, OUT, Call
+from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.markdown import code, page, table
+from setwise.analysis.text import counted
+
+COMMAND = "setwise report --measure python"
+PATH = "data/python.json"
+_AT_ONCE = 512
+
+
+@dataclass(frozen=True, slots=True)
+class FromPython:
+    """A recorded measurement: the machine, the day, how, the calls; `isa` is the set that arrays were worked on in."""
+
+    machine: str
+    cores: int
+    date: str
+    isa: str
+    versions: dict[str, str]
+    method: str
+    not_run: tuple[str, ...]
+    calls: tuple[Call, ...]
+
+    def nanoseconds(self, by: str, boards: int, threads: int = 1) -> float | None:
+        """Of a call on arrays of that length."""
+        found = (call.fastest for call in self.calls if (call.by, call.boards, call.threads) == (by, boards, threads))
+        return next(found, None)
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        head = {key: value for key, value in asdict(self).items() if key != "calls"}
+        return as_json([asdict(call) for call in self.calls], COMMAND, **head)
+
+
+def recorded(folder: Path) -> FromPython | None:
+    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
+    return from_json(folder / PATH, _from_python, f"make it anew by {COMMAND}")
+
+
+def _from_python(held: dict[str, Any]) -> FromPython:
+    head = {key: held[key] for key in ("machine", "cores", "date", "isa", "versions", "method")}
+    return FromPython(**head, not_run=tuple(held["not_run"]), calls=tuple(Call(**row) for row in held["rows"]))
+
+
+def python(measured: FromPython) -> str:
+    """The page."""
+    lengths = sorted({call.boards for call in measured.calls if call.boards})
+    longest = lengths[-1]
+    return page(
+        "python.md",
+        machine=measured.machine,
+        cores=counted(measured.cores, "core"),
+        date=measured.date,
+        isa=measured.isa,
+        versions=", ".join(f"{name} {number}" for name, number in measured.versions.items()),
+        method=measured.method,
+        noise=f"{median(call.median / call.fastest - 1 for call in measured.calls):.0%}",
+        not_run="; ".join(measured.not_run) or None,
+        integers=_of_integers([call for call in measured.calls if not call.boards and call.by != LOOP]),
+        lengths=_by_length(measured, lengths),
+        threads=_by_threads(measured, lengths),
+        **_of_few(measured),
+        **_of_many(measured, longest),
+    )
+
+
+def _of_integers(calls: Sequence[Call]) -> str:
+    ours, foreign = ({call.routine: call.fastest for call in calls if call.by == by} for by in (OURS, FOREIGN))
+    rows = [
+        (code(name), f"{ours[name]:.0f}", f"{foreign[name]:.0f}", f"{ours[name] / foreign[name]:.2f}") for name in ours
+    ]
+    return table(("Routine", "setwise", "by ctypes", "ratio"), rows)
+
+
+def _by_length(measured: FromPython, lengths: Sequence[int]) -> str:
+    columns = (OURS, OUT, NUMBA, FILL, CHESS)
+    rows = [
+        (f"{boards:,}", *(_a_board(measured.nanoseconds(by, boards), boards) for by in columns)) for boards in lengths
+    ]
+    return table(("boards", *columns), rows, left=0)
+
+
+def _by_threads(measured: FromPython, lengths: Sequence[int]) -> str:
+    columns = sorted({call.threads for call in measured.calls if call.by == OUT})
+    rows = [
+        (f"{boards:,}", *(_a_board(measured.nanoseconds(OUT, boards, threads), boards) for threads in columns))
+        for boards in lengths
+    ]
+    return table(("boards", *(counted(threads, "thread") for threads in columns)), rows, left=0)
+
+
+def _a_board(nanoseconds: float | None, boards: int) -> str:
+    """Nanoseconds of a board in three digits."""
+    if nanoseconds is None:
+        return "-"
+    each = nanoseconds / boards
+    return f"{each:,.0f}" if each >= 100 else f"{each:.3g}"
+
+
+def _work(measured: FromPython) -> float | None:
+    """Nanoseconds of the machine code on 512 boards without the foreign call that runs it."""
+    whole, empty = measured.nanoseconds(LOOP, _AT_ONCE), measured.nanoseconds(LOOP, 0)
+    return None if whole is None or empty is None else whole - empty
+
+
+def _of_few(measured: FromPython) -> dict[str, str | None]:
+    """What a call on 512 boards takes beyond its work."""
+    work = _work(measured)
+    calls = [measured.nanoseconds(by, _AT_ONCE) for by in (OURS, OUT)]
+    if work is None or None in calls:
+        return {}
+    beyond = [f"{(call - work) / 1000:.1f}" for call in calls if call is not None]
+    return {"work": f"{work / _AT_ONCE:.2f}", "beyond": beyond[0], "beyond_out": beyond[1]}
+
+
+def _of_many(measured: FromPython, boards: int) -> dict[str, str | None]:
+    """What part of the lower of memory's rate and the kernel's own a call on long arrays reaches."""
+    work, copy = _work(measured), measured.nanoseconds(COPY, boards)
+    if work is None or copy is None:
+        return {}
+    bounds = {"the kernel's in the cache": work / _AT_ONCE, "memory's": copy / boards}
+    slower = max(bounds, key=lambda name: bounds[name])
+    rows = []
+    for by in (OURS, OUT):
+        for threads in sorted({call.threads for call in measured.calls if call.by == by}):
+            call = measured.nanoseconds(by, boards, threads)
+            if call is not None:
+                share = f"{bounds[slower] * boards / call:.0%}"
+                rows.append((by, threads, _a_board(call, boards), share))
+    return {
+        "many": f"{boards:,}",
+        "copy": f"{copy / boards:.2f}",
+        "lower": slower,
+        "shares": table(("", "threads", "ns a board", "of the lower rate"), rows),
+    }
