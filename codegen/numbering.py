@@ -16,6 +16,11 @@ from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE
 DIRECTION9 = (None, EAST, NOEA, NORT, NOWE, WEST, SOWE, SOUT, SOEA)
 """The directions around a square, which stands for 0, in the order of the seeds' numbers: 4 3 2 / 5 0 1 / 6 7 8."""
 
+DIRECTIONS_AROUND = "; ".join(
+    (", ".join(f"{number} {direction}" for number, direction in enumerate(DIRECTION9) if direction), "any other: none")
+)
+"""The same in words: 1 east, 2 noEa, ..."""
+
 _KINDS: Mapping[str, tuple[Direction | None, ...]] = {"dir8": DIR8, "direction9": DIRECTION9}
 _NONE = "none"
 
@@ -120,6 +125,11 @@ def numbering(name: str) -> Numbering:
     if name.lower() not in NUMBERINGS:
         raise ValueError(f"no numbering of squares '{name}': write one of {' '.join(NUMBERINGS)} (which square is 0)")
     return NUMBERINGS[name.lower()]
+
+
+def named_number(kind: str, name: str, own: Numbering, shown: Numbering) -> int:
+    """The number of a square, or of a direction, by its name; ValueError for what is none."""
+    return shown.square(name) if kind == "square" else direction_number(kind, name, own, shown)
 
 
 def direction_number(kind: str, name: str, own: Numbering, shown: Numbering) -> int:

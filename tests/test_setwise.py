@@ -138,6 +138,29 @@ def test_a_function_says_what_it_takes() -> None:
     assert "(x86-64)" in told
 
 
+@runs
+def test_squares_and_directions_go_by_their_names() -> None:
+    """Each routine numbers squares in its own way, and says so."""
+    for ending, bits, d4, attacked in (
+        ("", "a1 = bit 0, h1 = bit 7, h8 = bit 63", 27, 0x0000_0000_F000_0000),
+        (".big-endian", "h1 = bit 0, a1 = bit 7, a8 = bit 63", 28, 0x0000_0000_0F00_0000),
+    ):
+        ray = setwise.kernel(f"exploding.direction{ending}", "x86-64")
+        assert ray("d4", "EAST", 0, 0) == ray(square="d4", direction="east", white=0, black=0) == attacked
+        assert ray(d4, 1, 0, 0) == attacked
+        assert ray([d4, d4], "east", 0, 0) == [attacked, attacked]
+        assert f"boards have {bits}." in str(ray.__doc__)
+        assert "Numbers of direction: 1 east, 2 noEa, " in str(ray.__doc__)
+    shift = setwise.kernel("shift.one.any")
+    assert shift(1, dir8="noEa") == 1 << 9
+    for arguments, error, said in (
+        ((1, "up"), ValueError, "no direction 'up'"),
+        (("a1", 0), TypeError, "sliders is of type str"),
+    ):
+        with pytest.raises(error, match=said):
+            shift(*arguments)
+
+
 def test_names_that_there_are_not() -> None:
     with pytest.raises(ValueError, match=r"nearest are dumb7\.attacks\.sout"):
         setwise.kernel("dumb7.attacks.soth")

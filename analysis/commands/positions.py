@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from setwise.analysis.text import counted
 from setwise.codegen import board
 from setwise.codegen.describe.routine import Parameter, Routine
-from setwise.codegen.numbering import Numbering, direction_number, numbering
+from setwise.codegen.numbering import Numbering, named_number, numbering
 
 BOARDS = ("board", "occupied", "empty", "word")
 """The kinds of parameters that are drawn as boards."""
@@ -99,8 +99,7 @@ def _parsed(parameter: Parameter, text: str, own: Numbering, shown: Numbering) -
     if parameter.kind in BOARDS:
         return shown.parse_board(text)
     if not text[:1].isdecimal():
-        named = parameter.kind == "square"
-        return shown.square(text) if named else direction_number(parameter.kind, text, own, shown)
+        return named_number(parameter.kind, text, own, shown)
     number = board.parse_number(text)
     bound = parameter.below or 1 << 64
     if number is None or number >= bound:

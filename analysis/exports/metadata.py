@@ -25,6 +25,7 @@ from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.files import is_own, parted, source_digest
 from setwise.codegen.version import version
 
@@ -63,8 +64,8 @@ class ParameterRecord(Struct, frozen=True, forbid_unknown_fields=True):
     below: Number
 
 
-class ContractRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a kernel takes, requires and gives."""
+class ContractRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a kernel takes, requires and gives; `squares` is their numbering, left out where a1 = 0, h1 = 7."""
 
     parameters: tuple[ParameterRecord, ...]
     each: tuple[ParameterRecord, ...]
@@ -72,6 +73,7 @@ class ContractRecord(Struct, frozen=True, forbid_unknown_fields=True):
     requires: tuple[Text, ...]
     specification: Text
     direction: Text
+    squares: Text = ""
 
 
 class ProofRecord(Struct, frozen=True, forbid_unknown_fields=True):
@@ -206,6 +208,7 @@ def _kernel(kernel: Kernel, facts: Facts, proof: Certificate | None) -> KernelRe
             requires=contract.required,
             specification=str(contract.specification),
             direction=contract.direction,
+            squares="" if contract.numbering == LITTLE_ENDIAN else str(contract.numbering),
         ),
         proof=None if proof is None else proof_record(proof),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from setwise.codegen.describe.values import Value
-from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
+from setwise.codegen.numbering import DIRECTIONS_AROUND, LITTLE_ENDIAN, Numbering
 
 ParameterKind = Literal[
     "board", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"
@@ -83,6 +83,11 @@ class Contract:
     def required(self) -> tuple[str, ...]:
         """What is required, in words."""
         return tuple(map(str, self.requires))
+
+    @property
+    def numbers(self) -> tuple[tuple[str, str], ...]:
+        """The parameters whose numbers stand for directions around a square, and in words for which."""
+        return tuple((p.name, DIRECTIONS_AROUND) for p in self.parameters if p.kind == "direction9")
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,9 @@ def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) 
 
 
 def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool = False) -> Iterator[tuple[str, str]]:
-    """What is required of the boards; aliasing and alignment, where there are pointers."""
+    """What numbers stand for, and what is required of the boards; aliasing and alignment, where there are pointers."""
     contract = kernel.routine.contract
+    yield from contract.numbers
     yield "requires", in_comment(" and ".join(contract.required)) or "nothing of the boards"
     if contract.elements:
         yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"

@@ -16,6 +16,7 @@ from setwise.codegen.describe.routine import Parameter, Routine
 from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.numbering import named_number
 from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
 from setwise.codegen.run.executable import Executable
@@ -34,7 +35,8 @@ class Function:
     """A kernel that is called with integers, with NumPy's arrays of uint64, or with sequences of integers.
 
     Arguments go by place or by name; whatever has `__index__` is an integer. Boards are integers from 0 to 2**64 - 1,
-    a1 = bit 0, h8 = bit 63. The result is an integer, or a named tuple where the routine has several.
+    a1 = bit 0, h8 = bit 63 unless help() of the function says otherwise. A square or a direction may be its name, as in
+    "d4" and "noEa". The result is an integer, or a named tuple where the routine has several.
 
     Arrays broadcast against each other and against integers, and give arrays: new ones, or `out`, which may be inputs,
     a tuple where the routine has several results. Contiguous ones are worked on in vectors where boards can be lanes.
@@ -87,6 +89,8 @@ class Function:
         """What is not integers alone, by place alone, in their range."""
         name, out, threads = self._chosen(named) if named else ("out", None, 1)
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
+        if str in map(type, given):
+            given = tuple(map(self._number, self._parameters, given))
         if out is not None or _any_array(given):
             if self._on_arrays is None:
                 self._on_arrays = self._for_arrays()
@@ -99,6 +103,13 @@ class Function:
         rows = zip(*([words] * number if isinstance(words, int) else words for words in columns), strict=True)
         results = [self._builtin(*row) for row in rows]
         return results if lengths else results[0]
+
+    def _number(self, parameter: Parameter, argument: Any) -> Any:
+        """The number of a square or direction that is named; anything else as it is."""
+        if not isinstance(argument, str) or parameter.kind not in ("square", "dir8", "direction9"):
+            return argument
+        own = self.kernel.routine.contract.numbering
+        return named_number(parameter.kind, argument, own, own)
 
     def _chosen(self, named: dict[str, Any]) -> tuple[str, Any, int]:
         """What an array to write into is called, that array, and how many threads; they are taken out of `named`."""
@@ -211,7 +222,8 @@ def _docstring(kernel: Kernel, takes: Sequence[str]) -> str:
         f"{summary[:1].upper()}{summary[1:]} ({kernel.target.name}).",
         "",
         f"Takes {', '.join(takes)}; gives {', '.join(contract.results)}.",
-        "Each is an integer or a NumPy array of uint64; boards have a1 = bit 0, h8 = bit 63. Arrays broadcast.",
+        f"Each is an integer or a NumPy array of uint64; boards have {contract.numbering.bits}. Arrays broadcast.",
+        *(f"Numbers of {title}: {text}." for title, text in contract.numbers),
         *(f"Requires {requirement}." for requirement in contract.required),
         "Raises TypeError or ValueError, of one line, for what it does not take.",
         f"After {kernel.routine.source}.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setwise.codegen import board as b
@@ -42,6 +42,7 @@ def test_big_endian_files_are_the_pages() -> None:
 
 @every
 @given(placed=st.integers(0, b.ALL))
+@settings(max_examples=20)
 def test_a_board_keeps_its_squares(there: Numbering, placed: int) -> None:
     names = {b.square_name(square) for square in b.squares(placed)}
     numbered = there.numbered(placed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from setwise.codegen.export.banner import about
 from setwise.codegen.export.names import symbol
@@ -11,10 +12,10 @@ from setwise.codegen.export.prototypes import prototype, returns
 from setwise.codegen.export.sources.c import HEAD, TAIL, function
 from setwise.codegen.export.sources.dispatch import (
     BITS,
-    BOARDS,
     LEAVES,
     OURS,
     Choice,
+    boards,
     choices,
     chooser,
     chosen_sets,
@@ -112,7 +113,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     lines = [
         f"{NAME}, made by {order.made_by}",
         "",
-        f"C11 and C++17, header only. {BOARDS}",
+        *wrap(f"C11 and C++17, header only. {boards(order.kernels)}", 116),
         OURS,
     ]
     if any(len(choice.kernels) > 1 for choice in offered):

@@ -9,6 +9,7 @@ from setwise.codegen.export.names import in_comment, symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import BASELINE
+from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
@@ -92,8 +93,14 @@ def constant_name(target: Target) -> str:
     return symbol_of(target.name).upper()
 
 
-BOARDS = "Boards are 64-bit sets of squares: a1 = bit 0, h1 = bit 7, h8 = bit 63."
 OURS = "The instructions are setwise's choice, the registers your compiler's."
+
+
+def boards(kernels: Iterable[Kernel]) -> str:
+    """What boards are; where numberings of squares differ, the functions of an unusual one say so themselves."""
+    first, *others = {kernel.routine.contract.numbering for kernel in kernels}
+    bits = f"{LITTLE_ENDIAN.bits}, unless a function says otherwise" if others else first.bits
+    return f"Boards are 64-bit sets of squares: {bits}."
 
 
 def chooser(dispatch: bool, flags: str) -> str:
@@ -102,7 +109,8 @@ def chooser(dispatch: bool, flags: str) -> str:
 
 
 def documentation(choice: Choice) -> list[str]:
-    """What the function does, and what it requires."""
+    """What the function does, what its numbers stand for, and what it requires."""
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
-    return [*map(in_comment, (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *required))]
+    numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
+    return [*map(in_comment, (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required))]

@@ -8,10 +8,10 @@ from setwise.codegen.export.banner import about
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import (
     BITS,
-    BOARDS,
     LEAVES,
     OURS,
     Choice,
+    boards,
     choices,
     chooser,
     chosen_sets,
@@ -103,7 +103,7 @@ def _introduction(order: Order) -> str:
         "",
         "A module for any crate, no_std too: put it beside main.rs and write `mod setwise;`.",
         f"It needs rustc {newest.rustc}{f', for {newest.title}' if newest.rustc > Target.rustc else ''}.",
-        BOARDS,
+        boards(order.kernels),
         f"Safe functions take the best instruction set, by {how}.",
         OURS,
     ]

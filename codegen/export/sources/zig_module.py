@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setwise.codegen.export.banner import about
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import BOARDS, Choice, choices, documentation
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation
 from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
 from setwise.codegen.export.sources.source import results_in_order
@@ -51,7 +51,7 @@ def _introduction(order: Order) -> str:
         f"{NAME}, made by {order.made_by}",
         "",
         'Use it with `const setwise = @import("setwise.zig");`.',
-        BOARDS,
+        boards(order.kernels),
         "Functions without an instruction set in their name take what suits the CPU that is built for (-mcpu).",
         "Zig has no intrinsics: the operations are setwise's choice, the instructions your compiler's.",
     ]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.commands.main import main
+from setwise.codegen import board
 from setwise.codegen.run.executable import runnable
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
@@ -52,3 +53,14 @@ def setwise(arguments: Sequence[str], code: str) -> str:
 def numbers(out: str) -> list[int]:
     """The numbers under the boards."""
     return [int(text, 16) for text in re.findall(r"0x[0-9a-f_]+", out)]
+
+
+def drawings(out: str) -> dict[str, int]:
+    """The boards as they are drawn, by their titles: squares, whatever their numbers."""
+    found = {}
+    for block in re.findall(r"\n\n(.+(?:\n[1. ]+){8})", out):
+        titles, *rows = block.splitlines()
+        cells = [row.split() for row in rows]
+        for at, title in enumerate(re.split(" {2,}", titles.strip())):
+            found[title] = board.parse_board("\n".join(" ".join(row[8 * at : 8 * at + 8]) for row in cells))
+    return found

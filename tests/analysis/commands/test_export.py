@@ -92,6 +92,27 @@ def test_metadata_says_what_a_kernel_is(tmp_path: Path) -> None:
     assert bytes(code) in (tmp_path / "setwise_sliders_union_avx2.o").read_bytes()
 
 
+@pytest.mark.parametrize(("form", "file"), [("c", "setwise_inline.h"), ("rust", "setwise.rs"), ("zig", "setwise.zig")])
+def test_how_squares_are_numbered_is_said(form: str, file: str, tmp_path: Path) -> None:
+    """Of all kernels, or of those that number them otherwise; files of the usual numbering are as they always were."""
+    usual, other = "exploding.bishop", "exploding.direction.big-endian"
+    of_usual, of_other = "a1 = bit 0, h1 = bit 7, h8 = bit 63", "h1 = bit 0, a1 = bit 7, a8 = bit 63"
+    for names, bits in (
+        ((usual,), of_usual),
+        ((other,), of_other),
+        ((usual, other), f"{of_usual}, unless a function says otherwise"),
+    ):
+        there = tmp_path / str(len(list(tmp_path.iterdir())))
+        found = export(there, *names, "--isa", "x86-64", "--format", form, "--unproved")
+        text = re.sub(r"[\s*/]+", " ", (there / file).read_text())
+        assert text.count("= bit 0") == 1
+        assert f"squares: {bits}." in text
+        numbered = {one["name"]: one["contract"].get("squares") for one in found["kernels"]}
+        assert numbered == {name: "h1 = 0, a1 = 7, a8 = 63" if name == other else None for name in names}
+        for said in ("squares numbered h1 = 0, a1 = 7, a8 = 63", "direction 1 east, 2 noEa, 3 nort, 4 noWe, 5 west, "):
+            assert (said in text) == (other in names)
+
+
 def test_equal_commands_write_equal_files(tmp_path: Path) -> None:
     for name in ("one", "two"):
         export(tmp_path / name, UNION, "--isa", "avx2", "--format", "lib")

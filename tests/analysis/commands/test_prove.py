@@ -17,9 +17,16 @@ from setwise.analysis.commands.prove import Proof, certificate_text, prove_all
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.task import Task
+from setwise.analysis.spec import raywalk
+from setwise.codegen.board import square
 from setwise.codegen.catalogue import find
+from setwise.codegen.export.names import symbol
+from setwise.codegen.export.objects.elf import elf
+from setwise.codegen.export.objects.relocatable import object_file
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.numbering import BIG_ENDIAN_FILES
+from tests.analysis.commands.running import drawings, numbers
 from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")
@@ -100,6 +107,21 @@ SUBTRACTION = """.intel_syntax noprefix
 f: movdqa xmm2,xmm1; psubb xmm1,xmm0; psubb xmm1,xmm0; pxor xmm1,xmm2; movdqa xmm0,xmm1; ret
 .size f,.-f
 """
+
+
+def test_a_counterexample_is_drawn_on_the_routines_board(tmp_path: Path, capsys: Capture) -> None:
+    """What tells left from right, held to its mirror image."""
+    kernel = lower(find("exploding.direction"))
+    made = tmp_path / "direction.o"
+    made.write_bytes(elf(object_file(kernel)))
+    asked = ("prove", "--object", str(made), "--symbol", symbol(kernel), "--spec", "exploding.direction.big-endian")
+    refuted = printed(capsys, *asked, status=1)
+    assert "specification  direction-from-square queen, square by square, h1 = 0, a1 = 7, a8 = 63\n" in refuted
+    name, number = re.findall(r"\nsquare: (..) \((\d+)\)\ndirection: east \(1\)\n", refuted)[0]
+    assert BIG_ENDIAN_FILES.square(name) == int(number)
+    drawn = drawings(refuted)
+    assert drawn["attacks, expected"] == raywalk.from_square("east", square(name), ~(drawn["white"] | drawn["black"]))
+    assert list(map(BIG_ENDIAN_FILES.numbered, drawn.values())) == numbers(refuted)[-4:]
 
 
 @pytest.mark.parametrize("abi", ["sysv", "win64"])

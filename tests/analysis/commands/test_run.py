@@ -12,7 +12,16 @@ from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.numbering import NUMBERINGS
 from setwise.codegen.run import cpu
-from tests.analysis.commands.running import DUMB7, KOGGE_STONE, Capture, complaint, numbers, printed, runs
+from tests.analysis.commands.running import (
+    DUMB7,
+    KOGGE_STONE,
+    Capture,
+    complaint,
+    drawings,
+    numbers,
+    printed,
+    runs,
+)
 from tests.conftest import require_tool
 
 
@@ -62,44 +71,34 @@ def test_run_takes_the_side_to_move(capsys: Capture) -> None:
     assert to_move != printed(capsys, "run", KOGGE_STONE, "--fen", board.KIWIPETE)
 
 
-def drawings(out: str) -> dict[str, int]:
-    """The boards as they are drawn, by their titles: squares, whatever their numbers."""
-    found = {}
-    for block in out.strip().split("\n\n")[1:]:
-        titles, *rows, _ = block.splitlines()
-        cells = [row.split() for row in rows]
-        for at, title in enumerate(re.split(" {2,}", titles.strip())):
-            found[title] = board.parse_board("\n".join(" ".join(row[8 * at : 8 * at + 8]) for row in cells))
-    return found
-
-
 @runs
 @pytest.mark.parametrize(("name", "square"), [("", 27), (".big-endian", 28)])
 def test_squares_and_directions_are_those_of_the_routines_board(name: str, square: int, capsys: Capture) -> None:
     """The page's 5 goes west, whichever way its squares are numbered."""
-    for direction in ("5", "west", "WEST"):
+    for direction in ("5", "WEST"):
         out = printed(capsys, "run", f"exploding.direction{name}", "d4", direction, "b4", "a1", "--isa", "x86-64")
         assert ("\nsquares: h1 = 0, a1 = 7, a8 = 63\n" in out) == bool(name)
         assert f"\nsquare: d4 ({square})\ndirection: west (5)\n" in out
         white, black = board.parse_board("b4"), board.parse_board("a1")
         assert drawings(out) == {"white": white, "black": black, "attacks": board.parse_board("b4,c4")}
-    out = printed(capsys, "run", f"exploding.rook{name}", str(square), "--fen", "8/8/8/8/3R1p2/8/8/8 w")
+    out = printed(capsys, "run", f"exploding.bishop{name}", str(square), "--fen", "8/8/8/8/3R1p2/8/8/8 w")
     assert drawings(out)["free"] == board.ALL ^ board.parse_board("d4,f4")
-    assert drawings(out)["attacks"] == raywalk.attacks("rook", board.parse_board("d4"), drawings(out)["free"])
+    assert drawings(out)["attacks"] == raywalk.attacks("bishop", board.parse_board("d4"), drawings(out)["free"])
     assert numbers(out)[0] == board.ALL ^ (1 << square | 1 << square + (-2 if name else 2))
 
 
 @runs
 def test_numbers_of_directions_around_a_square(capsys: Capture) -> None:
-    for given, said in (("none", "none (0)"), ("0", "none (0)"), ("9", "none (9)"), ("nort", "nort (3)")):
-        assert f"direction: {said}\n" in printed(capsys, "run", "exploding.direction", "d4", given, "0", "0")
+    for given, said in (("none", "none (0)"), ("9", "none (9)"), ("nort", "nort (3)")):
+        out = printed(capsys, "run", "exploding.direction", "d4", given, "0", "0", "--isa", "x86-64")
+        assert f"direction: {said}\n" in out
     for given in ("up", "-1", ""):
         assert f"no direction '{given}'" in complaint(capsys, "run", "exploding.direction", "d4", given, "0", "0")
     assert "write a number from 0" in complaint(capsys, "run", "exploding.direction", "d4", "5x", "0", "0")
 
 
 @runs
-@pytest.mark.parametrize("name", NUMBERINGS)
+@pytest.mark.parametrize("name", ["a1", "h8", "h1-by-files"])
 def test_other_numberings_of_the_board(name: str, capsys: Capture) -> None:
     """The kernel gets the boards in that numbering; what it makes of them is drawn, and told in that board's words."""
     queen, empty = board.square("d4"), board.ALL
