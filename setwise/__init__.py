@@ -179,10 +179,10 @@ def kernel(
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
 
     It is made and run as machine code of this processor. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit
-    63 unless the routine numbers squares otherwise; parameters and results are the routine's, and help() of the function
-    names them. Without `isa` it is the best instruction set that this processor has, without `abi` the convention of
-    this platform's C; both give the same results. Any number of threads may call the function. It can be pickled: the
-    pickle holds these arguments, and who reads it makes the function anew for his processor.
+    63 unless the routine numbers squares otherwise; parameters and results are the routine's, and help() of the
+    function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
+    convention of this platform's C; both give the same results. Any number of threads may call the function. It can be
+    pickled: the pickle holds these arguments, and who reads it makes the function anew for his processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """
