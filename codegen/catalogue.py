@@ -57,6 +57,7 @@ _COMPUTED = {
     "from-square": ("attacks", "the squares that a {} attacks from one square"),
     "from-square-of-pieces": ("attacks", "the squares that a {} or queen attacks from one square among pieces"),
     "direction-from-square": ("attacks", "the squares that a {} attacks from one square in one of eight directions"),
+    "exploded-from-square": ("attacks", "the squares that a {} attacks from one square as far as some repeats go"),
     "add": ("sum", "the sum of x and y modulo 2**64, made of and, xor and shifts"),
     "add-32": ("sum", "the sum of x and y modulo 2**32, made of and, xor and shifts"),
     "bytewise-add": ("sums", "the sums of the eight bytes of x and those of y, each modulo 256"),
@@ -241,6 +242,11 @@ def _exploding() -> Iterator[Routine]:
         add = partial(_simple, "exploding", direction=suffix, requires=below, numbering=numbering)
         for form, specification, function, parameters, of in forms:
             yield add(form, specification, EXPLODING, function, *parameters, of=of)
+        corners = ((exploding.bishop_corners, "bishop", 10), (exploding.rook_corners, "rook", 12))
+        for function, of, end in corners:
+            parameters = (SQUARE, Parameter("repeats", "word", below=end), FREE)
+            bounds = (*below, f"repeats below {end}")
+            yield add(f"{of}-corners", "exploded-from-square", EXPLODING, function, *parameters, of=of, requires=bounds)
 
 
 _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., tuple[Value, ...]], str], ...] = (

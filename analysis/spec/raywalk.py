@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, Literal
 
 from setwise.analysis.spec import adders
@@ -165,11 +165,19 @@ def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
-def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
+# By piece and number of an array of repeats, how far along a ray squares are reached: 1 for numbers that are not here.
+FAR: Mapping[str, Mapping[int, int]] = {
+    "bishop": {3: 4, 4: 5, 5: 6, 6: 7, 7: 1, 8: 2, 9: 3},
+    "rook": {3: 4, 4: 5, 5: 6, 6: 7, 7: 7, 8: 7, 9: 1, 10: 2, 11: 3},
+}
+
+
+def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES, reaches: Sequence[W] = ()) -> W:
     """What a slider of these directions on one square attacks; the state of its own square does not matter.
 
     Squares and boards may be numbered otherwise: `numbers` has the number of each square, a1 first, which tells on
-    single directions only where it is symmetric, for so are whole pieces. `square` is below 64.
+    single directions only where it is symmetric, for so are whole pieces. `square` is below 64. All ones in `reaches`,
+    else 0, tell whether a ray goes beyond its first square, its second and so on.
 
     >>> mirrored = [8 * (square // 8) + 7 - square % 8 for square in SQUARES]
     >>> hex(from_square("east", 3, ALL)), hex(from_square("east", 3, ALL, mirrored))
@@ -178,12 +186,33 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
     ('0x102040810204000', '0x102040810204000')
     """
     if isinstance(square, int):
-        return _from_one_square(piece, square, free, numbers)
+        return _from_one_square(piece, square, free, numbers, reaches)
     # Whatever the square is: exactly one of the 64 conditions holds.
-    return joined(_from_one_square(piece, at, free, numbers) & equality_mask(square, at, 6) for at in range(64))
+    return joined(
+        _from_one_square(piece, at, free, numbers, reaches) & equality_mask(square, at, 6) for at in range(64)
+    )
 
 
-def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int]) -> W:
+def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
+    """What a slider on one square attacks as far as a number of repeats goes (`FAR`); `repeats` is below 16.
+
+    Of a rook on the first rank the attacks along that rank are all there.
+
+    >>> hex(exploded("bishop", 0, 8, ALL)), hex(exploded("rook", 0, 10, ALL))
+    ('0x40200', '0x101fe')
+    """
+    chosen = {number: equality_mask(repeats, number, 4) for number in FAR[piece]}
+    reaches = [joined(chosen[number] for number, far in FAR[piece].items() if far > at) for at in range(1, 7)]
+    ranks = [
+        _from_one_square(way, at, free, numbers) & equality_mask(square, at, 6)
+        for at in numbers[:8]
+        for way in ("east", "west")
+        if piece == "rook"
+    ]
+    return clip(joined([from_square(piece, square, free, numbers, reaches), *ranks]))
+
+
+def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int], reaches: Sequence[W] = ()) -> W:
     attacked: W = free ^ free
     for single in directions(piece):
         for line in lines(single):
@@ -191,9 +220,12 @@ def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int]) -
             if square not in numbered:
                 continue
             arrives = (free ^ free) | 1
-            for reached in numbered[numbered.index(square) + 1 :]:
+            for reached, reach in zip_longest(numbered[numbered.index(square) + 1 :], reaches):
+                if reached is None:
+                    break
                 attacked = attacked | (arrives << reached)
                 arrives = arrives & on(free, reached)
+                arrives = arrives if reach is None else arrives & reach
     return clip(attacked)
 
 
@@ -228,7 +260,8 @@ def specification(
     union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
     sides (white's rooks and bishops, black's rooks and bishops, empty);
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
-    direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the three also with
+    exploded-from-square (square, repeats, free), direction rook or bishop;
+    direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the four also with
     the squares numbered otherwise, as `numbers` says;
     right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
@@ -281,6 +314,7 @@ _WHOLE: Mapping[str, Callable[..., Any]] = {
 _FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = {
     "from-square": (from_square, True),
     "from-square-of-pieces": (of_pieces, False),
+    "exploded-from-square": (exploded, True),
     "direction-from-square": (lambda _, *words, **numbers: in_direction(*words, **numbers), False),
 }
 _ARITHMETIC: Mapping[str, Callable[..., Any]] = {

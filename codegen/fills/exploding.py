@@ -13,9 +13,9 @@ Where the page is wrong or leaves things open, this file departs from it:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from setwise.codegen.describe.control import below, switch, table, when
+from setwise.codegen.describe.control import Body, below, switch, table, when
 from setwise.codegen.describe.values import ALL, Value, constant
 from setwise.codegen.numbering import Numbering
 
@@ -35,6 +35,24 @@ RANKS_BELOW = tuple((1 << 8 * rank) - 1 for rank in range(8))
 
 def bishop(square: Value, free: Value) -> Value:
     """Attacks of a bishop on `square` (`bishopAttacks`): the switch on the repeats falls through."""
+    # Case 6 comes first, case 3 last.
+    case = table([6 - repeats for repeats in BISHOP_REPEATS], square, size=1)
+    return _along_diagonals(square, free, case, (1, 1, 1, 3))
+
+
+def bishop_corners(square: Value, repeats: Value, free: Value) -> Value:
+    """The same by the number that the caller's array of repeats has for the square, with the cases for corners.
+
+    7, 8 and 9 are no, one and two explosions: enough where a pawn stands on the first, second or third square of the
+    ray. The page names these numbers and leaves the cases open.
+    """
+    # The cases in their order are 6, 5, 4, 3, 9, 8 and 7; of what is no case nothing explodes.
+    case = table([6, 6, 6, 3, 2, 1, 0, 6, 5, 4], repeats, size=1)
+    return _along_diagonals(square, free, case, (1, 1, 1, 1, 1, 1, 0))
+
+
+def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequence[int]) -> Value:
+    """The squares beside a bishop, and those that are reached by so many explosions in each case and all after it."""
     mask = table(reached(BISHOP_STEPS, 7), square)
     first = table(reached(BISHOP_STEPS, 1), square)
 
@@ -46,19 +64,36 @@ def bishop(square: Value, free: Value) -> Value:
         board &= free
         return attacks, board
 
-    def last_three(attacks: Value, board: Value) -> tuple[Value, ...]:
-        for _ in range(3):
-            attacks, board = explode(attacks, board)
-        return attacks, board
-
-    # Case 6 comes first, case 3 last.
-    case = table([6 - repeats for repeats in BISHOP_REPEATS], square, size=1)
-    bodies = (explode, explode, explode, last_three)
+    bodies = [_times(explode, number) for number in explosions]
     return switch(case, bodies, first, first & free, falls=True)[0]
 
 
 def rook(square: Value, free: Value) -> Value:
     """Attacks of a rook on `square` (`rookAttacks`): a first explosion by case, then as many as are left."""
+    # Five rounds for cases 6 to 8, four for 5, three for 4, two for 3: the last two are always made.
+    rounds = table([5 - min(r - 1, 5) for r in ROOK_REPEATS], square, size=1)
+    return _with_first_rank(square, free, _along_lines(square, free, rounds, (1, 1, 1, 2)))
+
+
+def rook_corners(square: Value, repeats: Value, free: Value) -> Value:
+    """The same by the number that the caller's array of repeats has for the square, with the cases for corners.
+
+    9, 10 and 11 are no, one and two explosions: enough where a pawn stands on the first, second or third square of the
+    file, and on the eighth rank something of the rank. The page names these numbers and leaves the cases open; which
+    squares the first explosion clears is still known by the square.
+    """
+    # Five rounds behind the first explosion for 6 to 8, and so on to none for 10; of what is no case nothing explodes.
+    rounds = table([6, 6, 6, 3, 2, 1, 0, 0, 0, 6, 5, 4], repeats, size=1)
+
+    def explode(_: Value) -> tuple[Value, ...]:
+        return (_along_lines(square, free, rounds, (1, 1, 1, 1, 1, 0)),)
+
+    (attacks,) = when(below(rounds, 6), explode, table(reached(ROOK_STEPS, 1), square))
+    return _with_first_rank(square, free, attacks)
+
+
+def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence[int]) -> Value:
+    """The squares beside a rook, those of the first explosion, and those of so many more, by the case of rounds."""
     mask = table(reached(ROOK_STEPS, 7), square)
     first = table(reached(ROOK_STEPS, 1), square)
     start = (first & free) >> 8
@@ -101,12 +136,23 @@ def rook(square: Value, free: Value) -> Value:
         board &= mask
         return attacks | board, board, attacks
 
-    def twice(*carried: Value) -> tuple[Value, ...]:
-        return explode(*explode(*carried))
+    bodies = [_times(explode, number) for number in explosions]
+    return switch(rounds, bodies, attacks, board, first, falls=True)[0]
 
-    # Five rounds for cases 6 to 8, four for 5, three for 4, two for 3: the last two are always made.
-    rounds = table([5 - min(r - 1, 5) for r in ROOK_REPEATS], square, size=1)
-    attacks = switch(rounds, (explode, explode, explode, twice), attacks, board, first, falls=True)[0]
+
+def _times(explode: Body, number: int) -> Body:
+    """So many explosions in a row."""
+
+    def body(*carried: Value) -> tuple[Value, ...]:
+        for _ in range(number):
+            carried = explode(*carried)
+        return carried
+
+    return body
+
+
+def _with_first_rank(square: Value, free: Value, attacks: Value) -> Value:
+    """On the first rank the attacks along it are looked up."""
 
     def first_rank(attacks: Value) -> tuple[Value, ...]:
         inner = (free & 0x7E) >> 1

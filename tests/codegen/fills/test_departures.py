@@ -15,7 +15,9 @@ from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.spec.raywalk import ALL, attacks, from_square, in_direction, occluded
+from setwise.analysis.run.steps import executed_counts
+from setwise.analysis.spec.raywalk import ALL, SETS, attacks, from_square, in_direction, occluded
+from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.catalogue import find
 from setwise.codegen.fills import exploding
 from setwise.codegen.lower import lower
@@ -159,3 +161,17 @@ def test_every_number_that_is_no_direction_attacks_nothing(ending: str) -> None:
     numbers = find(name).contract.numbering.numbers
     for number in range(1, 9):
         assert run(name, 28, number, 0, 1 << 63) == in_direction(28, number, 0, 1 << 63, numbers)
+
+
+@pytest.mark.parametrize(("piece", "first", "executed"), [("bishop", 7, 12), ("rook", 9, 18)])
+def test_numbers_for_corners_spare_explosions_behind_pawns(piece: str, first: int, executed: int) -> None:
+    """The page names 7, 8 and 9, of rooks 9, 10 and 11, and leaves their cases open."""
+    code = caller(f"exploding.{piece}-corners")
+    for corner in (0, 7, 56, 63):
+        ways = [DIRECTIONS[way].shift for way in SETS[piece] if from_square(way, corner, ALL)]
+        for far in (1, 2, 3):
+            pawns = sum(1 << corner + far * shift for shift in ways)
+            for free in (ALL, *boards(4)):
+                trace = code.trace((corner, first + far - 1, free & ~pawns))
+                assert code.results(trace)[0][0] == from_square(piece, corner, free & ~pawns)
+                assert far > 1 or executed_counts(trace).instructions <= executed
