@@ -111,7 +111,7 @@ def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
     selected = _selected(pipeline, routine, target, layout)
     promises = sorted(((pipeline.promise(unit), unit) for unit in selected), key=itemgetter(0))
     (least, _), _ = promises[0]
-    return tuple(unit for (length, _), unit in promises if length <= least + 1)[:MOST_FORMS]
+    return tuple(unit for (length, _), unit in promises if length <= least + 1 + least // 100)[:MOST_FORMS]
 
 
 @lru_cache(LATELY)

@@ -73,7 +73,7 @@ class Layout:
 
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value) -> Value:
         """The sliders that go along a ray: rooks or bishops, in each lane."""
-        if ray.straight is not None:
+        if ray.straight is not None or rooks is bishops:
             return self.board(ray, rooks if ray.straight else bishops)
         chosen = constant(tuple(-1 if direction in ROOK else 0 for direction in ray.directions))
         return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
@@ -92,6 +92,14 @@ class Layout:
         one = _unmirrored if self.mirrors else _united
         united = by_width.values() if self.boards else map(one, by_width.values())
         return reduce(or_, united, constant(0))
+
+    @staticmethod
+    def united(lanes: int, value: Value) -> Value:
+        """So many lanes, each the union of every so manieth lane of the value."""
+        while value.lanes > lanes:
+            low, high = halves(value)
+            value = low | high
+        return value
 
 
 def union(boards: Iterable[T]) -> T:

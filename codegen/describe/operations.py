@@ -233,7 +233,7 @@ _TABLE = (
     Operation("test-bytes", mask=True, said={"call": "test_epi8_mask a b"}),
     Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
     *(Operation(name) for name in ("unite", "mirror")),  # of lanes: gone when code is made
-    *(Operation(name, writes=True) for name in ("store", "put", "put-entry")),
+    *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),
     *(Operation(name) for name in ("step", "run", "path")),  # of rays: gone when code is made

@@ -15,11 +15,11 @@ from setwise.codegen.describe.layout import Layout, halves
 from setwise.codegen.describe.values import CompassRay, Value
 from setwise.codegen.fills import blockers, push
 
-LEFT = (NORT, EAST, NOEA, NOWE)
-"""The left ray of each axis, those of rooks first."""
-
 AROUND = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
 """All directions, those of rooks first."""
+
+IN_TURNS = (NORT, NOEA, EAST, NOWE, SOUT, SOWE, WEST, SOEA)
+"""All directions, one of rooks and one of bishops in turns, as results lie."""
 
 Attacks = list[tuple[CompassRay, Value]]
 """Rays and what is attacked along them."""
@@ -42,9 +42,9 @@ Form = Callable[[Board, Sequence[Direction], Value, Value], Attacks]
 def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
     """Axis by axis, `forth` to the left and `back` to the right; on a general register east is an addition."""
 
-    def form(board: Board, _: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+    def form(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
         rays: Attacks = []
-        for left, right in board.layout.axes(LEFT):
+        for left, right in board.layout.axes(_left(order)):
             gen, pro = board.layout.sliders(left, rooks, bishops), board.layout.board(left, board.empty)
             there = push.east_by_addition if left.directions == (EAST,) else forth
             rays += [(left, there(left, gen, pro)), (right, back(right, gen, pro))]
@@ -73,10 +73,10 @@ def by_blockers(board: Board, order: Sequence[Direction], rooks: Value, bishops:
     ]
 
 
-def by_walls(board: Board, _: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+def by_walls(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
     """Each axis by growing walls, which both its rays share; ranks by subtraction and by steps of two."""
     rays: Attacks = []
-    for left, right in board.layout.axes(LEFT):
+    for left, right in board.layout.axes(_left(order)):
         gen = board.layout.sliders(left, rooks, bishops)
         wall = blockers.walls(left, right, board.layout.board(left, board.occupied))
         if left.directions == (EAST,):
@@ -87,8 +87,14 @@ def by_walls(board: Board, _: Sequence[Direction], rooks: Value, bishops: Value)
     return rays
 
 
+def _left(directions: Sequence[Direction]) -> Sequence[Direction]:
+    """The left ray of each axis."""
+    return [direction for direction in directions if direction.shift > 0]
+
+
 FORMS: tuple[Form, ...] = (
     by_axes(push.push),  # the same runs for both rays
+    by_axes(push.push_of_two),
     by_axes(push.pull),
     by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone
     by_walls,
@@ -111,25 +117,27 @@ def described(
     return whole(form, Board(layout, empty, occupied), *values[:pieces])
 
 
-def union(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
+def union(
+    form: Form, board: Board, rooks: Value, bishops: Value, order: Sequence[Direction] = AROUND
+) -> tuple[Value, ...]:
     """All squares attacked."""
-    return (board.layout.union(attacks for _, attacks in form(board, AROUND, rooks, bishops)),)
+    return (board.layout.union(attacks for _, attacks in form(board, order, rooks, bishops)),)
 
 
 def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Squares attacked along ranks and files, and along diagonals; registers that hold both have rooks' lanes first."""
+    """Squares attacked along ranks and files, and along diagonals; in registers that hold both, lane beside lane."""
+    if board.layout.packed > 1:
+        rays = form(board, IN_TURNS, rooks, bishops)
+        return (board.layout.united(2, reduce(or_, (attacks for _, attacks in rays))),)
     rays = form(board, AROUND, rooks, bishops)
-    whole = [(ray, attacks) for ray, attacks in rays if ray.straight is not None]
-    mixed = [attacks for ray, attacks in rays if ray.straight is None]
-    parts = [halves(reduce(or_, mixed))] if mixed else []
-    orthogonal = [attacks for ray, attacks in whole if ray.straight] + [low for low, _ in parts]
-    diagonal = [attacks for ray, attacks in whole if not ray.straight] + [high for _, high in parts]
-    return board.layout.union(orthogonal), board.layout.union(diagonal)
+    straight, diagonal = ([attacks for ray, attacks in rays if ray.straight is s] for s in (True, False))
+    return board.layout.union(straight), board.layout.union(diagonal)
 
 
 def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value) -> tuple[Value, ...]:
     """Squares attacked by rooks, by bishops and by queens, each apart."""
-    return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens))
+    order = IN_TURNS if board.layout.packed > 1 else AROUND
+    return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens, order))
 
 
 def sides(

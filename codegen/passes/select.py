@@ -20,7 +20,7 @@ from setwise.codegen.targets.table import Refused, Target
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph))
-    for step in (_scaled_sum, fold, _lanes, _complement, _ternary, _loosen, _from_memory, _loaded):
+    for step in (_scaled_sum, fold, _lanes, _complement, _ternary, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
 
@@ -224,6 +224,19 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
             assert found_at is not None
             position_of[user] = found_at
     return rewrite(graph, rule)
+
+
+def _written(graph: Graph, target: Target) -> Graph:
+    """A result of one lane goes from where it is to memory, not by a general register."""
+    uses = graph.users
+
+    def rule(value: Value, old: Value) -> Value:
+        pointer, board = value.args
+        if board.op != "to-general" or len(uses[old.args[1]]) > 1:
+            return value
+        return replace(value, op="put-low", args=(pointer, *board.args))
+
+    return rewrite(graph, rule, operations=("put",)) if target.has("put-low", 2) else graph
 
 
 def _loaded(graph: Graph, target: Target) -> Graph:

@@ -40,8 +40,10 @@ _SSE2 = _rows(
     Row("store", "movdqu", "[slot] a"),
     Row("reload", "movdqu", "d [slot]"),
     Row("put", "movdqu", "[a+n] b"),
+    Row("put-low", "movq", "[a+n] b"),
     Row("put-entry", "movdqu", "[a+b*8] c"),
 )
+
 
 SSE2 = Target(
     "sse2",
@@ -66,6 +68,7 @@ _VEX = _rows(
     Row("shl", "vpsllvq", "d a B", when=per_lane_counts),
     Row("shr", "vpsrlvq", "d a B", when=per_lane_counts),
     Row("to-general", "vmovq", "d a"),
+    Row("put-low", "vmovq", "[a+n] b"),
     Row("high-half", "vpshufd", "d a 238", when=lambda value: value.args[0].lanes == 2),
 )
 

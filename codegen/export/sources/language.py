@@ -56,7 +56,10 @@ class Language:
             case "load" | "place":
                 return self.load(operands[0], operands[1], value.lanes)
             case "put":
-                return self.store_result(operands[0], int(value.attr) // 8, operands[1], value.args[1].lanes)
+                return self.store_result(operands[0], int(value.attr) // 8, operands[1], value.lanes)
+            case "put-low":
+                low = self.on_vectors(Value("to-general", value.args[1:]), operands[1:])
+                return self.store_result(operands[0], int(value.attr) // 8, low, value.lanes)
             case "put-entry":
                 return self.store(operands[0], operands[1], operands[2], value.args[2].lanes)
             case "table":

@@ -134,7 +134,7 @@ def test_the_instruction_choice_stays_ours(tmp_path: Path) -> None:
         most = 0 if "avx512" in name or "x86_64" in name else 1 if compiler == "gcc" else 3
         assert 0 <= work <= most, (name, compiler)
         overhead = theirs.instructions - ours.instructions - work
-        allowed = 26 if "x86_64" in name or "bmi2" in name else 5
+        allowed = 29 if "x86_64" in name or "bmi2" in name else 5
         assert overhead <= allowed, (name, compiler, theirs)
     assert_page_says({key: (ours.instructions, theirs.instructions) for key, (ours, theirs) in counted.items()})
 
