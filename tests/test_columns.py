@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
-from collections.abc import Iterator
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +10,9 @@ import numpy as np
 import pytest
 
 import setwise
-from setwise.analysis.spec import raywalk
+from setwise.analysis.report.columns import recorded
 from setwise.codegen.run.executable import runnable
+from tests.columns import measure, random_play
 from tests.conftest import require_module
 
 pytestmark = [
@@ -22,99 +20,77 @@ pytestmark = [
     pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here"),
 ]
 
-ROWS, CHUNK = 4000, 250
-
-
-def random_play() -> Iterator[Any]:
-    """Positions of games of random moves."""
-    chess, moves = require_module("chess"), random.Random(17)
-    board = chess.Board()
-    for _ in range(ROWS):
-        if board.is_game_over() or len(board.move_stack) > 200:
-            board = chess.Board()
-        board.push(moves.choice([*board.legal_moves]))
-        yield board
-
-
-def attacked_by_chess(board: Any) -> int:
-    """What rooks, bishops and queens of the side to move attack, piece by piece."""
-    chess, attacked = require_module("chess"), 0
-    for kind in (chess.ROOK, chess.BISHOP, chess.QUEEN):
-        for square in board.pieces(kind, board.turn):
-            attacked |= int(board.attacks(square))
-    return attacked
+ROWS, GROUP = 10_000, 500
 
 
 @pytest.fixture(scope="module")
-def table() -> Any:
-    """Rooks, bishops (queens are in both), occupied squares, and what python-chess says is attacked."""
-    pyarrow, rows = require_module("pyarrow"), []
-    for board in random_play():
-        own = board.occupied_co[board.turn]
-        rooks, bishops = ((kind | board.queens) & own for kind in (board.rooks, board.bishops))
-        rows.append((rooks, bishops, board.occupied, attacked_by_chess(board)))
-    names = ("rooks", "bishops", "occupied", "expected")
-    return pyarrow.table(
-        {name: np.array(each, np.uint64) for name, each in zip(names, zip(*rows, strict=True), strict=True)}
-    )
+def source(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Positions of random play."""
+    require_module("pyarrow")
+    path = str(tmp_path_factory.mktemp("columns") / "positions.parquet")
+    random_play.write(path, ROWS, seed=17, group=GROUP)
+    return path
 
 
-@pytest.fixture(scope="module")
-def path(table: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("columns") / "positions.parquet"
-    require_module("pyarrow.parquet").write_table(table, file, row_group_size=1000)
-    return file
+@pytest.fixture
+def target(tmp_path: Path) -> str:
+    return str(tmp_path / "attacks.parquet")
 
 
-@pytest.fixture(scope="module")
-def union() -> setwise.Function:
-    return setwise.kernel("sliders.union")
+def keep(path: str, **each: Any) -> None:
+    """A file with these columns."""
+    require_module("pyarrow.parquet").write_table(require_module("pyarrow").table(each), path)
 
 
-def arrays(table: Any) -> list[Any]:
-    return [column.chunk(0).to_numpy() for column in table.columns]
+def test_python_chess_says_so_of_every_row_and_the_ray_walk_of_200(source: str, target: str) -> None:
+    require_module("chess")
+    keep(target, attacks=setwise.kernel(measure.KERNEL)(*measure.boards_in(source)))
+    measure.judge(source, target, ROWS, 200)
 
 
-def test_python_chess_and_the_ray_walk_agree(table: Any, union: setwise.Function) -> None:
-    *boards, expected = arrays(table)
-    np.testing.assert_array_equal(union(*boards), expected)
-    walk = raywalk.specification("union", board="occupied")
-    for row in random.Random(5).sample(range(ROWS), 200):
-        assert walk(*(int(each[row]) for each in boards)) == (int(expected[row]),)
+@pytest.mark.parametrize("says", ["python-chess", "the ray-walk"])
+def test_one_wrong_bit_is_seen(says: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_module("chess")
+    few, target = str(tmp_path / "positions.parquet"), str(tmp_path / "attacks.parquet")
+    boards = [column[-50:] for column in measure.boards_in(source)]
+    attacks = setwise.kernel(measure.KERNEL)(*boards)
+    attacks[7] ^= np.uint64(1 << 35)
+    keep(few, **dict(zip(measure.NAMES, boards, strict=True)))
+    keep(target, attacks=attacks)
+    if says == "the ray-walk":  # python-chess is wrong in the same bit
+        wrong = dict(zip(zip(*(column.tolist() for column in boards), strict=True), attacks.tolist(), strict=True))
+        monkeypatch.setattr(measure, "by_chess", lambda *position: wrong[position])
+    with pytest.raises(SystemExit, match=f"^row 7: {says} says otherwise$"):
+        measure.judge(few, target, 50, 50)
 
 
-def test_duckdb(table: Any, path: Path, union: setwise.Function) -> None:
-    duckdb, pyarrow = require_module("duckdb"), require_module("pyarrow")
-
-    def attacked(rooks: Any, bishops: Any, occupied: Any) -> Any:
-        return pyarrow.array(union(rooks.to_numpy(), bishops.to_numpy(), occupied.to_numpy()))
-
-    with duckdb.connect() as database:
-        database.create_function("attacked", attacked, ["UBIGINT"] * 3, "UBIGINT", type="arrow")
-        query = f"SELECT count(*) FROM '{path}' WHERE attacked(rooks, bishops, occupied) = expected"
-        assert database.sql(query).fetchall() == [(ROWS,)]
+@pytest.mark.parametrize("engine", measure.ENGINES)
+def test_every_engine_gives_the_same(engine: str, source: str, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Dask also when one of its workers is killed with half of the tasks done."""
+    require_module("distributed" if engine.startswith("dask") else engine)
+    expected = setwise.kernel(measure.KERNEL)(*measure.boards_in(source))
+    measure.alone(engine, source, target)
+    np.testing.assert_array_equal(measure.attacks_in(target), expected)
+    assert json.loads(capsys.readouterr().out)["sha256"] == measure.digest(expected)
 
 
-def test_polars(table: Any, path: Path, union: setwise.Function) -> None:
-    polars = require_module("polars")
-    attacked = polars.map_batches(
-        ["rooks", "bishops", "occupied"],
-        lambda columns: polars.Series(union(*(column.to_numpy() for column in columns))),
-        return_dtype=polars.UInt64,
-    )
-    frame = polars.scan_parquet(path).select(attacked.alias("attacks"), "expected").collect()
-    assert frame["attacks"].equals(frame["expected"])
+def test_engines_that_differ_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(module: str, *arguments: str) -> str:
+        return json.dumps({"seconds": 1.0, "memory": 1, "sha256": "killed" in str(arguments)})
+
+    monkeypatch.setattr(measure, "_process", said)
+    with pytest.raises(SystemExit, match=r"^different outputs: "):
+        measure.measured(ROWS, tmp_path, 1)
 
 
-def test_dask_goes_on_when_a_worker_ends(table: Any, union: setwise.Function) -> None:
-    distributed = require_module("distributed")
-    *boards, expected = arrays(table)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        parts = [[each[start : start + CHUNK] for each in boards] for start in range(0, ROWS, CHUNK)]
-        futures = client.map(union, *zip(*parts, strict=True), pure=False)
-        next(iter(distributed.as_completed(futures)))
-        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-        np.testing.assert_array_equal(np.concatenate(client.gather(futures)), expected)
+@pytest.mark.long
+def test_ten_million_positions_give_what_the_reports_say(tmp_path: Path) -> None:
+    for name in ("chess", "pyarrow", "duckdb", "polars", "distributed"):
+        require_module(name)
+    said = recorded(Path(__file__).parents[1] / "reports")
+    assert said is not None
+    assert said.positions == 10_000_000
+    again = measure.measured(said.positions, tmp_path, 1)
+    if again.versions["numpy"] == said.versions["numpy"]:  # another one may draw otherwise
+        assert again.sha256 == said.sha256
+    assert [each.engine for each in again.through] == [each.engine for each in said.through]

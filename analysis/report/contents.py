@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from setwise.analysis.report.columns import PATH as COLUMNS
+from setwise.analysis.report.columns import columns
 from setwise.analysis.report.comparison import comparison
 from setwise.analysis.report.compilers import PATH as COMPILED
 from setwise.analysis.report.compilers import compilers
@@ -33,6 +35,9 @@ def files(data: Data) -> Files:
     if data.measured is not None and measured is not None:
         stale = len(data.measured.timed) - len(measured.timed)
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
+    section = None
+    if data.columns is not None:
+        section, contents[COLUMNS] = columns(data.columns), data.columns.as_json()
     if data.python is not None:
-        contents |= {"python.md": python(data.python), FROM_PYTHON: data.python.as_json()}
+        contents |= {"python.md": python(data.python, section), FROM_PYTHON: data.python.as_json()}
     return contents

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import compilers, python
+from setwise.analysis.report import columns, compilers, python
 from setwise.analysis.report import measurements as measured
+from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
@@ -34,6 +35,7 @@ class Data:
     compilers: Compilers
     measured: Measured | None
     python: FromPython | None
+    columns: Columns | None
     notes: tuple[str, ...]
 
 
@@ -69,6 +71,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         compilers=joined,
         measured=measured.recorded(folder),
         python=python.recorded(folder),
+        columns=columns.recorded(folder),
         notes=tuple(notes),
     )
 

@@ -52,8 +52,8 @@ def _from_python(held: dict[str, Any]) -> FromPython:
     return FromPython(**head, not_run=tuple(held["not_run"]), calls=tuple(Call(**row) for row in held["rows"]))
 
 
-def python(measured: FromPython) -> str:
-    """The page."""
+def python(measured: FromPython, columns: str | None = None) -> str:
+    """The page; `columns` is its section on engines that have columns of positions."""
     lengths = sorted({call.boards for call in measured.calls if call.boards})
     longest = lengths[-1]
     return page(
@@ -69,6 +69,7 @@ def python(measured: FromPython) -> str:
         integers=_of_integers([call for call in measured.calls if not call.boards and call.by != LOOP]),
         lengths=_by_length(measured, lengths),
         threads=_by_threads(measured, lengths),
+        columns=columns,
         **_of_few(measured),
         **_of_many(measured, longest),
     )

@@ -13,6 +13,7 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.measure.calls import Call
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report import recording
+from setwise.analysis.report.columns import Columns, Through
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import CompilerCounts, Compilers
 from setwise.analysis.report.data import Data
@@ -31,6 +32,8 @@ KERNELS = (
 
 CALLS = (Call("setwise", "sliders.union", 512, 1, 1200.0, 1300.0),)
 FROM_PYTHON = FromPython("a processor", 2, "2025-01-31", "avx2", {"NumPy": "2.0"}, "By counting.", (), CALLS)
+ENGINES = (Through("duckdb", 2.0, 3.0, 200),)
+COLUMNS = Columns("a processor", 2, "2025-01-31", 0.5, {"duckdb": "1.1"}, 1000, 17, 1.0, 1, 1000, 1000, "00ff", ENGINES)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,7 @@ def data() -> Data:
     )
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
-    return Data(rows, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, FROM_PYTHON, notes)
+    return Data(rows, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, FROM_PYTHON, COLUMNS, notes)
 
 
 @pytest.fixture
@@ -67,7 +70,8 @@ def test_what_is_written_passes_its_check(tmp_path: Path, capsys: Capture) -> No
     assert "as they should be" in capsys.readouterr().out
     paths = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md", "python.md"}
-    assert pages | {f"data/{name}.json" for name in ("kernels", "costs", "compilers", "measurements", "python")} < paths
+    data = ("kernels", "costs", "compilers", "measurements", "python", "columns")
+    assert pages | {f"data/{name}.json" for name in data} < paths
     for path in sorted(folder.rglob("*.*")):
         text = path.read_text(encoding="utf-8")
         assert "setwise report" in text or path.suffix == ".svg", path

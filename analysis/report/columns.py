@@ -1,0 +1,90 @@
+"""A section of python.md: attack maps of many positions through several engines, as one command recorded them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from setwise.analysis.report.files import as_json, from_json, row_of
+from setwise.analysis.report.markdown import page, table
+
+PATH = "data/columns.json"
+COMMAND = "python -m tests.columns.measure"
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """One engine: seconds of its fastest and its slowest run, and the most memory of any, in MiB."""
+
+    engine: str
+    seconds: float
+    slowest: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Positions of random play from one Parquet file, their attack maps into another: all engines wrote the same.
+
+    `load` is that of the machine beforehand, `making` the seconds that the positions took; `chess` rows were held to
+    python-chess, and `walked` of these to the ray-walk.
+    """
+
+    machine: str
+    cores: int
+    date: str
+    load: float
+    versions: dict[str, str]
+    positions: int
+    seed: int
+    making: float
+    runs: int
+    chess: int
+    walked: int
+    sha256: str
+    through: tuple[Through, ...]
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        head = {key: value for key, value in asdict(self).items() if key != "through"}
+        return as_json([row_of(engine) for engine in self.through], f"{COMMAND}; setwise report shows it", **head)
+
+
+def recorded(folder: Path) -> Columns | None:
+    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
+    return from_json(folder / PATH, _columns, f"make it anew by {COMMAND}")
+
+
+def _columns(held: dict[str, Any]) -> Columns:
+    head = {key: value for key, value in held.items() if key not in ("made_by", "rows")}
+    return Columns(**head, through=tuple(Through(**row) for row in held["rows"]))
+
+
+def columns(measured: Columns) -> str:
+    """The section, without its heading."""
+    rows = [
+        (
+            engine.engine,
+            f"{engine.seconds:.1f}",
+            f"{engine.slowest:.1f}",
+            f"{measured.positions / engine.seconds / 1e6:.1f}",
+            f"{engine.memory:,}",
+        )
+        for engine in measured.through
+    ]
+    return page(
+        "columns.md",
+        machine=measured.machine,
+        cores=measured.cores,
+        date=measured.date,
+        load=measured.load,
+        versions=", ".join(f"{name} {number}" for name, number in measured.versions.items()),
+        positions=f"{measured.positions:,}",
+        seed=measured.seed,
+        making=f"{measured.making:.0f}",
+        runs=measured.runs,
+        chess=f"{measured.chess:,}",
+        walked=f"{measured.walked:,}",
+        table=table(("", "seconds", "slowest run", "million rows a second", "peak memory, MiB"), rows),
+    )
