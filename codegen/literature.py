@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
+
 EIGHT = ("sout", "nort", "east", "noEa", "soEa", "west", "soWe", "noWe")
 """The directions in the order in which the pages print their functions."""
 
@@ -21,6 +23,7 @@ class Page:
     names: tuple[str, ...]
     title: str
     citation: str
+    numbering: Numbering = LITTLE_ENDIAN
 
 
 DUMB7 = Page(("dumb7fill", "dumb7"), "Dumb7Fill", "Dumb7Fill, chessprogramming wiki (2016)")
@@ -30,7 +33,9 @@ KOGGE_STONE = Page(
     "Kogge-Stone Algorithm, chessprogramming wiki (2018); Westcott, CCC (2002)",
 )
 ISENBERG = Page(("isenberg", "fill-by-subtraction"), "Isenberg, CCC 2005", "Isenberg, CCC, 22 May 2005")
-EXPLODING = Page(("exploding",), "Exploding Bitboards", "Exploding Bitboards, chessprogramming wiki (2018)")
+EXPLODING = Page(
+    ("exploding",), "Exploding Bitboards", "Exploding Bitboards, chessprogramming wiki (2018)", BIG_ENDIAN_FILES
+)
 PAGES = (DUMB7, KOGGE_STONE, ISENBERG, EXPLODING)
 
 
@@ -147,7 +152,8 @@ def routine_meant(name: str) -> str | None:
     meant = {function.routine for function in named if not at or function.place.within(where)}
     if len(meant) == 1:
         return meant.pop()
-    choices = ", ".join(f"{choice} ({page.title}: {routine})" for choice, page, routine in _names(named))
+    offered = [each for each in _names(named) if not meant or each[2] in meant]
+    choices = ", ".join(f"{choice} ({page.title}: {routine})" for choice, page, routine in offered)
     if not meant:
         raise ValueError(f"{named[0].name} is not printed at '{where}': write {choices}")
     raise ValueError(f"{name} is printed as {len(meant)} routines: write {choices}")

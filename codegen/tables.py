@@ -13,7 +13,7 @@ from setwise.codegen.board import DIR8
 from setwise.codegen.describe.values import CompassRay, constant
 from setwise.codegen.fills import exploding, kogge_stone
 from setwise.codegen.literature import DUMB7, EXPLODING, KOGGE_STONE, Place
-from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
+from setwise.codegen.numbering import BIG_ENDIAN_FILES, Numbering
 
 Kind = Literal["board", "rank", "number"]
 
@@ -39,8 +39,8 @@ class Table:
 
     @property
     def numbering(self) -> Numbering:
-        """How the page numbers squares."""
-        return BIG_ENDIAN_FILES if any(place.page == EXPLODING for place in self.places) else LITTLE_ENDIAN
+        """How its page numbers squares."""
+        return self.places[0].page.numbering
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,10 +63,19 @@ class Table:
         names: list[str] = []
         for index in reversed(self.indices):
             number, at = divmod(number, _LENGTHS[index])
-            square = self.numbering.square_name(at) if at < 64 else ""
-            named = {"dir8": DIR8[at % 8].name, "square": square, "file": square[:1], "rank": str(at + 1)}
-            names.insert(0, named.get(index, f"{at:#04x}"))
+            names.insert(0, _stands_for(index, at, self.numbering))
         return tuple(names)
+
+
+def _stands_for(index: str, at: int, numbering: Numbering) -> str:
+    if index == "dir8":
+        return DIR8[at].name
+    if index == "rank":
+        return str(at + 1)
+    if index == "free":
+        return f"{at:#04x}"
+    square = numbering.square_name(at)
+    return square if index == "square" else square[0]
 
 
 _LENGTHS = {"dir8": 8, "square": 64, "file": 8, "rank": 8, "free": 128}

@@ -1,0 +1,101 @@
+"""`setwise table`, and what `setwise list --page` says a page has."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from setwise.codegen.literature import FUNCTIONS
+from setwise.codegen.tables import TABLES, Table
+from tests.analysis.commands.running import Capture, complaint, printed
+from tests.conftest import require_tool
+
+MASK = """\
+dirMaskRight[8]: Exploding Bitboards, Results; h1 = 0, a1 = 7, a8 = 63
+
+[0] h                    [1] g                    [2] f                    [3] e
+. . . . . . . .          . . . . . . . 1          . . . . . . 1 1          . . . . . 1 1 1
+"""
+each = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+
+
+def test_boards_are_drawn_as_the_page_numbers_squares(capsys: Capture) -> None:
+    drawn = printed(capsys, "table", "dirMaskRight")
+    assert drawn.startswith(MASK)
+    assert "0x0000_0000_0000_0000    0x0101_0101_0101_0101    0x0303_0303_0303_0303" in drawn
+    assert "[0][28] noEa e4 " in printed(capsys, "table", "rayAttacks")
+
+
+def test_small_numbers_are_no_boards(capsys: Capture) -> None:
+    assert printed(capsys, "table", "SHIFT").splitlines()[-1] == " 9  1 -7 -8 -9 -1  7  8"
+    assert printed(capsys, "table", "makeRankR").splitlines()[2] == "0x02 0x02 0x06 0x06 0x02 0x02 0x0e 0x0e"
+
+
+@each
+def test_every_language_says_the_entries(capsys: Capture, table: Table) -> None:
+    names: dict[str, list[int]] = {}
+    exec(printed(capsys, "table", table.name, "--as", "python"), names)
+    nested = names[table.name]
+    flat = list(chain.from_iterable(nested)) if len(table.shape) > 1 else nested  # type: ignore[call-overload]
+    assert tuple(flat) == table.entries
+    for language in ("c", "rust"):
+        _, _, body = printed(capsys, "table", table.name, "--as", language).rpartition(" = ")
+        said = re.findall(r"-?\b(?:0x[0-9a-f_]+|\d+)", body)
+        numbers = [int(text.removesuffix("ULL").replace("_", ""), 0) for text in said]
+        assert tuple(numbers) == table.entries
+    told = json.loads(printed(capsys, "table", table.name, "--json"))
+    assert tuple(int(e, 0) if isinstance(e, str) else e for e in told["entries"]) == table.entries
+
+
+@pytest.mark.slow
+def test_compilers_take_them(capsys: Capture, tmp_path: Path) -> None:
+    for language, command in (
+        ("c", ("gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-fsyntax-only", "t.c")),
+        ("rust", ("rustc", "--crate-type", "lib", "--emit", "metadata", "-D", "warnings", "t.rust")),
+    ):
+        text = "".join(printed(capsys, "table", table.name, "--as", language) for table in TABLES)
+        (tmp_path / f"t.{language}").write_text(text)
+        subprocess.run([require_tool(command[0]), *command[1:]], cwd=tmp_path, check=True)
+
+
+def test_all_tables_are_listed_with_their_pages(capsys: Capture) -> None:
+    lines = printed(capsys, "table").splitlines()[2:]
+    assert [line.partition("[")[0] for line in lines] == [table.name for table in TABLES]
+    rows = json.loads(printed(capsys, "table", "--json"))
+    assert rows[1]["places"] == [
+        "Dumb7Fill, Generalized Rays: Loop Version",
+        "Kogge-Stone Algorithm, Generalized Rays",
+    ]
+
+
+def test_wrong_usage_is_one_line(capsys: Capture) -> None:
+    assert "no table 'initC': nearest are initR, initB" in complaint(capsys, "table", "initC")
+    assert "no language 'go': write one of c, rust, python" in complaint(capsys, "table", "initB", "--as", "go")
+    assert "--as goes with the name of a table" in complaint(capsys, "table", "--as", "c")
+    assert "without --json" in complaint(capsys, "table", "initB", "--as", "c", "--json")
+
+
+@pytest.mark.parametrize("page", ["Occluded Fill", "occluded-fill", "OCCLUDED"])
+def test_a_section_is_listed(capsys: Capture, page: str) -> None:
+    lines = [line.split() for line in printed(capsys, "list", "--page", page).splitlines()]
+    assert [line[:2] for line in lines] == [
+        [function.name, function.routine] for function in FUNCTIONS if "Occluded Fill" in function.place.section
+    ]
+
+
+def test_a_page_is_listed_with_its_tables(capsys: Capture) -> None:
+    rows = json.loads(printed(capsys, "list", "--page", "exploding", "--json"))
+    assert [row["function"] for row in rows if "function" in row][:2] == ["bishopAttacks", "rookAttacks"]
+    assert {row["table"] for row in rows if "table" in row} == {t.name for t in TABLES if t.numbering.name == "h1"}
+    assert rows[0]["name"] == "exploding.bishop.big-endian"
+
+
+def test_an_unknown_page_is_told_what_there_is(capsys: Capture) -> None:
+    said = complaint(capsys, "list", "--page", "magics")
+    assert "no page or section 'magics': there are Dumb7Fill (Seven Fill Cycles, " in said
+    assert "--page goes without names" in complaint(capsys, "list", "--page", "exploding", "dumb7.*")
