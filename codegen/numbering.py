@@ -16,9 +16,7 @@ from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE
 DIRECTION9 = (None, EAST, NOEA, NORT, NOWE, WEST, SOWE, SOUT, SOEA)
 """The directions around a square, which stands for 0, in the order of the seeds' numbers: 4 3 2 / 5 0 1 / 6 7 8."""
 
-DIRECTIONS_AROUND = "; ".join(
-    (", ".join(f"{number} {direction}" for number, direction in enumerate(DIRECTION9) if direction), "any other: none")
-)
+DIRECTIONS_AROUND = ", ".join(f"{number} {to}" for number, to in enumerate(DIRECTION9) if to) + "; any other: none"
 """The same in words: 1 east, 2 noEa, ..."""
 
 _KINDS: Mapping[str, tuple[Direction | None, ...]] = {"dir8": DIR8, "direction9": DIRECTION9}
@@ -41,7 +39,7 @@ class Numbering:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The number of each square, the squares in the order a1, b1, h8."""
+        """The number of each square, as little-endian rank-file has them in order: a1, b1, ... h8."""
         return _numbers(self.a1, self.file_step, self.rank_step)
 
     def __str__(self) -> str:
@@ -128,18 +126,15 @@ def numbering(name: str) -> Numbering:
 
 
 def named_number(kind: str, name: str, own: Numbering, shown: Numbering) -> int:
-    """The number of a square, or of a direction, by its name; ValueError for what is none."""
-    return shown.square(name) if kind == "square" else direction_number(kind, name, own, shown)
-
-
-def direction_number(kind: str, name: str, own: Numbering, shown: Numbering) -> int:
-    """The number that stands for a direction in a parameter of kind dir8 or direction9; ValueError for what is none.
+    """The number that a name stands for in a parameter of kind square, dir8 or direction9; ValueError for none.
 
     `own` is the numbering of the routine's squares, `shown` the one on whose board the name is meant.
 
-    >>> direction_number("direction9", "west", LITTLE_ENDIAN, LITTLE_ENDIAN)
+    >>> named_number("direction9", "west", LITTLE_ENDIAN, LITTLE_ENDIAN)
     5
     """
+    if kind == "square":
+        return shown.square(name)
     if kind == "direction9" and name.lower() == _NONE:
         return 0
     return _KINDS[kind].index(shown.seen_in(own, board.direction(name)))

@@ -16,11 +16,13 @@ from setwise.analysis.proof import confirmation
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.contracts import task_for, task_of
 from setwise.analysis.run.task import Argument, Place, Result, Task
 from setwise.analysis.run.workers import Crash, in_own_process
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
+from setwise.codegen.machine.convention import SYSV
+from setwise.codegen.numbering import BIG_ENDIAN_FILES
 from setwise.codegen.run.executable import runnable
 from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
 from tests.conftest import require_module
@@ -97,6 +99,14 @@ def test_exploding_bitboards_are_proved_square_by_square(name: str) -> None:
     made = kernel_proof(name)
     assert made.status == "proved"
     assert made.cases == (640 if "direction" in name else 64)
+
+
+def test_specifications_of_other_numberings_are_told_apart() -> None:
+    """They are made once and kept, by their names among others."""
+    little = task_for(find("exploding.direction").contract, SYSV)
+    big, prover = replace(little, numbering=BIG_ENDIAN_FILES), Prover()
+    west_of_d4 = [prover._expected(task, (28, 5, 0, 0)) for task in (little, big)]
+    assert west_of_d4 == [[0x0F00_0000], [0xE000_0000]]
 
 
 def test_loops_are_unrolled_until_another_round_is_impossible() -> None:
