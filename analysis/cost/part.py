@@ -1,38 +1,50 @@
-"""What of some code is costed, a call or one round of its loop, and its listing with the cycles of the results."""
+"""What of some code is costed, and its listing with the cycles of the results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from setwise.analysis.code.compare import disassembly
-from setwise.analysis.code.decode import Decoded, Reg
+from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
 from setwise.analysis.cost.bounds import Cost, cost, loops, round_cost
+from setwise.analysis.cost.path import longest_path
 from setwise.analysis.cost.processors.table import Processor
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Instructions that are executed once in this order, in a call or in one round of a loop."""
+    """Instructions that are executed once in this order.
+
+    call: all of straight code; round: one of a loop; longest: the longest path of code that branches, which arguments
+    need not go; executed: what a certain call executes.
+    """
 
     stream: tuple[Decoded, ...]
-    is_round: bool = False
+    kind: Literal["call", "round", "longest", "executed"] = "call"
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it follows upon itself."""
+        return self.kind == "round"
 
     def cost(self, processor: Processor) -> Cost:
         """The cost of the call, or of a round where round follows round."""
         return (round_cost if self.is_round else cost)(self.stream, processor)
 
 
-def part_of(decoded: Sequence[Decoded]) -> Part:
-    """What of some code is costed: all of it, or a round of a loop, the longest of those with the widest registers.
+def part_of(binary: Binary) -> Part:
+    """What of some code is costed: all of it, a round of a loop, or the longest path where it branches without a loop.
 
-    ValueError for code that jumps without a loop: which instructions are executed, the arguments say.
+    Of loops it is the longest of those with the widest registers. ValueError for code that jumps nobody sees where.
     """
+    decoded = decode(binary.text)
     if bodies := loops(decoded):
-        return Part(max(bodies, key=lambda body: (_width(body), len(body))), is_round=True)
+        return Part(max(bodies, key=lambda body: (_width(body), len(body))), "round")
     if any(instruction.flow in ("branch", "indirect", "jump") for instruction in decoded):
-        raise ValueError("it jumps by its arguments: only straight code, and loops by the round, have a bound")
-    return Part(tuple(decoded))
+        return Part(longest_path(binary), "longest")
+    return Part(decoded)
 
 
 def _width(stream: Sequence[Decoded]) -> int:

@@ -51,6 +51,20 @@ def test_a_loop_is_costed_by_the_round(capsys: pytest.CaptureFixture[str]) -> No
     assert row["bound"] > 10
 
 
+def test_code_that_branches_is_costed_by_its_longest_path_or_by_a_call(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = []
+    for more in ([], ["--executed", "b1", "0xffffffffffffffff"], ["--executed", "e4", "0"]):
+        assert main(["cost", "exploding.rook", "--cpu", "zen4", "--json", *more]) == 0
+        rows += json.loads(capsys.readouterr().out)
+    assert [row["part"] for row in rows] == ["longest", "executed", "executed"]
+    longest, many, few = (row["bound"] for row in rows)
+    assert longest > many > few
+    assert main(["cost", "exploding.rook", "--cpu", "zen4"]) == 0
+    said = capsys.readouterr().out
+    assert "its longest path of " in said
+    assert "which arguments need not go" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -58,7 +72,8 @@ def test_a_loop_is_costed_by_the_round(capsys: pytest.CaptureFixture[str]) -> No
         (["push.attacks.nort", "--cpu", "8086"], "no processor '8086'"),
         ([], "name routines"),
         (["--object", "a.o"], "go together"),
-        (["exploding.rook"], "jumps by its arguments"),
+        (["exploding.rook", "--executed", "e4"], "exploding.rook takes 2 arguments"),
+        (["exploding.rook", "--side", "white"], "--side goes with --fen"),
     ],
 )
 def test_errors_are_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

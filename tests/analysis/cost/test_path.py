@@ -1,0 +1,51 @@
+"""The longest path: where switches go is read from their tables, and no call executes more."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.objects import load
+from setwise.analysis.cost.path import longest_path
+from setwise.analysis.run.caller import Caller
+from setwise.analysis.run.contracts import task_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from tests.analysis.listings import assemble
+from tests.conftest import require_tool
+
+
+@pytest.mark.parametrize("name", ["exploding.bishop", "exploding.rook-corners"])
+def test_no_call_executes_more(name: str) -> None:
+    kernel = lower(find(name))
+    binary = binary_of(kernel)
+    caller = Caller(binary, task_of(kernel))
+    longest = len(longest_path(binary))
+    repeats = [()] if name == "exploding.bishop" else [(5,), (8,), (9,)]
+    calls = [len(caller.trace((square, *n, 0)).instructions) for square in (0, 1, 9, 27, 63) for n in repeats]
+    assert longest - 5 <= max(calls) <= longest
+    # Each way of a switch is known: those that are not the longest, too.
+    assert min(calls) < longest
+
+
+def test_a_compilers_switch_is_read(tmp_path: Path) -> None:
+    source, made = tmp_path / "one.c", tmp_path / "one.o"
+    cases = "".join(f"case {n}: b ^= b >> {n}; {'b *= b + 5;' * n}" for n in range(6))
+    source.write_text(f"unsigned long f(unsigned long a, unsigned long b) {{ switch (a) {{ {cases} }} return b; }}")
+    flags = ("-O1", "-fpic", "-fcf-protection=none", "-fno-reorder-blocks-and-partition")
+    subprocess.run([require_tool("gcc"), *flags, "-c", source, "-o", made], check=True)
+    path = longest_path(load(made, "f"))
+    assert [instruction.mnemonic for instruction in path].count("imul") == sum(range(6))  # each falls into the next
+
+
+@pytest.mark.parametrize(
+    ("source", "where"),
+    [("jmp rax; ret", "'jmp rax' at 0x0"), ("test rdi,rdi; je back; ret; back: jmp [rsp]", "'jmp qword")],
+)
+def test_a_way_that_is_not_to_be_seen_is_refused(source: str, where: str) -> None:
+    with pytest.raises(ValueError, match=f"no bound is known, by {where}"):
+        longest_path(Binary(assemble(source)))
