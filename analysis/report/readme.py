@@ -13,6 +13,7 @@ from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, span, table
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import Race, outcomes, races
+from setwise.analysis.report.subtraction import judged
 from setwise.analysis.report.verdict import CYCLES, MEASURES, Duel, duels, sentence, tally, verdict_table
 from setwise.analysis.text import counted
 from setwise.codegen.machine.processors import BASELINE
@@ -54,6 +55,7 @@ def readme(
         **{measure: sentence(fought, measure, "dumb7", "kogge-stone") for measure in MEASURES},
         **_of_south(figures, measured),
         verdict=verdict_table(fought, "dumb7", "kogge-stone"),
+        **judged(figures, _with_medians(figures, measured) if measured else Figures(), measured),
         **_of_push(list(duels(figures, "kogge-stone", "push"))),
         moves_cost=_of_moves(figures),
         compilers=listed([*compilers.versions], "or"),

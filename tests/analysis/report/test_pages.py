@@ -25,6 +25,7 @@ from setwise.analysis.report.kernels import FigureKey, Figures, figures_from, fi
 from setwise.analysis.report.measurements import Measured, Timed, measurements
 from setwise.analysis.report.races import NOISE, Race, races
 from setwise.analysis.report.readme import NEEDS, chosen, readme
+from setwise.analysis.report.subtraction import headline, judged
 from setwise.analysis.report.verdict import Duel, duels, sentence, tally, verdict_table
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.catalogue import catalogue, find
@@ -135,6 +136,23 @@ def test_the_smaller_figure_wins_and_equal_ones_are_level() -> None:
     assert said == "Kogge-Stone ahead in 2 of 4, level in 1, dumb7 ahead in 1 (sse2 in one direction)"
     turned = [replace(one, left=one.right, right=one.left) for one in found]
     assert sentence(turned, "chained", "dumb7", "kogge-stone").startswith("dumb7 ahead in 2 of 4")
+
+
+def test_whether_subtraction_is_the_fastest_follows_from_the_figures() -> None:
+    wins, draw, loss = duel(2, 1), duel(1, 1), duel(1, 2)
+    assert headline({"push": [wins, wins], "dumb7": [wins]}).startswith("Yes: it is ahead in all 3")
+    assert "not alone: of 3" in headline({"push": [wins, draw], "dumb7": [wins]})
+    assert headline({"push": [wins, draw], "dumb7": [wins]}).endswith("level is push in 1.")
+    assert headline({"push": [wins, loss], "kogge-stone": [draw]}).startswith("Not always: of 3")
+    assert "push in 1 is ahead" in headline({"push": [wins, loss], "kogge-stone": [draw]})
+    names = [f"{family}.attacks.east" for family in ("subtraction", "push", "dumb7")]
+    figures = Figures((key, figures_of(key)) for key in ((name, "sse2", 2) for name in names))
+    fields = judged(figures, Figures(), None)
+    assert "Beside dumb7: instructions: subtraction ahead in 1 of 1;" in fields["beside"]
+    assert "Kogge-Stone" not in fields["beside"]
+    count = figures["subtraction.attacks.east", "sse2", 2].counts.instructions
+    assert f"| sse2 x2 | `subtraction.attacks.east` | {count} |" in fields["eastward"]
+    assert judged(Figures(), Figures(), None) == {}
 
 
 def test_the_table_of_the_verdict_names_no_winner_where_there_is_none() -> None:
