@@ -17,7 +17,7 @@ _LEFT, _TOP = 10, 50
 def network_text(shift: int, steps: Sequence[int]) -> str:
     """The network as the literature draws it, with the lines of code for a shift to the left, or a negative one.
 
-    >>> for line in network_text(8, (1,)).splitlines()[4:7]:
+    >>> for line in network_text(8, (1,)).splitlines()[5:8]:
     ...     print(line)
     |\\ |\\ |\\ |\\ |\\ |\\ |\\ |
     | \\| \\| \\| \\| \\| \\| \\|
@@ -25,7 +25,7 @@ def network_text(shift: int, steps: Sequence[int]) -> str:
     """
     sign = "<<" if shift > 0 else ">>"
     plain, arrows = (_wires(mark * SQUARES) for mark in "|V")
-    lines = [_named("x") + "    Input: g, p", plain, arrows, plain]
+    lines = [_named("x") + "    Input: g, p", plain, arrows, plain, plain]
     for at, step in enumerate(steps):
         by = f"{sign} {abs(shift) * step}"
         lines += [_falling(step, row) for row in range(1, 3 * step)]

@@ -52,7 +52,7 @@ def _carries(returned: Mapping[str, int]) -> Iterator[Strip]:
     """The first four carries of each byte, each in its column, where a description computes carries."""
     if "_carries" in returned:
         moved = returned["_carries"] << 1 & NOT_A
-        formulas = ("c1 = g0", "c2 = g1 | p1 & c1", "c3 = g2 | p2 & c2", "c4 = g3 | p3 & c3")
+        formulas = ("c1 = g0", "c2 = g1 | c1&p1", "c3 = g2 | c2&p2", "c4 = g3 | c3&p3")
         columns = (Panel(words, moved & FILE_A << at) for at, words in enumerate(formulas, 1))
         yield Strip("carries into the bits 1 to 4 of each byte", tuple(columns))
 

@@ -199,7 +199,7 @@ def test_carries_are_drawn_as_they_arise() -> None:
         for n in range(8)
     ]
     formulas = [title for title in panels if title.startswith("c")]
-    assert formulas == ["c1 = g0", "c2 = g1 | p1 & c1", "c3 = g2 | p2 & c2", "c4 = g3 | p3 & c3"]
+    assert formulas == ["c1 = g0", "c2 = g1 | c1&p1", "c3 = g2 | c2&p2", "c4 = g3 | c3&p3"]
     assert [panels[title] for title in formulas] == arises[1:5]
     # The flood of carries doubles its reach: after the first line two of them are right, then four, then all.
     for title, right in (("g |= (g << 1) & p", 2), ("g |= (g << 2) & p", 4), ("g | (g << 4) & p", 7)):
