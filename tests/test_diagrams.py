@@ -1,7 +1,8 @@
 """What the literature's pages draw, list and count: printed by setwise and compared with the page.
 
 Each row names a page and the part of it between two pieces of its text, what stands there, and what setwise prints for
-it. The pages' text is a damaged copy: what is lost or wrong there is said in the row.
+it. The pages' text is a damaged copy: what is lost or wrong there is said in the row. Functions and tables in C are
+compared in tests/test_printed.py.
 """
 
 from __future__ import annotations
@@ -64,15 +65,10 @@ def panels(text: str) -> dict[str, Board]:
     return found
 
 
-def numbers(text: str) -> list[int]:
-    """The numbers of an array in C, without its comments; masks that lost digits keep those that they have."""
-    bare = re.sub(r"//.*|/\*.*?\*/|C64|_|\[\w*\]", "", text.partition("{")[2] if "{" in text else text)
-    return [int(word, 0) for word in re.findall(r"0[xX][0-9a-fA-F]+|-?\d+", bare)]
-
-
 def table(name: str) -> list[int]:
-    """A table as setwise prints it in C."""
-    return numbers(told("table", name, "--as", "c"))
+    """A table as setwise prints it in Python."""
+    listed = told("table", name, "--as", "python").rpartition("=")[2]
+    return [int(word, 0) for word in re.findall(r"0x[0-9a-f_]+|-?\d+", listed)]
 
 
 # -- what the pages hold, and what is printed for it
@@ -240,10 +236,6 @@ class Row:
         return first, text.index(self.end, first + len(self.start))
 
 
-def _array(page: str, name: str, start: str, **damaged: Any) -> Row:
-    return Row(page, f"the table {name}", start, "}", numbers, lambda: table(name), **damaged)
-
-
 AROUND = (6, 7, 0, 5, 1, 4, 3, 2)
 """The directions' numbers as a compass rose has them, line by line."""
 ROWS = (
@@ -297,14 +289,6 @@ ROWS = (
         )
         for page in ("dumb7", "dumb7-prose")
     ),
-    _array("dumb7", "shift", "int shift[8]"),
-    _array(
-        "dumb7",
-        "avoidWrap",
-        "U64 avoidWrap[8]",
-        damage="digits are lost, and the last three entries",
-        same=lambda page, ours: len(page) == 8 and all(map(digits_of, page[:5], ours)),
-    ),
     Row(
         "dumb7",
         "the avoidWrap masks drawn",
@@ -335,12 +319,8 @@ ROWS = (
     ),
     Row("dumb7-prose", "the compass rose", "noWe nort noEa\n", "An occluded", compass, our_compass),
     Row("dumb7-prose", "the compass rose again", "noWe nort noEa +7", "Occluded Fill", compass, our_compass),
-    _array("dumb7-prose", "shift", "int shift[8]"),
-    _array("dumb7-prose", "avoidWrap", "U64 avoidWrap[8]"),
     Row("kogge-stone", "the network", "x1 x2", "</pre>", network, our_network),
     Row("kogge-stone", "the compass rose", "noWe nort", "</pre>", compass, our_compass),
-    _array("kogge-stone", "shift", "int shift[8]"),
-    _array("kogge-stone", "avoidWrap", "U64 avoidWrap[8]"),
     Row("isenberg", "the SSE2 listing", "movdqa", "I like to emulate", sse2, lambda: sse2(our_sse2())),
     Row(
         "isenberg",
@@ -414,8 +394,6 @@ ROWS = (
         damage="the product and what is masked of it are drawn without what its sums carry",
         same=lambda page, ours: [page[at] for at in (0, 1, 4)] == [ours[at] for at in (0, 1, 4)],
     ),
-    *(_array("exploding", name, f"const int {name}[64]") for name in ("repsB", "repsR")),
-    *(_array("exploding", f"dirMask{way}", f"dirMask{way}[8]") for way in ("Right", "Left", "Up", "Down")),
 )
 
 
@@ -433,9 +411,8 @@ SHOWN = {
     "a board": EIGHT_CELLS,
     "an instruction": re.compile(r"^\s*(?:mov|movdqa|p\w+|shr|and|or)\s+\w+[,.] ?\w+", re.MULTILINE),
     "a count": re.compile(r"\d+ (?:moves?|operations|instructions)|\w+ sse2 or mmx instructions"),
-    "a table": re.compile(r"\w+\[\w*\]\s*=\s*\{"),
     "a network": re.compile(r"\|\\ *\|"),
-    "a compass": re.compile(r"[+-]9\b|<<= *9"),
+    "a compass": re.compile(r"[+-]9\b(?!,)|<<= *9"),
 }
 
 
