@@ -9,8 +9,8 @@ from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_position, add_squares, add_target
-from setwise.analysis.commands.boards import squares_lines, turned
-from setwise.analysis.commands.positions import squares_of, words_of
+from setwise.analysis.commands.boards import input_lines, squares_lines, turned
+from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.network import network_text, prefix_network
 from setwise.analysis.run import line_by_line
@@ -24,7 +24,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.numbering import Numbering
+from setwise.codegen.numbering import Numbering, named_number
 
 EXAMPLES = (
     "setwise trace",
@@ -69,7 +69,9 @@ def run(arguments: Namespace) -> int:
         else:
             title = f"{routine.name} in slow motion"
             shown, ending = slow_motion(routine, words, squares)
-        title = ", ".join([title, *squares_lines(routine.contract, squares)])
+        inputs = ((p.name, p.kind, word) for p, word in zip(given_parameters(routine), words, strict=True))
+        selected, _ = input_lines(inputs, routine.contract.numbering, squares)
+        title = ", ".join([title, *squares_lines(routine.contract, squares), *selected])
         shown = turned(shown, squares)
         text = "\n\n".join([as_text(shown), *([ending] if ending else [])])
         picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title) if arguments.svg else ""
@@ -112,7 +114,7 @@ def _words(
         "board": squares.numbered(SLIDERS),
         "empty": squares.numbered(EMPTY),
         "occupied": squares.numbered(occupied),
-        "dir8": board.DIR8.index(board.direction("sout")),
+        "dir8": named_number("dir8", "sout", routine.contract.numbering, squares),
     }
     parameters = [p for p in routine.contract.parameters if p.kind != "results"]
     if not all(parameter.kind in classic for parameter in parameters):

@@ -265,6 +265,21 @@ def test_trace_takes_positions_and_directions(capsys: Capture) -> None:
     assert by_name.splitlines()[1:] == text.splitlines()[1:]
 
 
+def test_trace_draws_by_the_numbers_of_squares(capsys: Capture) -> None:
+    """A fill goes southward on any board; a piece stands where its routine's numbers say."""
+    for name in ("dumb7.occluded-until-dry.any", "kogge-stone.attacks.any"):
+        usual, *shown = printed(capsys, "trace", name).splitlines()
+        assert usual == f"{name} in slow motion, dir8: sout (3)"
+        title, *turned = printed(capsys, "trace", name, "--squares", "a8-by-files").splitlines()
+        assert title == f"{name} in slow motion, squares: a8 = 0, a1 = 7, h1 = 63, dir8: sout (1)"
+        assert turned == shown
+    around = "\n".join((". . . . . . . .", ". . 1 . 1 . . .", ". . . . . . . .", ". . 1 . 1 . . ."))
+    for name, said in (("", "square: d4 (27)"), (".big-endian", "squares: h1 = 0, a1 = 7, a8 = 63, square: d4 (28)")):
+        text = printed(capsys, "trace", f"exploding.bishop{name}", "d4", "0", "--registers")
+        assert text.startswith(f"exploding.bishop{name}, x86-64, sysv, {said}\n\nat entry\n")
+        assert around in text
+
+
 def test_trace_registers(capsys: Capture) -> None:
     text = printed(capsys, "trace", "push.attacks.sout", "--registers", "--isa", "bmi2")
     assert text.startswith("push.attacks.sout, bmi2, sysv\n\nat entry\nsliders (rdi)")
