@@ -25,7 +25,7 @@ CALLED = ("kogge-stone.attacks.sout", "sliders.union", "sliders.pair", "sliders.
 """What is called with integers: of one result, two and eight."""
 UNION = "sliders.union"
 """What is given arrays."""
-LENGTHS = tuple(8**power for power in range(9))
+LENGTHS = (*(8**power for power in range(8)), 16_000_000, 8**8)
 _AT_ONCE = 512
 _MOST_BY_CHESS = 8**4
 _DIFFERENT = 8**4  # positions; longer arrays repeat them

@@ -10,12 +10,13 @@ from typing import Any
 
 from setwise.analysis.measure.calls import CHESS, COPY, FILL, FOREIGN, LOOP, NUMBA, OURS, OUT, Call
 from setwise.analysis.report.files import as_json, from_json
-from setwise.analysis.report.markdown import code, page, table
+from setwise.analysis.report.markdown import code, page, table, table_if_any
 from setwise.analysis.text import counted
 
 COMMAND = "setwise report --measure python"
 PATH = "data/python.json"
 _AT_ONCE = 512
+_LONG = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,6 @@ def _from_python(held: dict[str, Any]) -> FromPython:
 def python(measured: FromPython, columns: str | None = None) -> str:
     """The page; `columns` is its section on engines that have columns of positions."""
     lengths = sorted({call.boards for call in measured.calls if call.boards})
-    longest = lengths[-1]
     return page(
         "python.md",
         machine=measured.machine,
@@ -71,7 +71,7 @@ def python(measured: FromPython, columns: str | None = None) -> str:
         threads=_by_threads(measured, lengths),
         columns=columns,
         **_of_few(measured),
-        **_of_many(measured, longest),
+        **_of_many(measured, lengths),
     )
 
 
@@ -114,7 +114,7 @@ def _work(measured: FromPython) -> float | None:
     return None if whole is None or empty is None else whole - empty
 
 
-def _of_few(measured: FromPython) -> dict[str, str | None]:
+def _of_few(measured: FromPython) -> dict[str, str]:
     """What a call on 512 boards takes beyond its work."""
     work = _work(measured)
     calls = [measured.nanoseconds(by, _AT_ONCE) for by in (OURS, OUT)]
@@ -124,23 +124,16 @@ def _of_few(measured: FromPython) -> dict[str, str | None]:
     return {"work": f"{work / _AT_ONCE:.2f}", "beyond": beyond[0], "beyond_out": beyond[1]}
 
 
-def _of_many(measured: FromPython, boards: int) -> dict[str, str | None]:
-    """What part of the lower of memory's rate and the kernel's own a call on long arrays reaches."""
-    work, copy = _work(measured), measured.nanoseconds(COPY, boards)
-    if work is None or copy is None:
-        return {}
-    bounds = {"the kernel's in the cache": work / _AT_ONCE, "memory's": copy / boards}
-    slower = max(bounds, key=lambda name: bounds[name])
+def _of_many(measured: FromPython, lengths: Sequence[int]) -> dict[str, str | None]:
+    """What part of the lower of memory's rate and the kernel's own calls on long arrays reach."""
+    work = _work(measured)
     rows = []
-    for by in (OURS, OUT):
-        for threads in sorted({call.threads for call in measured.calls if call.by == by}):
-            call = measured.nanoseconds(by, boards, threads)
-            if call is not None:
-                share = f"{bounds[slower] * boards / call:.0%}"
-                rows.append((by, threads, _a_board(call, boards), share))
-    return {
-        "many": f"{boards:,}",
-        "copy": f"{copy / boards:.2f}",
-        "lower": slower,
-        "shares": table(("", "threads", "ns a board", "of the lower rate"), rows),
-    }
+    for boards in lengths:
+        copy = measured.nanoseconds(COPY, boards)
+        if work is None or copy is None or boards < _LONG:
+            continue
+        for by, threads in sorted({(call.by, call.threads) for call in measured.calls if call.by in (OURS, OUT)}):
+            if call := measured.nanoseconds(by, boards, threads):
+                share = f"{max(work / _AT_ONCE, copy / boards) * boards / call:.0%}"
+                rows.append((by, f"{boards:,}", threads, _a_board(call, boards), _a_board(copy, boards), share))
+    return {"shares": table_if_any(("", "boards", "threads", "ns a board", "a copy's", "of the lower rate"), rows)}

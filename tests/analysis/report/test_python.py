@@ -36,8 +36,9 @@ def test_the_page_sets_calls_beside_what_bounds_them() -> None:
     assert "| `sliders.pair` | 110 | 200 | 0.55 |" in text
     assert "| 512 | 6.84 | 7.81 | - | - | 4,321 |" in text
     assert "runs 2.00 ns a board. Beyond that a call takes 2.5 microseconds, with `out=` 3.0." in text
-    assert "takes 1.50 ns a board: memory's rate. The lower rate is the kernel's in the cache" in text
-    assert "| setwise | 1 | 4 | 50% |\n| setwise, out= | 1 | 2.5 | 80% |\n| setwise, out= | 2 | 2 | 100% |" in text
+    assert "| setwise | 16,777,216 | 1 | 4 | 1.5 | 50% |" in text
+    assert "| setwise, out= | 16,777,216 | 1 | 2.5 | 1.5 | 80% |" in text
+    assert "| setwise, out= | 16,777,216 | 2 | 2 | 1.5 | 100% |" in text
     assert "| 16,777,216 | 2.5 | 2 |" in text
     assert "10% above the fastest" in text
     assert "Left out: numba is not run: pip install it." in text
@@ -45,8 +46,7 @@ def test_the_page_sets_calls_beside_what_bounds_them() -> None:
 
 def test_memory_may_be_the_slower_one() -> None:
     slow = python(replace(MEASURED, calls=(*MEASURED.calls[:-1], call(COPY, MANY, 2.25 * MANY))))
-    assert "The lower rate is memory's" in slow
-    assert "| setwise, out= | 1 | 2.5 | 90% |" in slow
+    assert "| setwise, out= | 16,777,216 | 1 | 2.5 | 2.25 | 90% |" in slow
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
