@@ -25,6 +25,7 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import Numbering, named_number
+from setwise.codegen.run.integers import in_range
 
 EXAMPLES = (
     "setwise trace",
@@ -108,7 +109,8 @@ def _words(
 ) -> list[int]:
     """The parameters' words; without any the classic position, southward where the direction is free."""
     if arguments or fen is not None or side is not None:
-        return words_of(routine, arguments, fen, side, squares)
+        given = words_of(routine, arguments, fen, side, squares)
+        return [in_range(parameter, word) for parameter, word in zip(given_parameters(routine), given, strict=True)]
     occupied = board.ALL ^ EMPTY
     classic = {
         "board": squares.numbered(SLIDERS),

@@ -20,8 +20,8 @@ FAMILIES = ("exploding", "bytewise")
 """Without rays: what their descriptions compute on boards, kernels compute in registers."""
 
 _DESCRIPTIONS = "setwise.codegen.fills."
-_NUMBERS = ("square", "number", "file", "rank", "case", "rounds", "inner")
-"""What these variables hold is a number, not a board."""
+_NUMBERS = ("square", "number", "file", "rank", "case", "rounds", "repeats", "inner", "_")
+"""What these variables hold is a number, not a board, or of no use."""
 _JUST = 3
 """A board that is one of so many last ones need not be drawn again under another name."""
 
@@ -32,7 +32,7 @@ def strips(routine: Routine, words: Sequence[int]) -> list[Strip]:
     given = (
         Panel(parameter.name, word)
         for parameter, word in zip(parameters, words, strict=True)
-        if parameter.kind in ("board", "occupied", "empty", "word")
+        if parameter.kind in ("board", "occupied", "empty", "word") and parameter.name not in _NUMBERS
     )
     watcher = _Watcher(words)
     before = sys.gettrace()
@@ -180,10 +180,10 @@ def _targets(text: str, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield statement.target.id, title
     elif isinstance(statement, ast.Assign):
         (target,) = statement.targets
-        called = isinstance(statement.value, (ast.Call, ast.Subscript))
+        told = not isinstance(statement.value, (ast.Call, ast.Subscript, ast.Tuple))
         for one in target.elts if isinstance(target, ast.Tuple) else [target]:
             if isinstance(one, ast.Name):
-                yield one.id, one.id if called else text
+                yield one.id, text if told else one.id
 
 
 def _returned(text: str) -> list[str]:

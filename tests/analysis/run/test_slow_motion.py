@@ -295,6 +295,7 @@ def test_trace_to_a_file(capsys: Capture, tmp_path: Path) -> None:
 
 def test_trace_complains_in_one_line(capsys: Capture, tmp_path: Path) -> None:
     assert "has no cycles to show" in complaint(capsys, "trace", "push.attacks.sout")
+    assert "repeats is 99: it must be from" in complaint(capsys, "trace", "exploding.rook-corners", "a1", "99", "a1")
     assert "has no prefix network" in complaint(capsys, "trace", "dumb7.attacks.sout", "--network")
     assert "has no default example" in complaint(capsys, "trace", "exploding.bishop")
     assert "cannot write" in complaint(capsys, "trace", "--svg", str(tmp_path / "no" / "where"))
