@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 ORDER = (
     "codegen.version",
+    "codegen.files",
     "codegen.board",
     "codegen.numbering",
     "codegen.literature",
@@ -45,6 +46,7 @@ ORDER = (
 
 DOORS = (
     "analysis.spec.evaluator",
+    "analysis.code.elf",
     "analysis.code.kernel",
     "analysis.run.check",
     "analysis.run.contracts",

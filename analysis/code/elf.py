@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from setwise.analysis.code.files import NotRegularError, regular_content
+from setwise.codegen.files import NotRegularError, regular_content
 
 PAGE = 4096  # what loaders put linked files at a multiple of
 _LARGEST = 1 << 27  # bytes of a file

@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.files import regular_content
 from setwise.analysis.exports.request import Request, Text
 from setwise.analysis.proof.certificate import Certificate, ProofStatus
 from setwise.codegen.assemble import assemble
@@ -23,6 +22,7 @@ from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
+from setwise.codegen.files import regular_content
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.numbering import LITTLE_ENDIAN

@@ -11,7 +11,6 @@ from typing import Literal
 
 from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import DecodeError, decode, distances, features
-from setwise.analysis.code.files import regular_content
 from setwise.analysis.code.objects import ObjectError, load
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.metadata import (
@@ -28,6 +27,7 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
+from setwise.codegen.files import regular_content
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.files import is_own, parted, source_digest
 

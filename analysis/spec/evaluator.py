@@ -19,9 +19,9 @@ from setwise.analysis.spec.words import ALL, clip
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Condition, Region, Value
 
-Word = Any
-"""What has the operators of `words.Word`."""
-Lanes = tuple[Word, ...]
+WordLike = Any
+"""What is like a word (`words.WordLike`)."""
+Lanes = tuple[WordLike, ...]
 Step = tuple[int, int]
 """So many files and ranks."""
 Scope = MutableMapping[Value | Region, Any]
@@ -39,8 +39,8 @@ class EvaluationError(ValueError):
 
 def evaluate(
     graph: Graph,
-    arguments: Sequence[Word | Lanes],
-    possible: Callable[[Word], bool] | None = None,
+    arguments: Sequence[WordLike | Lanes],
+    possible: Callable[[WordLike], bool] | None = None,
     seen: Seen | None = None,
 ) -> tuple[Lanes, ...]:
     """The results for these arguments, each with a word for every lane; what is put into memory is a result as well.
@@ -64,7 +64,7 @@ def evaluate(
 class _Evaluator:
     """Evaluates in scopes; `zero` is a word like the arguments."""
 
-    def __init__(self, zero: Word, possible: Callable[[Word], bool], seen: Seen | None) -> None:
+    def __init__(self, zero: WordLike, possible: Callable[[WordLike], bool], seen: Seen | None) -> None:
         self.zero, self.possible, self.seen = zero, possible, seen
 
     def lanes(self, value: Value, scope: Scope) -> Lanes:
@@ -84,7 +84,7 @@ class _Evaluator:
         made: Lanes = scope[value]
         return made
 
-    def number(self, number: int) -> Word:
+    def number(self, number: int) -> WordLike:
         """A number as a word like the arguments."""
         return self.zero | number if number else self.zero
 
@@ -130,7 +130,7 @@ class _Evaluator:
 
     # -- choices
 
-    def _entry(self, entries: Sequence[Word], index: Word) -> Word:
+    def _entry(self, entries: Sequence[WordLike], index: WordLike) -> WordLike:
         """The entry of that number; beyond the last one nothing is said."""
         known = known_number(index)
         if known is not None:
@@ -145,7 +145,7 @@ class _Evaluator:
             bit += 1
         return entries[0]
 
-    def _holds(self, condition: Condition, scope: Scope) -> Word:
+    def _holds(self, condition: Condition, scope: Scope) -> WordLike:
         """1 where the condition holds, else 0."""
         (word,) = self.lanes(condition.value, scope)
         if condition.kind == "nonzero":
@@ -190,7 +190,7 @@ class _Evaluator:
                 return carried
         raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} rounds")
 
-    def _goes_on(self, running: Word) -> bool:
+    def _goes_on(self, running: WordLike) -> bool:
         """Whether the word is 1, or may be for some."""
         known = known_number(running)
         if known is not None:
@@ -220,13 +220,13 @@ class _Evaluator:
         )
 
 
-def known_number(word: Word) -> int | None:
+def known_number(word: WordLike) -> int | None:
     """The number that a word is known to be; None where it is unknown, or stands for many."""
     number = word if isinstance(word, int) else getattr(word, "value", None)
     return number if isinstance(number, int) else None
 
 
-def _nobody_knows(_: Word) -> bool:
+def _nobody_knows(_: WordLike) -> bool:
     raise EvaluationError("how often a loop goes round is known only when it runs")
 
 
@@ -239,7 +239,7 @@ def _needs(value: Value) -> tuple[Value, ...]:
     return (*region.inits, *asked, *(() if region.index is None else (region.index,)))
 
 
-def _either(bit: Word, one: Word, none: Word) -> Word:
+def _either(bit: WordLike, one: WordLike, none: WordLike) -> WordLike:
     """One word where the bit is 1, the other where it is 0."""
     known = known_number(bit)
     if known is not None:
@@ -250,7 +250,7 @@ def _either(bit: Word, one: Word, none: Word) -> Word:
     return one & mask | none & ~mask
 
 
-def _chosen(bit: Word, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
+def _chosen(bit: WordLike, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
     """The same of all lanes of what is carried."""
     return tuple(
         tuple(_either(bit, a, b) for a, b in zip(lanes, others, strict=True))
@@ -258,7 +258,7 @@ def _chosen(bit: Word, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> tuple
     )
 
 
-def _at_most(index: Word, number: int, bodies: int) -> Word:
+def _at_most(index: WordLike, number: int, bodies: int) -> WordLike:
     """1 where the index, which is below the number of bodies, is so much or less."""
     known = known_number(index)
     if known is not None:
@@ -270,29 +270,29 @@ def _at_most(index: Word, number: int, bodies: int) -> Word:
 # -- what operations mean, a lane at a time
 
 
-def _left(word: Word, n: int) -> Word:
+def _left(word: WordLike, n: int) -> WordLike:
     return clip(word << n) if n < 64 else word ^ word
 
 
-def _right(word: Word, n: int) -> Word:
+def _right(word: WordLike, n: int) -> WordLike:
     return word >> n if n < 64 else word ^ word
 
 
-def _rotated(word: Word, n: int) -> Word:
+def _rotated(word: WordLike, n: int) -> WordLike:
     return _left(word, n % 64) | _right(word, -n % 64)
 
 
-def _add_bytes(a: Word, b: Word) -> Word:
+def _add_bytes(a: WordLike, b: WordLike) -> WordLike:
     """The highest bit of each byte is added apart, so that nothing is carried into the next one."""
     return ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & (ALL ^ _LOW_BITS))
 
 
-def _sub_bytes(a: Word, b: Word) -> Word:
+def _sub_bytes(a: WordLike, b: WordLike) -> WordLike:
     high = ALL ^ _LOW_BITS
     return ((a | high) - (b & _LOW_BITS)) ^ ((a ^ ~b) & high)
 
 
-def _flipped(word: Word) -> Word:
+def _flipped(word: WordLike) -> WordLike:
     """Each rank where the opposite one was."""
     return reduce(or_, ((word >> 8 * rank & 0xFF) << 8 * (7 - rank) for rank in range(8)))
 
@@ -308,14 +308,14 @@ def _behind(step: Step, n: int) -> int:
     return _squares(lambda file, rank: 0 <= file - files < 8 and 0 <= rank - ranks < 8)
 
 
-def _stepped(word: Word, step: Step, n: int) -> Word:
+def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
     """All squares n steps along a ray; what leaves the board is gone."""
     distance = n * (step[0] + 8 * step[1])
     staying = word & _behind((-step[0], -step[1]), n)
     return _left(staying, distance) if distance >= 0 else _right(staying, -distance)
 
 
-def _run(word: Word, step: Step, n: int) -> Word:
+def _run(word: WordLike, step: Step, n: int) -> WordLike:
     """The last of n squares in a row along a ray, all of the board; the first one has another square behind it."""
     run = word & _behind(step, n)
     for back in range(1, n):
@@ -323,11 +323,13 @@ def _run(word: Word, step: Step, n: int) -> Word:
     return run
 
 
-_RAYS: Mapping[str, Callable[[Word, Step, int], Word]] = MappingProxyType(
+_RAYS: Mapping[str, Callable[[WordLike, Step, int], WordLike]] = MappingProxyType(
     {"step": _stepped, "run": _run, "path": lambda word, step, _: word & _behind(step, 1)}
 )
-_COUNTED: Mapping[str, Callable[[Word, int], Word]] = MappingProxyType({"shl": _left, "shr": _right, "rotl": _rotated})
-_EACH: Mapping[str, Callable[..., Word]] = MappingProxyType(
+_COUNTED: Mapping[str, Callable[[WordLike, int], WordLike]] = MappingProxyType(
+    {"shl": _left, "shr": _right, "rotl": _rotated}
+)
+_EACH: Mapping[str, Callable[..., WordLike]] = MappingProxyType(
     {
         "copy": lambda a: a,
         "not": lambda a: ~a,

@@ -2,7 +2,7 @@
 
 It knows squares by file and rank, and a direction as one step on each; no shifted boards, no masks, no fills.
 Boards are little-endian rank-file, a1 = bit 0, h1 = bit 7, h8 = bit 63. A board may be a Python integer, a NumPy array
-of uint64 or a bit-vector of 64 bits: whatever a `Word` does. `empty` are the squares that a ray may pass: a slider
+of uint64 or a bit-vector of 64 bits: whatever is a `WordLike`. `empty` are the squares that a ray may pass: a slider
 stops the rays of others only where its square is outside `empty`, and its own ray starts in either case.
 """
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 ALL = 0xFFFF_FFFF_FFFF_FFFF
 
 
-class Word(Protocol):
+class WordLike(Protocol):
     """64 bits with the operators of an unsigned integer; integers may be given where the shifts' counts are."""
 
     def __and__(self, other: Any, /) -> Self: ...
@@ -26,7 +26,7 @@ class Word(Protocol):
     def __rshift__(self, count: Any, /) -> Self: ...
 
 
-W = TypeVar("W", bound=Word)
+W = TypeVar("W", bound=WordLike)
 
 
 def on(board: W, square: int) -> W:

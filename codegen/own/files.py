@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from setwise.codegen.describe.routine import Routine, Written
+from setwise.codegen.files import NotRegularError, regular_content
 from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.own.definition import Definition, DescriptionError
 
@@ -109,11 +110,9 @@ def source_digest(module: str, *, loaded: bool = False) -> str:
 
 def _content(file: str) -> bytes:
     try:
-        path = Path(file)
-        if not path.is_file():
-            raise ValueError(f"there is no file {file!r}: name a Python file that holds routines")
-        with path.open("rb") as opened:
-            content = opened.read(_MOST_BYTES + 1)
+        content = regular_content(file, _MOST_BYTES, links=True)
+    except (NotRegularError, FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+        raise ValueError(f"there is no file {file!r}: name a Python file that holds routines") from None
     except OSError as error:
         raise ValueError(f"{file!r} cannot be read: {(error.strerror or str(error)).lower()}") from None
     if len(content) > _MOST_BYTES:
