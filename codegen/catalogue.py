@@ -121,17 +121,24 @@ def _directed(
         descriptions = tuple(along(fill, directions) for fill in fills)
         contract = _contract(specification, name, parameters, requires)
         boards = len(directions) == 1
-        yield Routine(family, form, name, contract, descriptions, source, _summary(contract), isas, boards)
+        summary, literal = _summary(contract), source != SETWISE
+        yield Routine(family, form, name, contract, descriptions, source, summary, isas, boards, literal)
 
 
 _of_sets = partial(_directed, sets=DIRECTION_SETS)
+
+
+def _either(single: Fill, lanes: Fill) -> Fill:
+    """A general register adds and subtracts as a whole, lanes a byte at a time as well."""
+    return lambda ray, gen, boards: (single if gen.lanes == 1 else lanes)(ray, gen, boards)
 
 
 def _any(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
     """A routine whose direction is known at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
     contract = _contract(specification, "any", (*boards, DIR_8), ("dir8 below 8",))
-    return Routine(family, form, "any", contract, (at_run_time(fill),), source, _summary(contract), SCALARS)
+    described = (at_run_time(fill),)
+    return Routine(family, form, "any", contract, described, source, _summary(contract), SCALARS, literal=True)
 
 
 def _simple(
@@ -148,7 +155,8 @@ def _simple(
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
     contract = _contract(specification, of, parameters, requires, numbering)
-    return Routine(family, form, direction, contract, (plain(function),), source, _summary(contract), SCALARS)
+    described = (plain(function),)
+    return Routine(family, form, direction, contract, described, source, _summary(contract), SCALARS, literal=True)
 
 
 def _dumb7() -> Iterator[Routine]:
@@ -186,7 +194,8 @@ def _push() -> Iterator[Routine]:
     for name, directions in EACH.items():
         if name == "east":
             east = {name: directions}
-            yield from _directed(*attacks, push.east_by_addition, sets=east, requires=(NOT_ON_EMPTY,))
+            by_carry = _either(push.east_by_addition, push.east_by_bytes)
+            yield from _directed(*attacks, by_carry, sets=east, requires=(NOT_ON_EMPTY,))
         else:
             yield from _directed(*attacks, push.push, push.push_of_two, sets={name: directions})
     yield from _of_sets(*attacks, push.push, push.push_of_two)
@@ -202,13 +211,9 @@ def _shift() -> Iterator[Routine]:
 
 
 def _subtraction() -> Iterator[Routine]:
-    def either(single: Fill, lanes: Fill) -> Fill:
-        """A general register subtracts as a whole, lanes a byte at a time."""
-        return lambda _, rooks, occupied: (single if rooks.lanes == 1 else lanes)(rooks, occupied)
-
     forms = {
-        "attacks": either(subtraction.doubled, subtraction.doubled_bytewise),
-        "attacks-cleared": either(subtraction.cleared, subtraction.cleared_bytewise),
+        "attacks": _either(subtraction.doubled, subtraction.doubled_bytewise),
+        "attacks-cleared": _either(subtraction.cleared, subtraction.cleared_bytewise),
     }
     east = partial(_directed, "subtraction", sets={"east": EACH["east"]}, parameters=(SLIDERS, OCCUPIED))
     for form, fill in forms.items():

@@ -13,6 +13,7 @@ from itertools import product
 from types import MappingProxyType
 
 ALL = (1 << 64) - 1
+_LOW = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,7 @@ _TABLE = (
         "shr", lambda a, n: a >> n, left=-1, said=_same("{a} >> {n}", call="srli_epi64 a n", call_each="srlv_epi64 a b")
     ),
     Operation("rotl", turned, left=1, said=_ROTATED | {"call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"}),
+    Operation("low-shl", lambda a, n: a << n & _LOW, said=_same("{a} << {n} & 0xFFFFFFFF")),
     Operation("loose-shl", said=_ROTATED),
     Operation("loose-shr", said=_BACK),
     Operation("shlv", lambda a, n: a << n % 64, said=_by_register("<<")),

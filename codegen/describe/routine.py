@@ -105,6 +105,8 @@ class Routine:
     isas: tuple[str, ...]
     boards: bool = False
     """Whether the lanes of a vector are boards; else they are directions."""
+    literal: bool = False
+    """Whether it is its source's algorithm, all steps of it; what leaves that is another routine."""
 
     @property
     def name(self) -> str:

@@ -53,7 +53,7 @@ def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def attacks_of_fill(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Squares attacked as one step of the seven-cycle fill (Dumb7Fill, Attack Fill)."""
+    """Squares attacked as one step of the seven-cycle fill (Dumb7Fill, Attack Fill); `attacks` saves the seventh."""
     return ray.step(occluded(ray, gen, pro))
 
 

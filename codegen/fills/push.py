@@ -9,7 +9,7 @@ needs once; and the push uses each run up where it stands, so on two-operand cod
 from __future__ import annotations
 
 from setwise.codegen.board import INNER_FILES, NOT_A
-from setwise.codegen.describe.values import CompassRay, Value, constant
+from setwise.codegen.describe.values import CompassRay, Value, constant, make
 
 
 def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
@@ -67,3 +67,8 @@ def east_by_addition(ray: CompassRay, gen: Value, pro: Value) -> Value:
     """
     walk = ray.path(pro, attacks=True) & constant(INNER_FILES, gen.lanes)
     return (walk ^ (walk + (gen << 1))) & constant(NOT_A, gen.lanes)
+
+
+def east_by_bytes(_: CompassRay, gen: Value, pro: Value) -> Value:
+    """The same a byte at a time, where registers add so: no carry leaves a rank, and nothing is masked."""
+    return make("add-bytes", make("add-bytes", gen, gen), pro) ^ pro

@@ -8,28 +8,28 @@ byte by byte and needs neither. Sliders must be a subset of the occupied squares
 from __future__ import annotations
 
 from setwise.codegen.board import FILE_H
-from setwise.codegen.describe.values import Value, make
+from setwise.codegen.describe.values import Ray, Value, make
 
 
-def doubled(rooks: Value, occupied: Value) -> Value:
+def doubled(_: Ray, rooks: Value, occupied: Value) -> Value:
     """East attacks as `occ ^ (occ - 2 * rooks)`."""
     wall = occupied | FILE_H
     return wall ^ (wall - ((rooks & ~FILE_H) << 1))
 
 
-def cleared(rooks: Value, occupied: Value) -> Value:
+def cleared(_: Ray, rooks: Value, occupied: Value) -> Value:
     """East attacks as `occ ^ ((occ & ~rooks) - rooks)`."""
     wall = occupied | FILE_H
     rooks &= ~FILE_H
     return wall ^ ((wall & ~rooks) - rooks)
 
 
-def doubled_bytewise(rooks: Value, occupied: Value) -> Value:
+def doubled_bytewise(_: Ray, rooks: Value, occupied: Value) -> Value:
     """The first form a byte at a time, where registers subtract so: no wall, no file left out."""
     return occupied ^ make("sub-bytes", occupied, make("add-bytes", rooks, rooks))
 
 
-def cleared_bytewise(rooks: Value, occupied: Value) -> Value:
+def cleared_bytewise(_: Ray, rooks: Value, occupied: Value) -> Value:
     """The second form a byte at a time: the post's four instructions."""
     others = ~rooks & occupied
     others = make("sub-bytes", others, rooks, in_place=True)

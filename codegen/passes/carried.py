@@ -7,17 +7,29 @@ from dataclasses import replace
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Region, Value
 
+Owner = tuple[Region, int, int]
+"""Whose a phi is: its region, the number of its body, its place among what is carried."""
+
 
 def carry_less(graph: Graph) -> Graph:
-    """The graph whose regions carry only what somebody reads in the end or on the way, and what some body changes."""
+    """The graph whose regions carry only what somebody reads in the end or on the way, and what some body changes.
+
+    A body leaves as it came what nobody reads after it.
+    """
     regions = {value.region: None for value in graph.order if value.region is not None}
     if not regions:
         return graph
-    owners = {phi: (region, at) for region in regions for phis in region.phis for at, phi in enumerate(phis)}
-    read = _read(graph, owners)
-    stays = {phi for phi, (region, at) in owners.items() if _stays(region, at)}
-    carried = {phi for phi, owner in owners.items() if owner in read} - stays
-    if carried == owners.keys():
+    owners = {
+        phi: (region, number, at)
+        for region in regions
+        for number, phis in enumerate(region.phis)
+        for at, phi in enumerate(phis)
+    }
+    places, changed = _read(graph, owners)
+    unread = {phi for phi, (region, number, at) in owners.items() if region.bodies[number][at] is not phi} - changed
+    stays = {phi for phi, (region, _, at) in owners.items() if _stays(region, at, unread)}
+    carried = {phi for phi, (region, _, at) in owners.items() if (region, at) in places} - stays
+    if carried == owners.keys() and not unread:
         return graph
     new: dict[Value, Value] = {}
 
@@ -28,7 +40,7 @@ def carry_less(graph: Graph) -> Graph:
             before = [other for other in old.region.phis[0][: old.attr] if other in carried]
             made = new[old.region.inits[old.attr]] if phi in stays else replace(value, attr=len(before))
         elif old in stays:
-            region, at = owners[old]
+            region, _, at = owners[old]
             made = new[region.inits[at]]
         new[old] = made
         return made
@@ -39,20 +51,25 @@ def carry_less(graph: Graph) -> Graph:
             region,
             inits=tuple(region.inits[at] for at in kept),
             phis=tuple(tuple(phis[at] for at in kept) for phis in region.phis),
-            bodies=tuple(tuple(body[at] for at in kept) for body in region.bodies),
+            bodies=tuple(
+                tuple(phis[at] if phis[at] in unread else body[at] for at in kept)
+                for phis, body in zip(region.phis, region.bodies, strict=True)
+            ),
         )
 
     return rewrite(graph, rule, region_rule)
 
 
-def _stays(region: Region, at: int) -> bool:
-    """Whether every body returns that carried value as it came."""
-    return all(body[at] is phis[at] for body, phis in zip(region.bodies, region.phis, strict=True))
+def _stays(region: Region, at: int, unread: set[Value]) -> bool:
+    """Whether every body returns that carried value as it came, where somebody reads it."""
+    pairs = zip(region.bodies, region.phis, strict=True)
+    return all(body[at] is phis[at] or phis[at] in unread for body, phis in pairs)
 
 
-def _read(graph: Graph, owners: dict[Value, tuple[Region, int]]) -> set[tuple[Region, int]]:
-    """The carried values, by region and place, on which results, conditions or writes depend."""
-    read: set[tuple[Region, int]] = set()
+def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, int]], set[Value]]:
+    """What results, conditions or writes depend on: places of what regions carry, and what bodies leave, by phi."""
+    places: set[tuple[Region, int]] = set()
+    left: set[Value] = set()
     seen: set[Value] = set()
     waiting = [*graph.results]
     while waiting:
@@ -60,13 +77,25 @@ def _read(graph: Graph, owners: dict[Value, tuple[Region, int]]) -> set[tuple[Re
         if value in seen:
             continue
         seen.add(value)
-        region, at = owners.get(value, (value.region, value.attr))
-        if region is None:
+        if value in owners:
+            region, number, at = owners[value]
+            before = _before(region, number)
+        elif value.region is not None:
+            region, at = value.region, int(value.attr)
+            before = range(len(region.bodies))[-1 if region.falls else 0 :]
+        else:
             waiting += value.args
             continue
         waiting += (*region.asked, *(write for writes in region.effects for write in writes))
         waiting += () if region.index is None else (region.index,)
-        if (region, at) not in read:
-            read.add((region, at))
-            waiting += (region.inits[at], *(body[at] for body in region.bodies))
-    return read
+        places.add((region, at))
+        left.update(region.phis[body][at] for body in before)
+        waiting += (region.inits[at], *(region.bodies[body][at] for body in before))
+    return places, left
+
+
+def _before(region: Region, number: int) -> range:
+    """The bodies after which a body may come."""
+    if region.kind == "loop":
+        return range(1)
+    return range(max(0, number - 1), number) if region.falls else range(0)

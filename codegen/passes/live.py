@@ -13,7 +13,8 @@ from setwise.codegen.passes.unit import Block, PlacedRegion
 @dataclass(frozen=True, eq=False, slots=True)
 class Event:
     """make: a value is made. enter: a region's phis are loaded. body: a body begins, all registers as at enter.
-    leave: a body's next values go to the phis. exit: the region is over. `after` is what is needed later.
+    leave: a body's next values go to the phis. exit: the region is over. `after` is what is needed later, `left` what
+    goes to which phi of the first body.
     """
 
     kind: Literal["make", "enter", "body", "leave", "exit"]
@@ -21,6 +22,7 @@ class Event:
     value: Value | None = None
     region: Region | None = None
     number: int = 0
+    left: tuple[tuple[Value, Value], ...] = ()
 
 
 def live_events(block: Block, results: Iterable[Value]) -> list[Event]:
@@ -55,7 +57,7 @@ def reads(event: Event) -> tuple[Value, ...]:
     if region is not None and event.kind == "enter":
         return tuple(in_registers((*region.inits, *asked_first(region))))
     if region is not None and event.kind == "leave":
-        return tuple(in_registers((*region.bodies[event.number], *asked_last(region))))
+        return tuple(in_registers((*(value for _, value in event.left), *asked_last(region))))
     return ()
 
 
@@ -100,18 +102,19 @@ def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[
     within = beyond
     for number in reversed(range(len(placed.bodies))):
         onward = within if region.falls else beyond
+        left = placed.left(number)
+        nexts = _named((*(value for _, value in left), *asked_last(region)))
         if region.kind == "loop":
             # What the body reads from outside must be there for the next round too.
-            read = _read_from_before(placed.bodies[number], _named((*region.bodies[number], *asked_last(region))))
+            read = _read_from_before(placed.bodies[number], nexts)
             onward = (onward | read) - set(region.phis[number])
-        leaving = onward | _named((*region.bodies[number], *asked_last(region)))
-        inner, read = _events(placed.bodies[number], leaving)
+        inner, read = _events(placed.bodies[number], onward | nexts)
         within = (read | onward) - set(region.phis[number])
         below |= within
         events = [
             Event("body", within | read, region=region, number=number),
             *inner,
-            Event("leave", onward, region=region, number=number),
+            Event("leave", onward, region=region, number=number, left=left),
             *events,
         ]
     enter = Event("enter", below, region=region)

@@ -85,7 +85,7 @@ def estimate(block: Block, results: tuple[Value, ...], target: Target, room: int
 
 
 def _carried(placed: PlacedRegion, number: int) -> tuple[Value, ...]:
-    return (*placed.region.bodies[number], *placed.region.asked)
+    return (*(value for _, value in placed.left(number)), *placed.region.asked)
 
 
 def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -> set[Value]:

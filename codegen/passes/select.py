@@ -20,7 +20,8 @@ from setwise.codegen.targets.table import Refused, Target
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph))
-    for step in (_scaled_sum, fold, _lanes, _complement, _ternary, _loosen, _from_memory, _written, _loaded):
+    steps = (_low_half, _scaled_sum, fold, _lanes, _complement, _ternary, _loosen, _from_memory, _written, _loaded)
+    for step in steps:
         graph = step(graph, target)
     return _checked(graph, target), data
 
@@ -34,6 +35,19 @@ def _canonical(graph: Graph) -> Graph:
         return value
 
     return rewrite(graph, rule, operations=COMMUTATIVE)
+
+
+def _low_half(graph: Graph, target: Target) -> Graph:
+    """A shift of which only the lower half is kept clears the upper one itself, as instructions of 32 bits do."""
+    uses = graph.users
+
+    def rule(value: Value, old: Value) -> Value:
+        shifted, mask = value.args
+        if mask.constant == ((1 << 32) - 1,) and shifted.op == "shl" and len(uses[old.args[0]]) == 1:
+            return replace(shifted, op="low-shl") if target.has("low-shl", 1) else value
+        return value
+
+    return rewrite(graph, rule, operations=("and",))
 
 
 def _loosen(graph: Graph, target: Target) -> Graph:

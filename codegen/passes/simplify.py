@@ -156,35 +156,35 @@ def group_masks(graph: Graph) -> Graph:
     return rewrite(graph, rule)
 
 
-def drop_unseen(graph: Graph, loose: bool = False) -> Graph:
+def drop_unseen(graph: Graph, loose: bool = False, literal: bool = False) -> Graph:
     """What changes only bits at which nobody looks vanishes: a constant mask, or a part of a union.
 
     Two may lean on each other: together vanish those of which none does so, then the first alone. `loose` keeps the
-    masks that a rotate in place of a shift needs.
+    masks that a rotate in place of a shift needs, `literal` the parts of unions: those are steps of an algorithm.
     """
-    while doomed := _unseen_together(graph, loose):
+    while doomed := _unseen_together(graph, loose, literal):
         graph = _without(graph, doomed)
     return graph
 
 
-def _unseen_together(graph: Graph, loose: bool) -> dict[Value, Value]:
+def _unseen_together(graph: Graph, loose: bool, literal: bool) -> dict[Value, Value]:
     """Values that may vanish all at once, each with the argument that does as well."""
-    if not any(value.op == "or" or masked_of(value)[1] for value in graph.order):
+    if not any((value.op == "or" and not literal) or masked_of(value)[1] for value in graph.order):
         return {}
-    candidates = _unseen(graph, loose, {})
+    candidates = _unseen(graph, loose, literal, {})
     doomed = candidates
     while doomed:
         # What others know of a value they must know without its mask too, else the mask would vouch for itself.
-        left = _unseen(graph, loose, doomed)
+        left = _unseen(graph, loose, literal, doomed)
         holding = {value: arg for value, arg in doomed.items() if left.get(value) is arg}
         if len(holding) == len(doomed):
             return doomed
         doomed = holding
     alone = ({value: arg} for value, arg in candidates.items())
-    return next((one for one in alone if one.items() <= _unseen(graph, loose, one).items()), {})
+    return next((one for one in alone if one.items() <= _unseen(graph, loose, literal, one).items()), {})
 
 
-def _unseen(graph: Graph, loose: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
+def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
     """Values with an argument that does as well where only the bits are looked at that are, once others are gone."""
     known: dict[Value, Lanes] = {}
     wanted = demanded(graph, loose=loose, known=known, gone=gone)
@@ -194,7 +194,7 @@ def _unseen(graph: Graph, loose: bool, gone: Mapping[Value, Value]) -> dict[Valu
         if mask is not None:
             changes = (~(lane | zero) for lane, zero in zip(mask, known[bare], strict=True))
             return None if _meet(changes, wanted[value]) else bare
-        if value.op == "or":
+        if value.op == "or" and not literal:
             for at in (0, 1):
                 if not _meet((~zero for zero in known[value.args[at]]), wanted[value]):
                     return value.args[1 - at]
@@ -214,8 +214,8 @@ def _meet(changes: Iterable[int], bits: Lanes) -> bool:
     return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
 
 
-def simplify(graph: Graph, *, loose: bool = False) -> Graph:
-    """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates."""
+def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Graph:
+    """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates, `literal` all steps."""
     unfolded: set[Value] = set()
     known: dict[Value, Lanes] = {}
     left_alone: dict[Rule, Graph] = {}
@@ -227,7 +227,7 @@ def simplify(graph: Graph, *, loose: bool = False) -> Graph:
         return move_masks(before, known)
 
     def dropped(before: Graph) -> Graph:
-        return drop_unseen(before, loose)
+        return drop_unseen(before, loose, literal)
 
     def applied(rule: Rule, before: Graph) -> Graph:
         """The graph after a rule that has not left it alone already, or made it and would find nothing more."""
@@ -260,4 +260,4 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
 
 def algebra(unit: Unit) -> Unit:
     """The pass: the graph simplified; masks that hold ranks keep what a rotate in place of a shift needs."""
-    return replace(unit, graph=simplify(unit.graph, loose=unit.masks.ranks))
+    return replace(unit, graph=simplify(unit.graph, loose=unit.masks.ranks, literal=unit.routine.literal))

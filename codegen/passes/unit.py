@@ -44,6 +44,17 @@ class PlacedRegion:
     bodies: tuple[Block, ...]
     results: tuple[Value, ...]
 
+    def left(self, number: int) -> tuple[tuple[Value, Value], ...]:
+        """What a body must leave: the phi of the first body where that belongs, and the value.
+
+        After the last of bodies that fall, that is what somebody uses.
+        """
+        pairs = tuple(zip(self.region.phis[0], self.region.bodies[number], strict=True))
+        if not self.region.falls or number < len(self.bodies) - 1:
+            return pairs
+        used = {int(result.attr) for result in self.results}
+        return tuple(pair for at, pair in enumerate(pairs) if at in used)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Spilled:

@@ -6,7 +6,7 @@ goes on first, so all allocations of the order are weighed without listing them.
 
 1. instructions that the choice adds: moves, saves and restores of registers;
 2. departures from the description: an in-place operator that leaves the register of its left side, a copy that is
-   not moved, a first argument that is not the one overwritten;
+   not moved, a first argument that is not the one overwritten, or that makes way for the result;
 3. registers first used late in the convention's order.
 """
 
@@ -29,6 +29,9 @@ from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
 """Assignments that may go on, in all; each event has its share. A search that never asks for more is exact."""
+
+SWITCHING = 5 * EFFORT
+"""The same where there is a switch: what it carries may lie in many ways, and each body pays for it."""
 
 Results = tuple[tuple[Value, Register], ...]
 
@@ -185,8 +188,9 @@ def allocation(unit: Unit) -> Unit:
     results = tuple((r, unit.convention.result_for(r.lanes)) for r in ends if r.op not in WRITES)
     events = live_events(unit.spilled.block, ends)
     machine = Machine(unit.target, unit.convention, constant_in_memory)
+    switches = any(event.region is not None and event.region.index is not None for event in events)
     try:
-        allocated = allocate(machine, events, places, results)
+        allocated = allocate(machine, events, places, results, effort=SWITCHING if switches else EFFORT)
     except OutOfRegisters:
         # A tight fit: look further before giving up.
         allocated = allocate(machine, events, places, results, effort=20 * EFFORT)

@@ -69,17 +69,20 @@ class Choices:
         self._known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
 
     def candidates(
-        self, value: Value, taken: int, saved: int, also: tuple[int, ...] = ()
+        self, value: Value, taken: int, saved: int, also: tuple[int, ...] = (), homes: int = 0
     ) -> tuple[tuple[int, int], ...]:
-        """Registers where a new value may go and their costs, the free ones that are alike represented by the first."""
-        key = (value.file, self.wants.get(value), taken, saved, also)
+        """Registers where a new value may go and their costs, the free ones that are alike represented by the first.
+
+        None is like those that a region carries values in (`homes`).
+        """
+        key = (value.file, self.wants.get(value), taken, saved, also, homes)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = tuple(self._candidates(*key))
         return known
 
     def _candidates(
-        self, file: RegisterFile, want: int | None, taken: int, saved: int, also: tuple[int, ...]
+        self, file: RegisterFile, want: int | None, taken: int, saved: int, also: tuple[int, ...], homes: int
     ) -> list[tuple[int, int]]:
         order = self.machine.free[file]
         offered: dict[int, int] = {}
@@ -89,7 +92,7 @@ class Choices:
                 continue
             if self.wanted >> register & 1 and register != want and register not in also:
                 continue
-            if not self._fixed >> register & 1 and register not in also:
+            if not (self._fixed | homes) >> register & 1 and register not in also:
                 if not fresh:
                     continue
                 fresh = False
@@ -142,6 +145,8 @@ class Choices:
         """Adds the assignments in which a row has made the value, by each order of arguments, wherever it may be."""
         value, registers, saved = point.value, before.registers, before.saved
         busy = together(kept)
+        header = before.headers[-1] if point.homes else ()
+        homes = together(header[place] for place in point.homes.get(value, ()))
         left = registers[point.left] if point.left is not None else None
         chosen: list[tuple[int, int, tuple[Move, ...]]]
         for alternative in row:
@@ -152,22 +157,28 @@ class Choices:
                 if not busy >> first & 1:
                     chosen.append((first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
                 if busy >> first & 1 or value in self.wants:
-                    for register, cost in self.candidates(value, busy | together(reading[1:]), saved):
-                        if register != first:
-                            move = (register, first, alternative.value.args[0].lanes)
-                            chosen.append((register, cost + EXTRA, (move,)))
+                    for register, cost in self.candidates(value, busy | together(reading[1:]), saved, homes=homes):
+                        if register == first:
+                            continue
+                        move = (register, first, alternative.value.args[0].lanes)
+                        chosen.append((register, cost + EXTRA, (move,)))
+                        theirs = together(header[place] for place in point.homes.get(alternative.value.args[0], ()))
+                        if (self._fixed | homes) >> first & 1 or (self._fixed | theirs) >> register & 1:
+                            # The argument makes way: it is needed there, or the result here.
+                            chosen.append((first, cost + EXTRA + 3 * DEPARTURE, (move,)))
             else:
                 dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == point.file}
-                candidates = self.candidates(value, busy, saved, also=tuple(sorted(dying)))
+                candidates = self.candidates(value, busy, saved, also=tuple(sorted(dying)), homes=homes)
                 chosen = [(register, cost, ()) for register, cost in candidates]
             for register, cost, moves in chosen:
                 if left is not None and register != left:
                     cost += 2 * DEPARTURE
+                away = {source: to for to, source, _ in moves if to != register}
                 assignments.append(
                     Assignment(
-                        (*kept, register),
+                        (*[away.get(r, r) for r in kept], register) if away else (*kept, register),
                         before.headers,
-                        saved | (1 << register & self.preserved),
+                        saved | (together((register, *away.values())) & self.preserved),
                         before.cost + cost,
                         partial(self._written, point, registers, alternative, register, moves),
                         before,

@@ -103,7 +103,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignmen
     # What a shift count displaced goes home.
     moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.after and at[v] != r}
     constants: list[Instruction] = []
-    for phi, following in zip(region.phis[0], region.bodies[point.event.number], strict=True):
+    for phi, following in point.event.left:
         if following.constant is not None:
             constants.append(machine.load_constant(header[phi], following))
         elif at[following] != header[phi]:

@@ -7,11 +7,11 @@ is a number there, its place in REGISTERS, so that a set of registers is an inte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Region, Value, in_register, reordered
+from setwise.codegen.describe.values import Region, Value, in_register, overwritable, reordered
 from setwise.codegen.machine.code import Memory, Operand, Register, RegisterFile, vector
 from setwise.codegen.machine.convention import WHOLE
 from setwise.codegen.passes.live import Event
@@ -83,6 +83,8 @@ class Point:
     """What has a register after the event."""
     kept: tuple[int, ...]
     """For `following`, but for what is made now, where each stands: in `live`, for body and exit in `header`."""
+    homes: Mapping[Value, Sequence[int]] = field(default_factory=dict)
+    """For values on the way to what the region around carries where that stands in `header`."""
     left: int | None = None
     """Where in `live` the variable stands that the event's value is a new state of, as the description has it."""
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
@@ -115,16 +117,22 @@ def lay_out(
     """
     points: list[Point] = []
     headers: list[tuple[Value, ...]] = []
+    regions: list[Region] = []
+    homes = _homes(events)
     for event in events:
         header = headers[-1] if headers else ()
         if event.value is not None:
-            point = _making(event, event.value, live, header, _alternatives(event.value, live, target, constant))
+            alternatives = _alternatives(event.value, live, target, constant)
+            around = homes.get(regions[-1], {}) if regions else {}
+            point = _making(event, event.value, live, header, around, alternatives)
         else:
             point = _laid_out(event, live, header)
         if event.kind == "enter":
             headers.append(point.following)
+            regions.append(point.region)
         elif event.kind == "exit":
             headers.pop()
+            regions.pop()
         points.append(point)
         live = point.following
     return points
@@ -135,6 +143,7 @@ def _making(
     value: Value,
     live: tuple[Value, ...],
     header: tuple[Value, ...],
+    homes: Mapping[Value, Sequence[int]],
     alternatives: tuple[tuple[Alternative, ...], ...],
 ) -> Point:
     if value.op == "done":
@@ -142,7 +151,38 @@ def _making(
     kept = tuple([at for at, other in enumerate(live) if other in event.after])
     following = (*[live[at] for at in kept], *(() if value.op in WRITES else (value,)))
     left = live.index(value.args[0]) if value.in_place and value.args and value.args[0] in live else None
-    return Point(event, live, header, following, kept, left, alternatives, value.file)
+    return Point(event, live, header, following, kept, homes, left, alternatives, value.file)
+
+
+def _homes(events: Sequence[Event]) -> dict[Region, dict[Value, list[int]]]:
+    """For each region the values from which instructions that overwrite lead to what it carries, and to which of that.
+
+    A place is counted from the end, as it stands in the region's header.
+    """
+    homes: dict[Region, dict[Value, list[int]]] = {}
+    around: list[Region] = []
+
+    def join(value: Value, places: Iterable[int]) -> None:
+        known = homes[around[-1]].setdefault(value, [])
+        known += [place for place in places if place not in known]
+
+    for event in reversed(events):
+        region = event.region
+        if event.kind == "exit" and region is not None:
+            if around:
+                for result in (value for value in event.after if value.region is region):
+                    join(region.inits[int(result.attr)], homes[around[-1]].get(result, ()))
+            around.append(region)
+            homes[region] = {}
+        elif event.kind == "enter":
+            around.pop()
+        elif event.kind == "leave" and region is not None:
+            for phi, value in event.left:
+                join(value, (region.phis[0].index(phi) - len(region.inits),))
+        elif event.value is not None and around:
+            for arg in overwritable(event.value):
+                join(arg, homes[around[-1]].get(event.value, ()))
+    return homes
 
 
 def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) -> Point:

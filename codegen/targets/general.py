@@ -27,6 +27,9 @@ _SHIFTS = (
     Row("shl", "lea", "d [a*2^n]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
 )
 
+# An instruction of 32 bits clears the upper half of its result.
+_LOW_SHIFTS = tuple(replace(row, op="low-shl", operands=row.operands.replace("d", "d32", 1)) for row in _SHIFTS)
+
 _X86_64 = (
     Row("and", "and", "d B"),
     Row("or", "or", "d B"),
@@ -38,6 +41,7 @@ _X86_64 = (
     Row("not", "not", "d"),
     Row("flip", "bswap", "d"),
     *_SHIFTS,
+    *_LOW_SHIFTS,
     Row("shr", "shr", "d n"),
     Row("rotl", "rol", "d n"),
     Row("shlv", "shl", "d cl"),

@@ -50,7 +50,7 @@ class Row:
     @cached_property
     def tied(self) -> bool:
         """Whether the instruction writes its result over argument a."""
-        return "d" in self.spelt and not any(word.source for word in self.words)
+        return not self.spelt.isdisjoint(("d", "d32")) and not any(word.source for word in self.words)
 
     @cached_property
     def whole(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -82,6 +83,15 @@ def test_kogge_stone_with_bmi2_moves_nothing(form: str, direction: str) -> None:
         ("push.attacks.sout", "bmi2", 14, 0),
         ("push.attacks.east", "x86-64", 4, 0),
         ("push.attacks.east", "bmi2", 4, 0),
+        ("push.attacks.east", "sse2", 3, 0),
+        ("push.attacks.east", "avx2", 3, 0),
+        ("subtraction.attacks-cleared.east", "sse2", 4, 1),
+        ("kogge-stone.attacks.any", "x86-64", 29, 8),
+        ("bytewise.carry-loop-64", "x86-64", 9, 2),
+        ("bytewise.carry-loop-32", "x86-64", 9, 2),
+        ("exploding.bishop", "x86-64", 41, 1),
+        ("exploding.rook", "x86-64", 106, 10),
+        ("exploding.rook", "bmi2", 100, 11),
         ("sliders.union", "x86-64", 120, 120),
         ("sliders.union", "bmi2", 106, 106),
         ("sliders.union-empty", "x86-64", 120, 120),
@@ -98,6 +108,17 @@ def test_ceilings(name: str, isa: str, instructions: int, moves: int) -> None:
 def test_the_classic_comparison_stands(family: str, instructions: int, moves: int) -> None:
     found = counts(f"{family}.attacks.sout", abi="wiki")
     assert (found.instructions, found.moves, found.operations) == (instructions, moves, instructions - moves)
+
+
+def test_a_routine_after_a_page_stays_its_algorithm() -> None:
+    """The seventh cycle changes nothing of the attacks, and is there; without it the routine would be dumb7.attacks."""
+    name = "dumb7.attacks-of-fill.sout"
+    found = counts(name, abi="wiki")
+    assert (found.moves, found.operations) == (1, 3 * 7 + 1)
+    assert find(name).literal
+    free = replace(find(name), literal=False)
+    assert binary_of(lower(free, "x86-64", "wiki")) == code("dumb7.attacks.sout", abi="wiki")
+    assert not any(routine.literal for routine in catalogue().values() if routine.source == "setwise")
 
 
 @pytest.mark.parametrize("routine", EACH)

@@ -44,6 +44,20 @@ def test_what_one_body_changes_is_carried() -> None:
     assert carried(lambda a, b, c: switch(c & 1, bodies, a, b))[1] == {"switch": 2}
 
 
+def test_the_last_body_leaves_as_it_came_what_nobody_reads() -> None:
+    bodies = (lambda a, b: (a + b, b & 0xFF), lambda a, b: (a ^ b, b & 0xF))
+    left, kinds = carried(lambda a, b, c: switch(c & 1, bodies, a, b, falls=True)[:1])
+    assert kinds == {"switch": 2}
+    masks = {value.constant for value in left.order} & {(0xFF,), (0xF,)}
+    assert masks == {(0xFF,)}
+
+
+def test_what_a_body_reads_of_before_and_nobody_after_is_not_carried() -> None:
+    bodies = (lambda a, b: (a + b, b << 1), lambda a, b: (a ^ b, b))
+    assert carried(lambda a, b, c: switch(c & 1, bodies, a, b)[:1])[1] == {"switch": 1}
+    assert carried(lambda a, b, c: when(nonzero(c), *bodies[:1], a, b)[:1])[1] == {"when": 1}
+
+
 def test_regions_in_regions() -> None:
     def outer(a: Value, b: Value) -> tuple[Value, ...]:
         inner = when(nonzero(a & 1), lambda x, y: (x + b, y ^ x), a, b)

@@ -8,6 +8,7 @@ Only copies cost.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -22,13 +23,17 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph, postorder
+from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.operations import COMMUTATIVE
+from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value, parameter
-from setwise.codegen.kernel import Kernel
-from setwise.codegen.lower import lower
+from setwise.codegen.kernel import Kernel, plan
+from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.passes.select import select
-from setwise.codegen.targets import TARGETS
+from setwise.codegen.passes.unit import Block
+from setwise.codegen.targets import ALL_SETS, TARGETS
 from setwise.codegen.targets.table import Target
+from setwise.codegen.variants import variants
 
 FAMILIES = ("dumb7", "kogge-stone")
 FORMS = ("occluded", "attacks")
@@ -54,11 +59,16 @@ class Puzzle:
     """The parameter that comes in the result register, if one does."""
 
 
-def puzzle(graph: Graph, target: Target, first: int | None = None) -> Puzzle:
-    """The puzzle of a selected graph without regions; a copy is the value itself, a constant needs no register."""
+def puzzle(graph: Graph, target: Target, first: int | None = None, block: Block | None = None) -> Puzzle:
+    """The puzzle of a selected graph without regions; a copy is the value itself, a constant needs no register.
+
+    Operations are numbered in the order of the block, if there is one.
+    """
     number: dict[Value, int] = {}
     operations: list[Operation | None] = []
-    for value in postorder((*graph.parameters, *graph.results)):
+    by_graph = postorder((*graph.parameters, *graph.results))
+    for value in by_graph if block is None else (*graph.parameters, *block.items):
+        assert isinstance(value, Value), "straight code only"
         assert value.region is None, "straight code only"
         if value.op == "copy":
             number[value] = number[value.args[0]]
@@ -167,11 +177,11 @@ def moves(kernel: Kernel) -> int:
     return count(Binary(assembled.text, assembled.data, assembled.data_offset)).moves
 
 
-def of_kernel(kernel: Kernel) -> Puzzle:
+def of_kernel(kernel: Kernel, block: Block | None = None) -> Puzzle:
     """The puzzle that a kernel is a solution of."""
-    used = kernel.convention.arguments[: len(kernel.selected.parameters)]
-    first = used.index(kernel.convention.result) if kernel.convention.result in used else None
-    return puzzle(kernel.selected, kernel.target, first)
+    used = kernel.convention.places([p.lanes for p in kernel.selected.parameters])
+    result = kernel.convention.result_for(kernel.selected.results[0].lanes)
+    return puzzle(kernel.selected, kernel.target, used.index(result) if result in used else None, block)
 
 
 @pytest.mark.parametrize("isa", ["x86-64", "bmi2"])
@@ -239,3 +249,31 @@ def test_the_search_knows_the_forms() -> None:
     assert needed(a) == 1
     assert needed(a, first=0) == 0
     assert needed(a.copy() & 0xFF) == 1  # a copy is no operation, a constant needs no register
+
+
+def straight_code(seed: int) -> Routine:
+    """Some operations at random on two boards, boards a lane in vector registers."""
+    drawn = random.Random(seed)
+
+    def describe(_: Layout, *boards: Value) -> tuple[Value, ...]:
+        values = list(boards)
+        for _step in range(drawn.randrange(4, 9)):
+            a, b = drawn.choice(values[-4:]), drawn.choice(values)
+            values.append(drawn.choice((a & b, a | b, a ^ b, a - b, a << 8, a >> 7)))
+        return (values[-1],)
+
+    board = (Parameter("a", "board"), Parameter("b", "empty"))
+    return Routine("test", str(seed), "", Contract(board, "", ""), (describe,), "", "", ALL_SETS, boards=True)
+
+
+@pytest.mark.parametrize(
+    ("isa", "abi"), [("x86-64", "wiki"), ("x86-64", "win64"), ("bmi2", "sysv"), ("sse2", "sysv"), ("sse2", "wiki")]
+)
+def test_straight_code_in_its_order_needs_no_more(isa: str, abi: str) -> None:
+    """Wherever a parameter comes, in the result's register too."""
+    for seed in range(12):
+        unit = next(variants(PIPELINE, plan(straight_code(seed), TARGETS[isa], abi, None)))
+        if any(isinstance(item, Value) and item.op not in ("copy", "load-constant") for item in unit.block.items):
+            ours = moves(unit.kernel)
+            assert fewest(of_kernel(unit.kernel, unit.block), ours, in_order=True) == ours, (seed, unit.block.items)
+            assert unit.kernel.exact

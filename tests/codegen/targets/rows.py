@@ -26,7 +26,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
 _LANES = {"from-general": 2, "insert": 2, "to-general": 2, "put-low": 2, "permute": 4}
 _ONE = frozenset({"to-general", "test-bytes", "put-low"})
 """Those of vectors with a result of 64 bits."""
-_COUNTED = frozenset({"shl", "shr", "rotl", "loose-shl", "loose-shr", "scaled-sum", "load-constant"})
+_COUNTED = frozenset({"shl", "shr", "rotl", "low-shl", "loose-shl", "loose-shr", "scaled-sum", "load-constant"})
 
 
 def values(target: Target, row: Row) -> Iterator[Value]:

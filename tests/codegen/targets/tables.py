@@ -19,7 +19,8 @@ test | r64,r64
 xor | r32,r32
 not bswap | r64
 shl shr rol | r64,u6 r64,cl
-lea | r64,m64
+shl | r32,i6
+lea | r64,m64 r32,m64
 imul | r64,r64 r64,m64 r64,r64,i32
 mov | r64,r64 r64,m64 m64,r64 r32,m32 r64,i64 r32,i31
 movzx | r32,m8
