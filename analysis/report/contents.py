@@ -14,7 +14,7 @@ from setwise.analysis.report.measurements import PATH as MEASURED
 from setwise.analysis.report.measurements import measurements
 from setwise.analysis.report.pictures import pictures, titles
 from setwise.analysis.report.python import PATH as FROM_PYTHON
-from setwise.analysis.report.python import python
+from setwise.analysis.report.python import PICTURE, picture, python
 from setwise.analysis.report.readme import readme
 
 
@@ -40,4 +40,5 @@ def files(data: Data) -> Files:
         section, contents[COLUMNS] = columns(data.columns), data.columns.as_json()
     if data.python is not None:
         contents |= {"python.md": python(data.python, section), FROM_PYTHON: data.python.as_json()}
+        contents[PICTURE] = picture(data.python)
     return contents

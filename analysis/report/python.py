@@ -9,12 +9,14 @@ from statistics import median
 from typing import Any
 
 from setwise.analysis.measure.calls import CHESS, COPY, FILL, FOREIGN, LOOP, NUMBA, OURS, OUT, Call
+from setwise.analysis.pictures import svg
+from setwise.analysis.pictures.lines import Line, by_length
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.markdown import code, page, table, table_if_any
 from setwise.analysis.text import counted
 
 COMMAND = "setwise report --measure python"
-PATH = "data/python.json"
+PATH, PICTURE = "data/python.json", "pictures/python.svg"
 _AT_ONCE = 512
 _LONG = 10_000_000
 
@@ -73,6 +75,18 @@ def python(measured: FromPython, columns: str | None = None) -> str:
         **_of_few(measured),
         **_of_many(measured, lengths),
     )
+
+
+def picture(measured: FromPython) -> str:
+    """Nanoseconds a board by the length of the arrays, as a picture."""
+    colours = {OURS: svg.BLUE, NUMBA: svg.TEAL, FILL: svg.OCHRE, CHESS: svg.BRICK}
+    lines = []
+    for by, colour in colours.items():
+        calls = sorted((call.boards, call.fastest) for call in measured.calls if (call.by, call.threads) == (by, 1))
+        figures = [(boards, nanoseconds / boards) for boards, nanoseconds in calls if boards]
+        lines += [Line(by, colour, figures)] if figures else []
+    below = f"sliders.union on arrays, one thread, {measured.machine}, {measured.date}."
+    return by_length(lines, "From Python: nanoseconds a board", below, "boards an array", "nanoseconds a board")
 
 
 def _of_integers(calls: Sequence[Call]) -> str:

@@ -32,7 +32,8 @@ class Elementwise:
         self, name: str, parameters: Sequence[Parameter], results: Sequence[str], loop: Executable, kernel: Executable
     ) -> None:
         self._parameters, self._results = parameters, tuple(results)
-        self._bounded = any(parameter.below for parameter in parameters)
+        self._made = result_type(self._results)
+        self._bounded = tuple(pair for pair in enumerate(parameters) if pair[1].below)
         self._code = loop, kernel
         # NumPy copies none of these.
         self._loops, self._kernels = (ctypes.c_void_p * 1)(loop.address()), (ctypes.c_void_p * 1)(kernel.address())
@@ -61,9 +62,9 @@ class Elementwise:
             raise TypeError(f"{name} is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
         if threads > 1 or (several and out is not None):
             results = self._into(operands, to, threads)
-            return result_type(self._results)(*results) if several else results[0]
+            return self._made(*results) if several else results[0]
         made = self._ufunc(*operands, *to)
-        return result_type(self._results)(*made) if several else made
+        return self._made(*made) if several else made
 
     def _operands(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments as the ufunc takes them; TypeError or ValueError as `_operand`."""
@@ -72,8 +73,9 @@ class Elementwise:
             if type(each) is not np.ndarray or each.dtype is not _BOARD:
                 break
         else:
-            if not self._bounded:
-                return arguments
+            for at, parameter in self._bounded:
+                _refuse_beyond(parameter, arguments[at])
+            return arguments
         return list(map(_operand, self._parameters, arguments))
 
     def _into(self, operands: Sequence[Any], out: Sequence[Boards | None], threads: int) -> Sequence[Boards]:
@@ -118,9 +120,14 @@ def _operand(parameter: Parameter, argument: Any) -> Any:
     if not isinstance(argument, np.ndarray):
         return _number(parameter, argument)
     _refuse_other(parameter.name, argument)
-    if parameter.below and argument.size:
-        in_range(parameter, int(argument.max()))
+    _refuse_beyond(parameter, argument)
     return argument
+
+
+def _refuse_beyond(parameter: Parameter, array: Boards) -> None:
+    """ValueError where one of the numbers is not within what the parameter takes."""
+    if parameter.below and array.size:
+        in_range(parameter, int(array.max()))
 
 
 def _number(parameter: Parameter, argument: Any) -> np.uint64:

@@ -13,6 +13,7 @@ from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.bars import Bar, moves_and_operations
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
 from setwise.analysis.pictures.graph import Node, dependencies
+from setwise.analysis.pictures.lines import Line, by_length
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.scatter import Point, latency_and_throughput
 from setwise.analysis.pictures.svg import BLUE, BRICK, INK, TEAL
@@ -34,6 +35,10 @@ GRAPH = (
 POINTS = tuple(
     Point(20 + 0.3 * at % 2, 10 + 0.2 * (at % 3), f"kernel {at}", (BRICK, BLUE, TEAL)[at % 3], at % 2 == 0)
     for at in range(9)
+)
+LINES = (
+    Line("falls", BLUE, [(8**power, 3000 / 8**power + 2) for power in range(9)]),
+    Line("ends early", BRICK, [(1, 4000.0), (8, 5000.0)]),
 )
 BARS = [
     (title, [(isa, [Bar("dumb7", 1, 19), Bar("push", 0, 14)]) for isa in ("x86-64", "avx512")])
@@ -57,6 +62,7 @@ def drawn() -> dict[str, str]:
         "network": prefix_network(),
         "bars": moves_and_operations(BARS, families, "of two families"),
         "graph": dependencies([("one", "told", GRAPH), ("other", "told", GRAPH)], "What waits for what", "below"),
+        "lines": by_length(LINES, "Title", "below", "boards", "nanoseconds"),
         "scatter": latency_and_throughput([("one", POINTS), ("other", POINTS)], [(BRICK, "x")], "Title", "below"),
     }
 

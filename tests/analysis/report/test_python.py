@@ -44,6 +44,12 @@ def test_the_page_sets_calls_beside_what_bounds_them() -> None:
     assert "Left out: numba is not run: pip install it." in text
 
 
+def test_the_picture_has_a_line_for_who_was_timed() -> None:
+    drawn = page.picture(MEASURED)
+    assert '<desc id="description">2 lines: setwise, python-chess.</desc>' in drawn
+    assert ">16,777,216</text>" in drawn
+
+
 def test_memory_may_be_the_slower_one() -> None:
     slow = python(replace(MEASURED, calls=(*MEASURED.calls[:-1], call(COPY, MANY, 2.25 * MANY))))
     assert "| setwise, out= | 16,777,216 | 1 | 2.5 | 2.25 | 90% |" in slow
