@@ -144,13 +144,14 @@ class _Seen:
         words = [scope[arg][0] for arg in value.args]
         if value.op in _DISTANCE and value.args[0] in self.flooded:
             self.moved[value] = self._moved(_DISTANCE[value.op](value.attr, words), words[0], scope[value][0])
-        for moved, other, let in zip(value.args, value.args[::-1], words[::-1], strict=False):
-            if moved not in self.moved or len(words) != 2:
+        for at in (0, 1) if len(words) == 2 else ():
+            moved, other = value.args[at], value.args[1 - at]
+            if moved not in self.moved:
                 continue
             if value.op == "and" and self._lets_through(other) and value not in self.results:
-                self._add(self.moved.pop(moved), scope[value][0], let)
+                self._add(self.moved.pop(moved), scope[value][0], words[1 - at])
             elif value.op == "or" and self.passable is None and other is moved.args[0]:
-                self._add(self.moved.pop(moved), words[value.args.index(moved)], None)
+                self._add(self.moved.pop(moved), words[at], None)
 
     def attacks(self) -> dict[Direction, int]:
         """Where the flood arrives by the step after the last cycle."""

@@ -201,6 +201,7 @@ def test_carries_are_drawn_as_they_arise() -> None:
     formulas = [title for title in panels if title.startswith("c")]
     assert formulas == ["c1 = g0", "c2 = g1 | c1&p1", "c3 = g2 | c2&p2", "c4 = g3 | c3&p3"]
     assert [panels[title] for title in formulas] == arises[1:5]
+    assert {board for title, board in panels.items() if title[:2] in ("g ", "p ")} <= held(find("bytewise.add"), (x, y))
     # The flood of carries doubles its reach: after the first line two of them are right, then four, then all.
     for title, right in (("g |= (g << 1) & p", 2), ("g |= (g << 2) & p", 4), ("g | (g << 4) & p", 7)):
         found = panels[title] << 1
@@ -278,6 +279,35 @@ def test_trace_draws_by_the_numbers_of_squares(capsys: Capture) -> None:
         text = printed(capsys, "trace", f"exploding.bishop{name}", "d4", "0", "--registers")
         assert text.startswith(f"exploding.bishop{name}, x86-64, sysv, {said}\n\nat entry\n")
         assert around in text
+
+
+def test_trace_draws_several_directions_side_by_side(capsys: Capture) -> None:
+    text = printed(capsys, "trace", "kogge-stone.attacks.vertical", "a1,a4", "0xffff_fffe_ffff_fffe")
+    assert (
+        "\n3. fill   nothing changes any more\nsout: pro          sout: gen          nort: pro          nort: gen\n"
+        in text
+    )
+    further = text.partition("attacks: one step further\n")[2].splitlines()
+    assert further[0] == "sout               nort"
+    assert [line[0] + line[19] for line in further[1:9]] == ["..", "..", "..", ".1", ".1", "11", "11", "1."]
+    assert [line[0] for line in further[11:19]] == [*"...11111"]
+    turned = printed(capsys, "trace", "dumb7.attacks.rook", "--squares", "h1")
+    assert "west: flood" in turned.splitlines()[13]
+
+
+def test_trace_draws_a_network(capsys: Capture, tmp_path: Path) -> None:
+    text = printed(capsys, "trace", "kogge-stone.attacks.any", "1", "2", "west", "--network")
+    assert text == printed(capsys, "trace", "kogge-stone.attacks.west", "--network").replace("west", "any", 1)
+    assert text.endswith(network_text(-1, (1, 2, 4)) + "\n")
+    file = tmp_path / "network.svg"
+    printed(capsys, "trace", "kogge-stone.occluded.nort", "--network", "--svg", str(file))
+    assert "Kogge-Stone: 3 cycles deep" in "".join(ET.parse(file).getroot().itertext())
+
+
+def test_trace_draws_lines_to_a_file(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "adder.svg"
+    printed(capsys, "trace", "bytewise.add", "0x0f", "0x01", "--svg", str(file))
+    assert {"c4 = g3 | c3&p3", "g |= (g << 1) & p"} <= {*ET.parse(file).getroot().itertext()}
 
 
 def test_trace_registers(capsys: Capture) -> None:
