@@ -67,8 +67,8 @@ def test_kogge_stone_in_one_direction(family: str, isa: str, most: int) -> None:
     ("family", "way", "most"),
     [
         ("dumb7", "vertical", 33),
-        ("kogge-stone", "eastward", 53),
-        ("push", "westward", 50),
+        pytest.param("kogge-stone", "eastward", 53, marks=pytest.mark.slow),
+        pytest.param("push", "westward", 50, marks=pytest.mark.slow),
         pytest.param("dumb7", "rook", 79, marks=pytest.mark.slow),
         pytest.param("kogge-stone", "bishop", 55, marks=pytest.mark.slow),
         pytest.param("push", "queen", 102, marks=pytest.mark.slow),
