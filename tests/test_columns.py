@@ -21,6 +21,7 @@ pytestmark = [
 ]
 
 ROWS, GROUP = 10_000, 500
+MODULES = ("chess", "pyarrow", "duckdb", "polars", "distributed")
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +65,9 @@ def test_one_wrong_bit_is_seen(says: str, source: str, tmp_path: Path, monkeypat
         measure.judge(few, target, 50, 50)
 
 
-@pytest.mark.parametrize("engine", measure.ENGINES)
+@pytest.mark.parametrize("engine", sorted(measure.ENGINES.keys() - {"dask"}))
 def test_every_engine_gives_the_same(engine: str, source: str, target: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Dask also when one of its workers is killed with half of the tasks done."""
+    """Dask with one of its workers killed when half of the tasks are done; undisturbed it runs in docs/columns.md."""
     require_module("distributed" if engine.startswith("dask") else engine)
     expected = setwise.kernel(measure.KERNEL)(*measure.boards_in(source))
     measure.alone(engine, source, target)
@@ -75,6 +76,9 @@ def test_every_engine_gives_the_same(engine: str, source: str, target: str, caps
 
 
 def test_engines_that_differ_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in MODULES:
+        require_module(name)
+
     def said(module: str, *arguments: str) -> str:
         return json.dumps({"seconds": 1.0, "memory": 1, "sha256": "killed" in str(arguments)})
 
@@ -85,7 +89,7 @@ def test_engines_that_differ_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.long
 def test_ten_million_positions_give_what_the_reports_say(tmp_path: Path) -> None:
-    for name in ("chess", "pyarrow", "duckdb", "polars", "distributed"):
+    for name in MODULES:
         require_module(name)
     said = recorded(Path(__file__).parents[1] / "reports")
     assert said is not None
