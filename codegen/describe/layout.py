@@ -37,7 +37,10 @@ class Layout:
 
     @property
     def mirrors(self) -> bool:
-        """Whether a ray's second lane is the mirrored board; a ray without a partner there goes alone."""
+        """Whether a ray's second lane is the mirrored board; a ray without a partner there goes alone.
+
+        So goes a fill that looks the same in the mirror: one without constants that tell ranks apart.
+        """
         return self.packed == 2
 
     def rays(self, directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
@@ -63,7 +66,7 @@ class Layout:
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
         """Pairs of a ray to the left and the ray back, for the axes of the given left directions."""
         lefts = [CompassRay((d,)) for d in directions]
-        if self.packed > 1:
+        if self.packed > 2:
             lefts = [self._ray(directions[at : at + self.packed]) for at in range(0, len(directions), self.packed)]
         return tuple((left, left.opposite) for left in lefts)
 
