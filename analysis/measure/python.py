@@ -106,9 +106,9 @@ def _on_arrays(run: Function, others: Mapping[str, Fill], boards: int, seconds: 
         timers[OURS, boards, threads] = timer(run, given, **shared)
         timers[OUT, boards, threads] = timer(run, given, out=out, **shared)
     timers[COPY, boards, 1] = timer(_copied, (given[:2], (out, np.zeros_like(out))))
-    batch = find(f"{UNION}.batch")
-    loop, kernel = in_memory(lower(batch, best_isa(batch), host().name))
     if boards == _AT_ONCE:
+        batch = find(f"{UNION}.batch")
+        loop, kernel = in_memory(lower(batch, best_isa(batch), host().name))
         for number in (boards, 0):
             timers[LOOP, number, 1] = _of_loop(loop, kernel, (*given, out), number)
     for (by, length, threads), (fastest, middle) in by_turns(timers, seconds).items():
