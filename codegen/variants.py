@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, product
+from math import inf
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -45,8 +46,11 @@ class Pipeline(NamedTuple):
     """The same graph with less waiting, which is tried besides."""
     selection: tuple[Pass, ...]
     """The first to ask for the target."""
-    promise: Callable[[Unit], tuple[int, int]]
-    """About how long the code of a selected graph becomes, and how deep that is: the least go on."""
+    promise: Callable[[Unit, float], tuple[int, int]]
+    """About how long the code of a selected graph becomes, and how deep that is: the least go on.
+
+    What is surely longer than a given length need not be told how long: any greater number will do.
+    """
     order: tuple[Pass, ...]
     """The first to ask for the convention; then values have their order."""
     sooner: tuple[Pass, ...]
@@ -73,13 +77,18 @@ def best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
 
 
 def _adds_nothing(pipeline: Pipeline, plan: Plan, target: Target, older: Target) -> bool:
-    """Whether all forms of the routine come out alike for both."""
-    own = _selected(pipeline, plan.routine, target, plan.layout)
+    """Whether the routine comes out alike for both.
+
+    One form of each description tells: the others differ in masks and in the order of unions, for which both have the
+    same instructions.
+    """
     try:
-        others = _selected(pipeline, plan.routine, older, plan.layout)
+        shapes = {unit.graph.shape for unit in _selected(pipeline, plan.routine, older, plan.layout)}
     except Refused:
         return False
-    return [unit.graph.shape for unit in own] == [unit.graph.shape for unit in others]
+    some = {form.describe: form for form in _every_form(pipeline, plan.routine, target, plan.layout)}
+    own = (through(pipeline.selection, replace(form, target=target)) for form in some.values())
+    return all(unit.graph.shape in shapes for unit in own)
 
 
 @lru_cache(LATELY)
@@ -108,18 +117,27 @@ def other_orders(pipeline: Pipeline, unit: Unit) -> Iterator[Unit]:
 @cache
 def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """The forms that promise the shortest code, selected but not yet in order."""
-    selected = _selected(pipeline, routine, target, layout)
-    promises = sorted(((pipeline.promise(unit), unit) for unit in selected), key=itemgetter(0))
-    (least, _), _ = promises[0]
-    return tuple(unit for (length, _), unit in promises if length <= least + 1 + least // 100)[:MOST_FORMS]
+    promises: list[tuple[tuple[int, int], Unit]] = []
+    most = inf
+    for unit in _selected(pipeline, routine, target, layout):
+        promised = pipeline.promise(unit, most)
+        promises.append((promised, unit))
+        most = min(most, promised[0] + 1 + promised[0] // 100)
+    promises.sort(key=itemgetter(0))
+    return tuple(unit for (length, _), unit in promises if length <= most)[:MOST_FORMS]
 
 
 @lru_cache(LATELY)
 def _selected(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """All forms in the operations of the target."""
+    forms = _every_form(pipeline, routine, target, layout)
+    return tuple(_different([through(pipeline.selection, replace(form, target=target)) for form in forms]))
+
+
+def _every_form(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> list[Unit]:
+    """All forms that are worth trying for the target."""
     masked = [_forms(pipeline, routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
-    forms = sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks))
-    return tuple(_different([through(pipeline.selection, replace(form, target=target)) for form in _different(forms)]))
+    return _different(sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks)))
 
 
 @cache

@@ -48,7 +48,7 @@ class Graph:
     def shape(self) -> tuple[Any, ...]:
         """What two graphs that describe the same code have in common."""
         number = {value: i for i, value in enumerate(self.order)}
-        return tuple((v.op, v.attr, v.in_place, *(number[below] for below in dependencies(v))) for v in number)
+        return tuple([(v.op, v.attr, v.in_place, *[number[below] for below in dependencies(v)]) for v in number])
 
 
 def dependencies(value: Value) -> tuple[Value, ...]:
@@ -72,18 +72,18 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
     opened: set[Value] = set()
     stack = list(results)[::-1]
     while stack:
-        value = stack[-1]
-        if value in order or value in known:
-            del stack[-1]
-            continue
+        value = stack.pop()
         if value not in opened:
+            if value in known:
+                continue
             opened.add(value)
             below = value.args if value.region is None else dependencies_of(value.region)
-            waiting = [other for other in below if other not in order and other not in known]
+            # What is opened stands in the order already, for nothing depends on itself.
+            waiting = [other for other in below if other not in opened and other not in known]
             if waiting:
+                stack.append(value)
                 stack += waiting[::-1]
                 continue
-        del stack[-1]
         order[value] = None
     return list(order)
 

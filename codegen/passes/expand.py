@@ -8,7 +8,7 @@ from functools import lru_cache
 from setwise.codegen.describe.bits import demanded, known_zero, known_zero_along
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import CompassRay, Lanes, Value
+from setwise.codegen.describe.values import ALL, CompassRay, Lanes, Value
 from setwise.codegen.passes.unit import Masks, Unit
 
 LATELY = 8
@@ -118,7 +118,7 @@ def _meet(wanted: Lanes, mask: Value) -> bool:
 
 def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
     """Whether the value surely has no bit outside the mask."""
-    return not any(~zero & ~lane & ((1 << 64) - 1) for zero, lane in zip(known_zero(value, known), mask, strict=True))
+    return not any(~(zero | lane) & ALL for zero, lane in zip(known_zero(value, known), mask, strict=True))
 
 
 @lru_cache(LATELY)

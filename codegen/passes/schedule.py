@@ -10,10 +10,11 @@ its steps. So the last part may come by height: first what has the longest way t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
+from math import inf
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -69,19 +70,18 @@ def _ordered(
     return block if tuple(items) == block.items else Block(tuple(items))
 
 
-def estimate(block: Block, results: tuple[Value, ...], target: Target, room: int) -> int:
-    """About how many instructions a block becomes: its values, the moves that a quick order needs, crowding."""
-    total = 0
+def _stretches(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Iterator[Stretch]:
+    """The straight stretches of values in a block and in its regions."""
     stretch: list[Value] = []
     for position, item in enumerate((*block.items, None)):
         if isinstance(item, Value):
             stretch.append(item)
             continue
-        total += len(stretch) + _Orders(Stretch(stretch, _read(block.items[position:], results), target, room)).least()
+        yield Stretch(stretch, _read(block.items[position:], results), target, room)
         stretch = []
         if item is not None:
-            total += sum(estimate(b, _carried(item, n), target, room) for n, b in enumerate(item.bodies))
-    return total
+            for number, body in enumerate(item.bodies):
+                yield from _stretches(body, _carried(item, number), target, room)
 
 
 def _carried(placed: PlacedRegion, number: int) -> tuple[Value, ...]:
@@ -350,7 +350,18 @@ def hastening(unit: Unit) -> Unit:
     return unit if block is unit.block else replace(unit, block=block)
 
 
-def promise(unit: Unit) -> tuple[int, int]:
-    """About how long the code of what is selected becomes, and how many operations wait for each other in it."""
+def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
+    """About how long the code of what is selected becomes, and how many operations wait for each other in it.
+
+    That is its values, the moves that a quick order needs, and crowding. No order needs fewer than the forced moves:
+    what is longer than `most` with these alone is not looked at further.
+    """
     graph = unit.graph
-    return estimate(place(graph), graph.results, unit.target, len(unit.convention.scratch)), graph.depth
+    stretches = _stretches(place(graph), graph.results, unit.target, len(unit.convention.scratch))
+    orders = [_Orders(stretch) for stretch in stretches]
+    length = sum(len(each.stretch) + each.forced for each in orders)
+    for each in orders:
+        if length > most:
+            break
+        length += each.least() - each.forced
+    return length, graph.depth

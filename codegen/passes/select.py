@@ -53,7 +53,7 @@ def _low_half(graph: Graph, target: Target) -> Graph:
 def _loosen(graph: Graph, target: Target) -> Graph:
     """A shift may be a rotate where nobody looks at the bits that wrap round."""
     shifts = ("shl", "shr")
-    if not target.has("loose-shl", 1) or graph.operations.isdisjoint(shifts):
+    if not target.has("loose-shl", 1) or not any(value.op in shifts and value.lanes == 1 for value in graph.order):
         return graph
     wanted = demanded(graph, loose=True)
 
@@ -258,6 +258,8 @@ def _loaded(graph: Graph, target: Target) -> Graph:
     loads: dict[Lanes, Value] = {}
 
     def rule(value: Value, _: Value) -> Value:
+        if "const" not in [arg.op for arg in value.args]:
+            return value
         rows = target.rows_for(value)
         args = tuple(
             loads.setdefault(arg.constant, _load(arg))

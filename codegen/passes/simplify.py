@@ -52,9 +52,13 @@ def fold(graph: Graph, unfolded: set[Value]) -> Graph:
             return value.args[0]
         if value.op in RESHAPES and value.args[0].constant is not None:
             return reshaped(value.op, value.args[0], value.lanes)
-        if value.operation.compute is None or value.operation.free:
+        operation, args = value.operation, value.args
+        if operation.compute is None or operation.free:
             return value
-        args, joins = value.args, value.operation.bitwise and value.operation.commutes
+        plain = value.op != "not" and not operation.left and (len(args) != 2 or args[0] is not args[1])
+        if plain and "const" not in [arg.op for arg in args]:
+            return value  # whatever vanishes has a constant, a count, twice the same or twice `not`
+        joins = operation.bitwise and operation.commutes
         if joins and args[0].op == value.op and args[1].constant is not None:
             inner, first = args[0].args
             if first.constant is not None:
@@ -68,9 +72,11 @@ def fold(graph: Graph, unfolded: set[Value]) -> Graph:
 def masked_of(value: Value) -> tuple[Value, Lanes | None]:
     """The value and the constant mask that were and-ed; without a mask the value as it is, and None."""
     if value.op == "and":
-        for inner, mask in (value.args, value.args[::-1]):
-            if mask.constant is not None and inner.constant is None:
-                return inner, mask.constant
+        first, second = value.args
+        if second.op == "const" and first.op != "const":
+            return first, second.attr
+        if first.op == "const" and second.op != "const":
+            return second, first.attr
     return value, None
 
 

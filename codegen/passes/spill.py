@@ -67,8 +67,11 @@ class _Crowd:
 
     def crowded(self, event: Event, room: Mapping[RegisterFile, int]) -> RegisterFile | None:
         """The registers of which an event needs more than there are."""
+        fewest = min(room.values())
+        if event.value is not None and len(event.after) + 2 * len(event.value.args) < fewest:
+            return None  # an argument is in a register, or is a place that two say
         for values in self.moments(event):
-            if len(values) > min(room.values()):
+            if len(values) > fewest:
                 # Another name of a value lies where that one does.
                 held = Counter(value.file for value in {_original(value) for value in values} if value.op not in WRITES)
                 for file in room:

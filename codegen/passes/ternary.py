@@ -7,7 +7,7 @@ Inside a cut lie values that nobody else uses. For each value the cut is taken t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 
 from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.values import Value, permuted
@@ -29,13 +29,16 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
     def cost(value: Value) -> int:
         return best[value][0] if value in best and len(uses[value]) == 1 else 0
 
+    def fits(leaves: Cut) -> bool:
+        return len(leaves) <= 3 and [leaf.op for leaf in leaves].count("const") <= 1
+
     def cuts(value: Value) -> Iterator[Cut]:
         """Sets of leaves from which one instruction makes the value."""
         yield tuple(dict.fromkeys(value.args))
         inner = [[(arg,), *inside.get(arg, ())] for arg in value.args]
         for parts in product(*inner):
-            leaves = tuple(dict.fromkeys(leaf for part in parts for leaf in part))
-            if len(leaves) <= 3 and sum(leaf.constant is not None for leaf in leaves) <= 1:
+            leaves = tuple(dict.fromkeys(chain.from_iterable(parts)))
+            if fits(leaves):
                 yield leaves
 
     inside: dict[Value, list[Cut]] = {}
@@ -43,8 +46,8 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
         if not value.operation.bitwise or value.operation.free or value.lanes not in wanted:
             continue
         distinct = dict.fromkeys(cuts(value))
-        fit = [cut for cut in distinct if len(cut) <= 3 and sum(leaf.constant is not None for leaf in cut) <= 1]
-        priced = [(1 + sum(cost(leaf) for leaf in cut), cut) for cut in fit]
+        fit = [cut for cut in distinct if fits(cut)]
+        priced = [(1 + sum([cost(leaf) for leaf in cut]), cut) for cut in fit]
         if not priced:
             continue
         best[value] = min(priced, key=lambda pair: (pair[0], len(pair[1])))

@@ -21,10 +21,10 @@ from setwise.codegen.describe.values import Value, in_register, overwritable
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
-from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices, Registers
+from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices
 from setwise.codegen.registers.control import at_region
 from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters
-from setwise.codegen.registers.points import RCX, REGISTERS, lay_out, numbered, together
+from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, numbered, together
 from setwise.codegen.targets.table import Target
 
 EFFORT = 4000

@@ -10,7 +10,7 @@ from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Item, Register, RegisterFile
 from setwise.codegen.registers.machine import Machine
-from setwise.codegen.registers.points import RCX, REGISTERS, Alternative, Point, together
+from setwise.codegen.registers.points import RCX, REGISTERS, Alternative, Point, Registers, together
 from setwise.codegen.targets.table import build
 
 EXTRA = 1 << 40
@@ -20,7 +20,6 @@ DEPARTURE = 1 << 20
 LATE = 1
 """What it costs to take the second register in the convention's order; the third costs twice that."""
 
-Registers = tuple[int, ...]
 Items = Sequence[Item]
 Move = tuple[int, int, int]
 """To a register, from another, so many lanes."""
@@ -69,13 +68,19 @@ class Choices:
         self._known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
 
     def candidates(
-        self, value: Value, taken: int, saved: int, also: tuple[int, ...] = (), homes: int = 0
+        self,
+        file: RegisterFile,
+        want: int | None,
+        taken: int,
+        saved: int,
+        also: tuple[int, ...] = (),
+        homes: int = 0,
     ) -> tuple[tuple[int, int], ...]:
         """Registers where a new value may go and their costs, the free ones that are alike represented by the first.
 
         None is like those that a region carries values in (`homes`).
         """
-        key = (value.file, self.wants.get(value), taken, saved, also, homes)
+        key = (file, want, taken, saved, also, homes)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = tuple(self._candidates(*key))
@@ -110,7 +115,7 @@ class Choices:
     def make(self, before: Assignment, point: Point) -> list[Assignment]:
         """The assignments in which the event's value is made."""
         registers, value = before.registers, point.value
-        kept = tuple([registers[at] for at in point.kept])
+        kept = point.keep(registers)
         if value.op == "copy":
             return self._copy(before, point, kept)
         if value.op in VIEWS:
@@ -129,7 +134,7 @@ class Choices:
             if "cl" in row[0].row.spelt and registers[row[0].reads[1]] != RCX:
                 needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
                 for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
-                    self._make_by(row, start, tuple([start.registers[at] for at in point.kept]), point, assignments)
+                    self._make_by(row, start, point.keep(start.registers), point, assignments)
             else:
                 self._make_by(row, before, kept, point, assignments)
         return assignments
@@ -143,11 +148,12 @@ class Choices:
         assignments: list[Assignment],
     ) -> None:
         """Adds the assignments in which a row has made the value, by each order of arguments, wherever it may be."""
-        value, registers, saved = point.value, before.registers, before.saved
+        registers, saved, file = before.registers, before.saved, point.file
+        want = self.wants.get(point.value)
         busy = together(kept)
-        header = before.headers[-1] if point.homes else ()
-        homes = together(header[place] for place in point.homes.get(value, ()))
+        homes = _homes(before, point, point.value)
         left = registers[point.left] if point.left is not None else None
+        cheapest: dict[tuple[int, int], int] = {}
         chosen: list[tuple[int, int, tuple[Move, ...]]]
         for alternative in row:
             reading = [registers[at] for at in alternative.reads]
@@ -155,30 +161,35 @@ class Choices:
                 chosen = []
                 first = reading[0]
                 if not busy >> first & 1:
-                    chosen.append((first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
-                if busy >> first & 1 or value in self.wants:
-                    for register, cost in self.candidates(value, busy | together(reading[1:]), saved, homes=homes):
+                    chosen.append((first, DEPARTURE if alternative.swapped and not point.value.in_place else 0, ()))
+                if busy >> first & 1 or want is not None:
+                    arg = alternative.value.args[0]
+                    needed_there = (self._fixed | homes) >> first & 1
+                    its = self._fixed | _homes(before, point, arg)
+                    for register, cost in self.candidates(file, want, busy | together(reading[1:]), saved, (), homes):
                         if register == first:
                             continue
-                        move = (register, first, alternative.value.args[0].lanes)
+                        move = (register, first, arg.lanes)
                         chosen.append((register, cost + EXTRA, (move,)))
-                        theirs = together(header[place] for place in point.homes.get(alternative.value.args[0], ()))
-                        if (self._fixed | homes) >> first & 1 or (self._fixed | theirs) >> register & 1:
+                        if needed_there or its >> register & 1:
                             # The argument makes way: it is needed there, or the result here.
                             chosen.append((first, cost + EXTRA + 3 * DEPARTURE, (move,)))
             else:
-                dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == point.file}
-                candidates = self.candidates(value, busy, saved, also=tuple(sorted(dying)), homes=homes)
+                dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == file}
+                candidates = self.candidates(file, want, busy, saved, tuple(sorted(dying)), homes)
                 chosen = [(register, cost, ()) for register, cost in candidates]
             for register, cost, moves in chosen:
                 if left is not None and register != left:
                     cost += 2 * DEPARTURE
-                away = {source: to for to, source, _ in moves if to != register}
+                first, to = (moves[0][1], moves[0][0]) if moves else (register, register)
+                if (register, to) in cheapest and cheapest[register, to] <= cost:
+                    continue  # the same assignment, at no less: the search keeps the first of the cheapest
+                cheapest[register, to] = cost
                 assignments.append(
                     Assignment(
-                        (*[away.get(r, r) for r in kept], register) if away else (*kept, register),
+                        (*kept, register) if to == register else (*[to if r == first else r for r in kept], register),
                         before.headers,
-                        saved | (together((register, *away.values())) & self.preserved),
+                        saved | ((1 << register | 1 << to) & self.preserved),
                         before.cost + cost,
                         partial(self._written, point, registers, alternative, register, moves),
                         before,
@@ -212,7 +223,9 @@ class Choices:
                 self.moved(((other, register, 1),)),
                 self.machine.to_save(other),
             )
-            for other, cost in self.candidates(first, together(before.registers), before.saved)
+            for other, cost in self.candidates(
+                first.file, self.wants.get(first), together(before.registers), before.saved
+            )
         ]
 
     def _copy(self, before: Assignment, point: Point, kept: Registers) -> list[Assignment]:
@@ -222,7 +235,8 @@ class Choices:
         if source not in kept:
             return [before.then((*kept, source))]
         assignments = [before.then((*kept, source), DEPARTURE)]
-        for register, cost in self.candidates(value, together(before.registers), before.saved):
+        taken = together(before.registers)
+        for register, cost in self.candidates(point.file, self.wants.get(value), taken, before.saved):
             move = self.moved(((register, source, value.lanes),))
             assignments.append(before.then((*kept, register), cost + EXTRA, move, self.machine.to_save(register)))
         return assignments
@@ -247,3 +261,8 @@ class Choices:
     def moved(self, moves: tuple[Move, ...]) -> Callable[[], Items]:
         """Writes moves."""
         return lambda: [self.machine.move(*move) for move in moves]
+
+
+def _homes(before: Assignment, point: Point, value: Value) -> int:
+    """The registers in which the region around carries what the value is on the way to."""
+    return together([before.headers[-1][place] for place in point.homes.get(value, ())]) if point.homes else 0

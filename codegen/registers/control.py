@@ -17,7 +17,7 @@ def at_region(choices: Choices, before: Assignment, point: Point) -> list[Assign
         return _enter(choices, before, point)
     if point.event.kind == "leave":
         return _leave(choices.machine, before, point)
-    registers = tuple([before.headers[-1][at] for at in point.kept])
+    registers = point.keep(before.headers[-1])
     if point.event.kind == "body":
         label = () if point.region.kind == "when" else (Label(f"{point.region.name}_{point.event.number}"),)
         return [before.then(registers, items=_given(label))]
@@ -38,7 +38,7 @@ def _enter(choices: Choices, before: Assignment, point: Point) -> list[Assignmen
 def _entered(choices: Choices, before: Assignment, point: Point, region: Region) -> list[Assignment]:
     at = dict(zip(point.live, before.registers, strict=True))
     asked = next(iter(region.asked), None) if region.kind == "when" else region.index
-    options = [before.then(tuple([before.registers[i] for i in point.kept]))]
+    options = [before.then(point.keep(before.registers))]
     for number, (phi, init) in enumerate(zip(region.phis[0], region.inits, strict=True)):
         later = together(at[v] for v in region.inits[number + 1 :] if v.constant is None)
         options = [
@@ -65,7 +65,7 @@ def _carried(
     if source is not None and not (taken if init is asked else taken | reserved) >> source & 1:
         return [option.then((*option.registers, source))]
     assignments = []
-    for register, cost in choices.candidates(phi, taken | reserved | later, option.saved):
+    for register, cost in choices.candidates(phi.file, choices.wants.get(phi), taken | reserved | later, option.saved):
         if source is None:
             item = machine.load_constant(register, init)
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from types import MappingProxyType
 
 from setwise.codegen.describe.operations import WRITES
@@ -28,6 +29,10 @@ FIRST: Mapping[RegisterFile, int] = MappingProxyType({"general": 0, "vector": 16
 """The number of each file's first register."""
 
 RCX = 1
+
+
+Registers = tuple[int, ...]
+"""Where values lie that stand in a row."""
 
 
 def numbered(register: Register) -> int:
@@ -83,6 +88,8 @@ class Point:
     """What has a register after the event."""
     kept: tuple[int, ...]
     """For `following`, but for what is made now, where each stands: in `live`, for body and exit in `header`."""
+    keep: Callable[[Registers], Registers]
+    """Of the registers of these the kept ones."""
     homes: Mapping[Value, Sequence[int]] = field(default_factory=dict)
     """For values on the way to what the region around carries where that stands in `header`."""
     left: int | None = None
@@ -147,11 +154,11 @@ def _making(
     alternatives: tuple[tuple[Alternative, ...], ...],
 ) -> Point:
     if value.op == "done":
-        return Point(event, live, header, (), ())
+        return Point(event, live, header, (), (), _picking(()))
     kept = tuple([at for at, other in enumerate(live) if other in event.after])
     following = (*[live[at] for at in kept], *(() if value.op in WRITES else (value,)))
     left = live.index(value.args[0]) if value.in_place and value.args and value.args[0] in live else None
-    return Point(event, live, header, following, kept, homes, left, alternatives, value.file)
+    return Point(event, live, header, following, kept, _picking(kept), homes, left, alternatives, value.file)
 
 
 def _homes(events: Sequence[Event]) -> dict[Region, dict[Value, list[int]]]:
@@ -191,9 +198,9 @@ def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) 
     following = tuple(live[at] for at in kept)
     assert region is not None
     if event.kind == "enter":
-        return Point(event, live, header, (*following, *region.phis[0]), kept)
+        return Point(event, live, header, (*following, *region.phis[0]), kept, _picking(kept))
     if event.kind == "leave":
-        return Point(event, live, header, (), ())
+        return Point(event, live, header, (), (), _picking(()))
     # All lies where it lay at the start of the region.
     where = {value: at for at, value in enumerate(header)}
     if event.kind == "body":
@@ -202,7 +209,14 @@ def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) 
         results = sorted((v for v in event.after if v.region is region), key=lambda value: int(value.attr))
         where.update((result, where[region.phis[0][int(result.attr)]]) for result in results)
     following = tuple(value for value in where if value in event.after)
-    return Point(event, live, header, following, tuple(where[value] for value in following))
+    kept = tuple(where[value] for value in following)
+    return Point(event, live, header, following, kept, _picking(kept))
+
+
+def _picking(kept: tuple[int, ...]) -> Callable[[Registers], Registers]:
+    if len(kept) > 1:
+        return itemgetter(*kept)
+    return lambda registers: tuple([registers[at] for at in kept])
 
 
 def _alternatives(

@@ -102,16 +102,8 @@ class Target:
         return tuple(width for width in self.widths if width > 2)
 
     @cached_property
-    def by_operation(self) -> dict[str, tuple[Row, ...]]:
-        """The rows of each operation, the one to prefer first."""
-        rows: dict[str, tuple[Row, ...]] = {}
-        for row in self.rows:
-            rows[row.op] = (*rows.get(row.op, ()), row)
-        return rows
-
-    @cached_property
     def _by_file(self) -> dict[tuple[str, str], tuple[Row, ...]]:
-        """The rows of each operation in the registers of a file."""
+        """The rows of each operation in the registers of a file, the one to prefer first."""
         rows: dict[tuple[str, str], tuple[Row, ...]] = {}
         for row in self.rows:
             rows[row.op, row.file] = (*rows.get((row.op, row.file), ()), row)
@@ -119,8 +111,8 @@ class Target:
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
         """The rows that can make this value."""
-        file = "vector" if value.lanes > 1 or any(arg.lanes > 1 for arg in value.args) else "general"
-        rows = self._by_file.get((value.op, file), ())
+        wide = value.lanes > 1 or [arg for arg in value.args if arg.lanes > 1]
+        rows = self._by_file.get((value.op, "vector" if wide else "general"), ())
         for row in rows:
             if row.when is not None:
                 return tuple([row for row in rows if row.when is None or row.when(value)])
@@ -128,7 +120,7 @@ class Target:
 
     def has(self, op: str, lanes: int) -> bool:
         """Whether some row makes that operation for so many lanes."""
-        return any((row.file == "vector") == (lanes > 1) for row in self.by_operation.get(op, ()))
+        return (op, "vector" if lanes > 1 else "general") in self._by_file
 
 
 def uniform_count(value: Value) -> bool:
