@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -117,7 +117,9 @@ def rewrite(
     for value in graph.order:
         if value.region is not None:
             region = region_of(value.region)
-            renewed = value if region is value.region else replace(value, region=region)
+            renewed = value
+            if region is not value.region:
+                renewed = Value(value.op, value.args, value.attr, value.lanes, value.in_place, region)
         else:
             renewed = value
             for arg in value.args:

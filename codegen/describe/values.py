@@ -301,8 +301,8 @@ def permuted(truth: int, order: tuple[int, ...]) -> int:
 
 def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = False) -> Value:
     """The value of an operation on values: a constant where all arguments are, an argument where it changes nothing."""
-    lanes = max(operand.lanes for operand in operands if isinstance(operand, Value))
-    args = tuple(_in_lanes(operand, lanes) for operand in operands)
+    lanes = max([operand.lanes for operand in operands if isinstance(operand, Value)])
+    args = tuple([_in_lanes(operand, lanes) for operand in operands])
     folded = _fold(op, args, attr, lanes)
     return folded if folded is not None else Value(op, args, attr, lanes, in_place)
 
@@ -358,7 +358,7 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
 def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | None:
     operation = operation_named(op)
     constants = [arg.constant for arg in args]
-    if operation.compute is not None and all(c is not None for c in constants):
+    if operation.compute is not None and None not in constants:
         columns = [c for c in constants if c is not None] + ([attr] if attr is not None else [])
         return constant(tuple(operation.of(*column) for column in zip(*columns, strict=True)))
     if operation.left and not any(attr):
