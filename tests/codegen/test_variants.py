@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -29,6 +30,14 @@ def test_several_variants_are_offered_and_none_twice(name: str, isa: str) -> Non
     kernels = list(offered(name, isa))
     assert 1 < len(kernels) <= 2 * MOST_FORMS
     assert len({kernel.code for kernel in kernels}) == len(kernels)
+
+
+@pytest.mark.parametrize(("name", "isa"), SEVERAL)
+def test_no_form_is_lost_because_not_all_are_asked_to_the_end(name: str, isa: str) -> None:
+    asked = plan(find(name), target_named(isa), "sysv", None)
+    to_the_end = PIPELINE._replace(promise=lambda unit, _: PIPELINE.promise(unit, inf))
+    first, second = ([form.kernel.code for form in variants(line, asked)] for line in (PIPELINE, to_the_end))
+    assert first == second
 
 
 @pytest.mark.parametrize(("name", "isa"), SEVERAL)
