@@ -27,6 +27,8 @@ from setwise.codegen.targets import VECTORS
 if TYPE_CHECKING:
     from setwise.codegen.run.arrays import Elementwise
 
+_NAMEABLE = ("square", "dir8", "direction9")
+"""Kinds of parameter whose numbers have names."""
 Recipe = tuple[str, str | None, str | None, int | None]
 """A routine's name, and instruction set, convention and lanes where they were asked for."""
 
@@ -66,6 +68,7 @@ class Function:
         contract = kernel.routine.contract
         self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
         self._names = tuple(parameter.name for parameter in self._parameters)
+        self._nameable = any(parameter.kind in _NAMEABLE for parameter in self._parameters)
         self._loop, self._code = in_memory(kernel)
         bounds = [parameter.below for parameter in self._parameters]
         self._builtin = builtin(bounds, contract.results, self._loop, self._code, host())
@@ -89,7 +92,7 @@ class Function:
         """What is not integers alone, by place alone, in their range."""
         name, out, threads = self._chosen(named) if named else ("out", None, 1)
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
-        if str in map(type, given):
+        if self._nameable and str in map(type, given):
             given = tuple(map(self._number, self._parameters, given))
         if out is not None or _any_array(given):
             if self._on_arrays is None:
@@ -106,7 +109,7 @@ class Function:
 
     def _number(self, parameter: Parameter, argument: Any) -> Any:
         """The number of a square or direction that is named; anything else as it is."""
-        if not isinstance(argument, str) or parameter.kind not in ("square", "dir8", "direction9"):
+        if not isinstance(argument, str) or parameter.kind not in _NAMEABLE:
             return argument
         own = self.kernel.routine.contract.numbering
         return named_number(parameter.kind, argument, own, own)
