@@ -32,7 +32,7 @@ def test_the_digest_is_what_anybody_takes_of_the_object(tmp_path: Path) -> None:
         (("dumb7.attacks.sout", "x86-64", "sysv"), ("rax", "rdi", "flags")),
         (("kogge-stone.attacks.sout", "sse2", "sysv"), ("xmm0-xmm2",)),
         (("kogge-stone.attacks.sout", "avx2", "win64"), ("ymm0-ymm2",)),
-        (("sliders.pair", "avx512", "sysv"), ("rax", "zmm16-zmm20")),
+        (("sliders.pair", "avx512", "sysv"), ("zmm16-zmm20",)),
     ],
 )
 def test_what_is_changed(names: tuple[str, ...], changed: tuple[str, ...]) -> None:

@@ -307,7 +307,7 @@ def test_a_wrong_sum_is_refuted_by_numbers() -> None:
     assert binary.text.count(whole) == 1
     changed = binary.text.replace(whole, lowest)
     made = Prover().prove(replace(binary, text=changed), task_of(kernel))
-    assert (made.status, made.reason) == ("refuted", "attacks is wrong")
+    assert (made.status, made.reason) == ("refuted", "sum is wrong")
     assert made.counterexample is not None
     assert tuple(word for _, word in made.counterexample.words) in set(samples(2))
     assert made.questions < 64  # one for each of the rounds that there may be, at least, were they unrolled

@@ -329,7 +329,7 @@ def test_a_carry_loop_that_stops_early_is_refuted() -> None:
     short += "mov rcx,rax; xor rcx,rdi; and rdi,rax; mov rax,rcx; dec edx; jne 1b; 2: ret"
     kernel = lower(find("bytewise.carry-loop-64"), "x86-64", "sysv")
     made = prover().prove(Binary(assemble(short)), task_of(kernel))
-    assert (made.status, made.reason) == ("refuted", "attacks is wrong")
+    assert (made.status, made.reason) == ("refuted", "sum is wrong")
     assert not runnable() or confirm(kernel, made).status == "confirmed"
 
 
