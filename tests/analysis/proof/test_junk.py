@@ -64,5 +64,5 @@ def test_what_has_no_effect_changes_no_verdict(number: int, tmp_path: Path) -> N
     for place in range(number):
         right, wrong = (prover.prove(load(made, f"{kind}{place}"), task) for kind in ("right", "wrong"))
         assert (right.status, right.reason) == ("proved", ""), [i.text() for i in right.instructions]
-        assert (wrong.status, wrong.reason) == ("refuted", "attacks is wrong")
+        assert (wrong.status, wrong.reason) == ("refuted", "squares is wrong")
         assert confirm_by_stepping(wrong).status == "confirmed", [i.text() for i in wrong.instructions]
