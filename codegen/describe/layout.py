@@ -98,7 +98,7 @@ class Layout:
 
     @staticmethod
     def united(lanes: int, value: Value) -> Value:
-        """So many lanes, each the union of every so manieth lane of the value."""
+        """The value folded onto so many lanes, its upper half on the lower one each time."""
         while value.lanes > lanes:
             low, high = halves(value)
             value = low | high

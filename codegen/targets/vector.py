@@ -68,7 +68,6 @@ _VEX = _rows(
     Row("shl", "vpsllvq", "d a B", when=per_lane_counts),
     Row("shr", "vpsrlvq", "d a B", when=per_lane_counts),
     Row("to-general", "vmovq", "d a"),
-    Row("put-low", "vmovq", "[a+n] b"),
     Row("high-half", "vpshufd", "d a 238", when=lambda value: value.args[0].lanes == 2),
 )
 
@@ -90,6 +89,7 @@ _AVX2 = _VEX + _rows(
     Row("store", "vmovdqu", "[slot] a"),
     Row("reload", "vmovdqu", "d [slot]"),
     Row("put", "vmovdqu", "[a+n] b"),
+    Row("put-low", "vmovq", "[a+n] b"),
     Row("put-entry", "vmovdqu", "[a+b*8] c"),
 )
 
@@ -125,6 +125,8 @@ _AVX512 = _VEX + _rows(
     Row("store", "vmovdqu64", "[slot] a"),
     Row("reload", "vmovdqu64", "d [slot]"),
     Row("put", "vmovdqu64", "[a+n] b"),
+    # Of registers 16 to 31 assemblers encode vmovq to memory in two ways, vmovlps in one.
+    Row("put-low", "vmovlps", "[a+n] b"),
     Row("put-entry", "vmovdqu64", "[a+b*8] c"),
 )
 

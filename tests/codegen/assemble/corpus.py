@@ -57,6 +57,7 @@ vpermq | Y,Y,u8 Y,M256,u8 Z,Z,u8 Z,Z,Z Z,Z,M512
 vpblendd | x,x,x,u8 y,y,y,u8 y,y,m256,u8
 vpalignr | X,X,X,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8
 vmovq | X,r64 r64,X X,M64 M64,X X,X
+vmovlps | M64,X
 vmovd | X,r32 r32,X X,M32
 vmovdqu vmovdqa | x,x x,m128 m128,x y,y y,m256 m256,y
 vpextrq | r64,X,u1 M64,X,u1

@@ -49,6 +49,7 @@ vpsllq vpsrlq vprolq | X,X,u6 X,M128,u6 Y,Y,u6 Y,M256,u6 Z,Z,u6 Z,M512,u6
 vpternlogq | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
 vmovdqa64 vmovdqu64 | X,X X,M128 M128,X Y,Y Y,M256 M256,Y Z,Z Z,M512 M512,Z
 vmovq | X,r64 r64,X
+vmovlps | M64,X
 vpinsrq | X,X,r64,u1
 vpbroadcastq | X,X Y,X Z,X X,r64 Y,r64 Z,r64
 vpermq | Y,Y,u8

@@ -53,6 +53,8 @@ SAMPLE = (
     ("bytewise.carry-loop-32", "x86-64", 1),
     ("bytewise.subtract", "bmi2", 1),
     ("push.attacks.east", "x86-64", 1),  # a scaled sum
+    ("push.attacks.rook", "sse2", 2),  # a board and its mirror image joined
+    ("sliders.pieces", "avx2", 4),  # the lower lane in a write
 )
 """Kernels that have between them every operation and region that source must write."""
 

@@ -27,7 +27,7 @@ require_module("bitwuzla")
 PAGE = Path(__file__).parents[4] / "docs" / "engine-authors.md"
 
 FLAGS = {
-    "gcc": ("-O3", "-c", "-fcf-protection=none"),
+    "gcc": ("-O3", "-c", "-fcf-protection=none", "-fno-reorder-blocks-and-partition"),
     "clang-19": ("-O3", "-c"),
     "rustc": ("-Copt-level=3", "--crate-type=lib", "--emit=obj"),
 }
