@@ -57,6 +57,18 @@ def add_side(parser: ArgumentParser) -> None:
     parser.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")
 
 
+def add_call(parser: ArgumentParser, does: str = "") -> None:
+    """--executed and --fen, which say what call is meant; `does` is what is done with what that executes."""
+    parser.add_argument(
+        "--executed",
+        nargs="*",
+        dest="arguments",
+        metavar="ARG",
+        help=f"{does}what a call with these arguments executes (as `setwise run` takes them), or with --fen",
+    )
+    parser.add_argument("--fen", help=f"{does}what a call on this position executes")
+
+
 def add_object(parser: ArgumentParser, *, remark: str = "", spec: bool = False) -> None:
     """--object and --symbol, and --spec where the function is held to a contract."""
     parser.add_argument("--object", metavar="FILE", help=f"an ELF object, program or shared library{remark}")

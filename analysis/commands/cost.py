@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from setwise.analysis.code.decode import Decoded
-from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_side, add_target
+from setwise.analysis.commands.arguments import add_call, add_json, add_names, add_object, add_side, add_target
 from setwise.analysis.commands.code import NamedCode, of_code
 from setwise.analysis.commands.errors import NotInstalled
 from setwise.analysis.commands.positions import words_of
@@ -56,14 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_names(parser)
     parser.add_argument("--cpu", metavar="C", help="only this: skylake-server, ice-lake, zen3 or zen4 (default: all)")
     parser.add_argument("--mca", action="store_true", help="llvm-mca's figures beside, and why they differ")
-    parser.add_argument(
-        "--executed",
-        nargs="*",
-        dest="arguments",
-        metavar="ARG",
-        help="what a call with these arguments executes (as `setwise run` takes them), or with --fen",
-    )
-    parser.add_argument("--fen", help="what a call on this position executes")
+    add_call(parser)
     add_side(parser)
     add_object(parser)
     add_target(parser)

@@ -12,6 +12,7 @@ from setwise.analysis.code.count import Counts, count
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import (
+    add_call,
     add_json,
     add_names,
     add_object,
@@ -43,14 +44,7 @@ _COUNTED = ("instructions", *CLASSES, "memory_operands")
 def add_arguments(parser: ArgumentParser) -> None:
     """NAME..., or a call, a file of positions or an object to count; the target and --json."""
     add_names(parser)
-    parser.add_argument(
-        "--executed",
-        nargs="*",
-        dest="arguments",
-        metavar="ARG",
-        help="count what a call with these arguments executes (as `setwise run` takes them), or with --fen",
-    )
-    parser.add_argument("--fen", help="count what a call on this position executes")
+    add_call(parser, "count ")
     parser.add_argument("--over", metavar="FILE", help="the same over a file of FENs, one a line")
     add_side(parser)
     add_object(parser)

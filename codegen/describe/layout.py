@@ -96,14 +96,6 @@ class Layout:
         united = by_width.values() if self.boards else map(one, by_width.values())
         return reduce(or_, united, constant(0))
 
-    @staticmethod
-    def united(lanes: int, value: Value) -> Value:
-        """The value folded onto so many lanes, its upper half on the lower one each time."""
-        while value.lanes > lanes:
-            low, high = halves(value)
-            value = low | high
-        return value
-
 
 def union(boards: Iterable[T]) -> T:
     """All squares of all boards, or words."""
@@ -114,6 +106,14 @@ def halves(value: Value) -> tuple[Value, Value]:
     """The lower and the upper lanes of a value."""
     lanes = value.lanes // 2
     return reshaped("low-half", value, lanes), reshaped("high-half", value, lanes)
+
+
+def folded(value: Value, lanes: int) -> Value:
+    """The value folded onto so many lanes, its upper half on the lower one each time."""
+    while value.lanes > lanes:
+        low, high = halves(value)
+        value = low | high
+    return value
 
 
 def _united(board: Value) -> Value:

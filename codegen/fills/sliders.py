@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
-from setwise.codegen.describe.layout import Layout, halves
+from setwise.codegen.describe.layout import Layout, folded, halves
 from setwise.codegen.describe.values import CompassRay, Value
 from setwise.codegen.fills import blockers, push
 
@@ -128,7 +128,7 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
     """Squares attacked along ranks and files, and along diagonals; in registers that hold both, lane beside lane."""
     if board.layout.packed > 1:
         rays = form(board, IN_TURNS, rooks, bishops)
-        return (board.layout.united(2, reduce(or_, (attacks for _, attacks in rays))),)
+        return (folded(reduce(or_, (attacks for _, attacks in rays)), 2),)
     rays = form(board, AROUND, rooks, bishops)
     straight, diagonal = ([attacks for ray, attacks in rays if ray.straight is s] for s in (True, False))
     return board.layout.union(straight), board.layout.union(diagonal)

@@ -8,7 +8,7 @@ mask for nothing, is the union. Source: setwise.
 from __future__ import annotations
 
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.layout import halves
+from setwise.codegen.describe.layout import folded
 from setwise.codegen.describe.values import ALL, Lanes, Value, constant
 from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.targets.table import Target
@@ -37,9 +37,7 @@ def fold(graph: Graph, target: Target) -> Graph:
 
 
 def _by_halves(value: Value) -> Value:
-    while value.lanes > 2:
-        low, high = halves(value)
-        value = low | high
+    value = folded(value, 2)
     # The upper lane comes down beside itself, and the lower one of the union is the result.
     both = value | Value("high-half", (value,), lanes=2)
     return Value("to-general", (both,))
