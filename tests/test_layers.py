@@ -37,6 +37,7 @@ ORDER = (
     "analysis.proof",
     "analysis.exports",
     "analysis.cost",
+    "analysis.bounds",
     "analysis.measure",
     "analysis.pictures",
     "analysis.report",

@@ -12,6 +12,8 @@ from setwise.analysis.report.data import Data
 from setwise.analysis.report.files import Files, as_json
 from setwise.analysis.report.measurements import PATH as MEASURED
 from setwise.analysis.report.measurements import measurements
+from setwise.analysis.report.optimality import PATH as BOUNDS
+from setwise.analysis.report.optimality import bounds_json, optimality
 from setwise.analysis.report.pictures import pictures, titles
 from setwise.analysis.report.python import PATH as FROM_PYTHON
 from setwise.analysis.report.python import PICTURE, picture, python
@@ -23,7 +25,11 @@ def files(data: Data) -> Files:
     figures = data.figures
     measured = data.measured.of({key: kernel.fingerprint for key, kernel in figures.items()}) if data.measured else None
     contents = {
-        "README.md": readme(figures, measured, data.compilers, titles(measured), "python.md" if data.python else None),
+        "README.md": readme(
+            *(figures, measured, data.compilers, titles(measured)),
+            python="python.md" if data.python else None,
+            optimality="optimality.md" if data.bounds else None,
+        ),
         "comparison.md": comparison(figures, data.classic),
         "costs.md": costs(figures),
         "compilers.md": compilers(data.compilers, figures, measured),
@@ -35,6 +41,8 @@ def files(data: Data) -> Files:
     if data.measured is not None and measured is not None:
         stale = len(data.measured.timed) - len(measured.timed)
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
+    if data.bounds:
+        contents |= {"optimality.md": optimality(data.bounds), BOUNDS: bounds_json(data.bounds)}
     section = None
     if data.columns is not None:
         section, contents[COLUMNS] = columns(data.columns), data.columns.as_json()

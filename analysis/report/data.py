@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import columns, compilers, python
+from setwise.analysis.report import columns, compilers, optimality, python
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
@@ -36,6 +36,7 @@ class Data:
     measured: Measured | None
     python: FromPython | None
     columns: Columns | None
+    bounds: Sequence[optimality.Row]
     notes: tuple[str, ...]
 
 
@@ -72,6 +73,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         measured=measured.recorded(folder),
         python=python.recorded(folder),
         columns=columns.recorded(folder),
+        bounds=optimality.recorded(folder),
         notes=tuple(notes),
     )
 

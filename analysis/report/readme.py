@@ -43,9 +43,14 @@ NEEDS = (
 
 
 def readme(
-    figures: Figures, measured: Measured | None, compilers: Compilers, pictures: Mapping[str, str], python: str | None
+    figures: Figures,
+    measured: Measured | None,
+    compilers: Compilers,
+    pictures: Mapping[str, str],
+    python: str | None = None,
+    optimality: str | None = None,
 ) -> str:
-    """The page; `pictures` are titles by path, `python` is the page on calls from Python if there is one."""
+    """The page; `pictures` are titles by path, the rest are pages that there may be."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
     return page(
         "README.md",
@@ -62,6 +67,7 @@ def readme(
         union_lengths=_of_compilers(figures, compilers),
         **_of_measurement(measured, figures),
         python=python,
+        optimality=optimality,
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 

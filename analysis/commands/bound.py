@@ -1,0 +1,112 @@
+"""`setwise bound`: how few operations programs of shifts and bitwise functions need, each answer with a certificate."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from importlib import import_module
+from pathlib import Path
+
+from setwise.analysis.bounds.programs import text
+from setwise.analysis.bounds.search import Found, Refuted, decide
+from setwise.analysis.commands.arguments import add_json
+from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
+from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.tables import print_json
+from setwise.analysis.report.files import write
+from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of
+from setwise.analysis.run.workers import Workers
+from setwise.analysis.text import counted
+
+EXAMPLES = ("setwise bound 2 --inputs 2", "setwise bound 4 --inputs 3 --certificates proofs")
+
+_LONGEST = 7  # squares that a slider can go
+_MOST = 24  # operations: a fill of reach 7 takes 14
+
+Subject = tuple[int, int]
+"""Reach and inputs."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """REACH..., which functions, how far to go, and where the answers go."""
+    parser.description = (
+        "Find the fewest operations with which a program gives the attacks of sliders along a line. An operation "
+        "shifts a value by any distance, or is any function of earlier values, bit by bit; constants and additions "
+        "are not among them. Each answer that there is no program comes with a certificate, which is checked."
+    )
+    parser.add_argument("reach", nargs="*", type=int, metavar="REACH", help="how many squares a slider goes (2 and 3)")
+    parser.add_argument("--inputs", type=int, choices=(2, 3), help="functions of so many values (default: both)")
+    parser.add_argument("--most", type=int, metavar="N", default=_MOST, help="stop after N operations")
+    parser.add_argument("--certificates", metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there")
+    parser.add_argument("--record", metavar="DIR", help="put the answers into the reports of that folder")
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Print each answer as it comes."""
+    reaches = dict.fromkeys(arguments.reach or (2, 3))
+    if not all(2 <= reach <= _LONGEST for reach in reaches):
+        raise ValueError(f"a reach is 2 to {_LONGEST}: of reach 1 attacks are one shift")
+    if not 1 <= arguments.most <= _MOST:
+        raise ValueError(f"--most is 1 to {_MOST}")
+    try:
+        import_module("pysat.solvers")
+    except ModuleNotFoundError:
+        raise NotInstalled("python-sat is not installed: pip install python-sat") from None
+    before = recorded(Path(arguments.record)) if arguments.record else []
+    inputs = (arguments.inputs,) if arguments.inputs else (2, 3)
+    subjects = [(reach, count) for count in inputs for reach in reaches]
+    answers: dict[Subject, list[Refuted | Found]] = {subject: [] for subject in subjects}
+    certificates: dict[str, str] = {}
+    try:
+        for answer in _answers(subjects, arguments.most):
+            subject = answer.model.reach, answer.model.inputs
+            answers[subject].append(answer)
+            if not arguments.json:
+                print(_line(answer), flush=True)
+            if arguments.certificates and isinstance(answer, Refuted):
+                name = f"reach{subject[0]}-inputs{subject[1]}-operations{answer.operations}"
+                certificates |= {f"{name}.cnf": answer.formula.dimacs(), f"{name}.drup": answer.certificate}
+                write(Path(arguments.certificates), certificates)
+            if arguments.record:
+                rows = [row_of(found) for found in answers.values() if found]
+                write(Path(arguments.record), {PATH: bounds_json(merged(before, rows))})
+    except BrokenProcessPool:
+        raise CannotRunHere("one of its processes was ended from outside: try again") from None
+    if arguments.json:
+        print_json([row_of(found) for found in answers.values()])
+    return 0
+
+
+def _answers(subjects: Sequence[Subject], most: int) -> Iterator[Refuted | Found]:
+    """The answers for 1, 2, ... operations until a program is found, of each subject in a process of its own."""
+    with Progress() as progress, Workers() as workers:
+        running: set[Future[Refuted | Found]] = set()
+
+        def ask(reach: int, inputs: int, operations: int) -> None:
+            running.add(workers.submit(decide, reach, inputs, operations))
+            progress.show(f"reach {reach}, functions of {inputs} values: {operations} operations")
+
+        for subject in subjects:
+            ask(*subject, 1)
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                answer = future.result()
+                yield answer
+                if isinstance(answer, Refuted) and answer.operations < most:
+                    ask(answer.model.reach, answer.model.inputs, answer.operations + 1)
+
+
+def _line(answer: Refuted | Found) -> str:
+    """An answer in words."""
+    model = answer.model
+    head = f"reach {model.reach}, functions of {model.inputs} values, {counted(answer.operations, 'operation')}: "
+    if isinstance(answer, Found):
+        return head + text(answer.program)
+    return (
+        f"{head}none (ring of {model.ring}, {len(answer.samples)} inputs, {len(answer.formula.clauses)} clauses; "
+        f"certificate checked, {answer.derived} steps)"
+    )

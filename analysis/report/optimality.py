@@ -1,0 +1,126 @@
+"""How few operations there can be: lower bounds, as `setwise bound --record` recorded them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
+from setwise.analysis.bounds.search import Found, Refuted, asked
+from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.markdown import code, page, table
+
+PATH = "data/bounds.json"
+COMMAND = "setwise bound --record"
+
+Row = dict[str, Any]
+
+
+def row_of(answers: Sequence[Refuted | Found]) -> Row:
+    """What is known of one reach and one number of inputs, from the answers for 1, 2, ... operations."""
+    model = answers[0].model
+    program = next((answer.program for answer in answers if isinstance(answer, Found)), ())
+    return {
+        "reach": model.reach,
+        "inputs": model.inputs,
+        "at_least": sum(isinstance(answer, Refuted) for answer in answers) + 1,
+        "program": text(program),
+        "operations": [asdict(operation) for operation in program],
+        "none": [
+            {
+                "operations": answer.operations,
+                "ring": answer.model.ring,
+                "samples": answer.samples,
+                "any_reach": answer.any_reach,
+                "variables": answer.formula.variables,
+                "clauses": len(answer.formula.clauses),
+                "formula": _digest(answer.formula.dimacs()),
+                "derived": answer.derived,
+                "bytes": len(answer.certificate),
+                "certificate": _digest(answer.certificate),
+            }
+            for answer in answers
+            if isinstance(answer, Refuted)
+        ],
+    }
+
+
+def _digest(content: str) -> str:
+    return sha256(content.encode()).hexdigest()
+
+
+def recorded(folder: Path) -> list[Row]:
+    """What is recorded in that reports' folder, empty if there is nothing.
+
+    Every formula is made again, from its model and its samples, and every program is held to all inputs: ValueError
+    where one is not what is said of it, or the file is damaged.
+    """
+    return from_json(folder / PATH, _checked, f"make it anew by {COMMAND}") or []
+
+
+def _checked(held: dict[str, Any]) -> list[Row]:
+    rows: list[Row] = held["rows"]
+    for row in rows:
+        for number, none in enumerate(row["none"], 1):
+            model = Model(row["reach"], row["inputs"], none["ring"])
+            samples = [(sliders, empty) for sliders, empty in none["samples"]]
+            formula = asked(model, number, samples)
+            facts = formula.variables, len(formula.clauses), _digest(formula.dimacs())
+            if facts != (none["variables"], none["clauses"], none["formula"]) or none["operations"] != number:
+                raise ValueError(f"reach {row['reach']}, {number} operations: another formula")
+            if none["any_reach"] != all(model.ends(*sample) for sample in samples):
+                raise ValueError(f"reach {row['reach']}, {number} operations: its inputs do not end")
+        if row["at_least"] != len(row["none"]) + 1:
+            raise ValueError(f"reach {row['reach']}: at least {row['at_least']} is not what was shown")
+        program = _program(row["operations"])
+        if row["program"] != text(program) or (program and not right_on_line(program, row["reach"])):
+            raise ValueError(f"reach {row['reach']}: its program is wrong")
+        if program and len(program) != row["at_least"]:
+            raise ValueError(f"reach {row['reach']}: its program is not the shortest")
+    return rows
+
+
+def _program(operations: Sequence[dict[str, Any]]) -> Program:
+    return tuple(
+        Function(tuple(operation["sources"]), tuple(operation["table"]))
+        if "sources" in operation
+        else Shift(**operation)
+        for operation in operations
+    )
+
+
+def merged(rows: Iterable[Row], new: Iterable[Row]) -> list[Row]:
+    """All rows, of two for the same the new one; by inputs and reach."""
+    kept = {(row["inputs"], row["reach"]): row for row in (*rows, *new)}
+    return [kept[key] for key in sorted(kept)]
+
+
+def bounds_json(rows: Sequence[Row]) -> str:
+    """The file that holds them."""
+    return as_json(rows, f"{COMMAND}; setwise report shows it")
+
+
+def _any_reach(row: Row) -> int:
+    """How many operations attacks of any greater reach take at least, by what was refuted for this one."""
+    shown: list[bool] = [none["any_reach"] for none in row["none"]]
+    return [*shown, False].index(False) + 1
+
+
+def optimality(rows: Sequence[Row]) -> str:
+    """The page."""
+    head = ("reach", "functions of", "fewest operations", "of greater reach", "clauses derived", "a program")
+    lines = [
+        (
+            row["reach"],
+            f"{row['inputs']} values",
+            row["at_least"] if row["program"] else f"at least {row['at_least']}",
+            f"at least {_any_reach(row)}",
+            f"{sum(none['derived'] for none in row['none']):,}",
+            code(row["program"]) if row["program"] else "-",
+        )
+        for row in rows
+    ]
+    return page("optimality.md", bounds=table(head, lines, left=0))

@@ -1,0 +1,128 @@
+"""Fewest operations: what the formula says is what trying every program says, and what is found is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, count, product
+
+import pytest
+
+from setwise.analysis.bounds.certificate import BrokenCertificate, check
+from setwise.analysis.bounds.programs import Function, Model, Shift, on_line, text
+from setwise.analysis.bounds.search import Found, Refuted, asked, decide, on_ring, refuted
+from tests.conftest import require_module
+
+SLOW, LONG = (pytest.mark.slow,), (pytest.mark.slow, pytest.mark.long)
+KNOWN = [
+    pytest.param(2, 2, 4),
+    pytest.param(2, 3, 3),
+    pytest.param(3, 3, 5, marks=SLOW),
+    pytest.param(3, 2, 7, marks=SLOW),
+    pytest.param(4, 3, 7, marks=LONG),
+]
+"""Reach, inputs, fewest operations."""
+
+
+def fewest_of_all(model: Model) -> int:
+    """The fewest operations, by trying every program: a value is what it is on every input, bit beside bit."""
+    pairs = list(product(range(1 << model.ring), repeat=2))
+
+    def joined(words: Iterator[int]) -> int:
+        return sum(word << at * model.ring for at, word in enumerate(words))
+
+    every = joined(model.attacks((1 << model.ring) - 1, 0) for _ in pairs)
+    wanted = joined(model.attacks(*pair) for pair in pairs)
+    words = (1 << model.ring) - 1
+
+    def shifted(value: int, distance: int) -> int:
+        return joined(model.shifted(value >> at * model.ring & words, distance) for at in range(len(pairs)))
+
+    def next_values(values: tuple[int, ...]) -> set[int]:
+        found = {shifted(value, distance) for value in values for distance in range(1, model.ring)}
+        for sources in combinations(values, min(model.inputs, len(values))):
+            rows = [every]
+            for value in sources:
+                rows = [part for row in rows for part in (row & value, row & ~value)]
+            for table in product((0, 1), repeat=len(rows)):
+                found.add(sum(row for row, bit in zip(rows, table, strict=True) if bit))
+        return found - set(values)
+
+    programs = {tuple(joined(pair[at] for pair in pairs) for at in (0, 1))}
+    for operations in count(1):
+        grown = set()
+        for values in programs:
+            following = next_values(values)
+            if wanted in following:
+                return operations
+            grown |= {(*values, value) for value in following}
+        programs = grown
+    raise AssertionError
+
+
+def fewest(model: Model) -> int:
+    return next(number for number in count(1) if not isinstance(on_ring(model, number), Refuted))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Model(2, 3, 2),
+        pytest.param(Model(2, 2, 2), marks=SLOW),
+        pytest.param(Model(3, 3, 2), marks=SLOW),
+        pytest.param(Model(2, 3, 3), marks=SLOW),
+    ],
+)
+def test_no_program_is_left_out(model: Model) -> None:
+    require_module("pysat")
+    assert fewest(model) == fewest_of_all(model)
+
+
+def fewest_on_line(reach: int, inputs: int) -> Found:
+    for operations in count(1):
+        answer = decide(reach, inputs, operations)
+        if isinstance(answer, Found):
+            return answer
+        assert answer.any_reach
+    raise AssertionError
+
+
+@pytest.mark.parametrize(("reach", "inputs", "operations"), KNOWN)
+def test_the_fewest_operations(reach: int, inputs: int, operations: int) -> None:
+    require_module("pysat")
+    assert fewest_on_line(reach, inputs).operations == operations
+
+
+def test_a_certificate_is_of_its_own_formula() -> None:
+    """With one operation more there is a program, so nothing shows that there is none."""
+    require_module("pysat")
+    answer = decide(2, 2, 3)
+    assert isinstance(answer, Refuted)
+    again = asked(answer.model, 3, answer.samples)
+    assert check(again.clauses, answer.certificate.splitlines()) == answer.derived
+    satisfiable = asked(answer.model, 4, answer.samples).clauses
+    with pytest.raises(BrokenCertificate):
+        check(satisfiable, answer.certificate.splitlines())
+    with pytest.raises(ValueError, match="some program of 4 operations is right for these 2 inputs"):
+        refuted(answer.model, 4, answer.samples)
+
+
+def test_what_is_right_on_a_ring_is_held_to_the_line() -> None:
+    step, model = Shift(0, 1), Model(2, 2, 4)
+    two = (step, Function((1, 2), (0, 0, 0, 1)), Shift(3, 1), Function((2, 4), (0, 1, 1, 1)))
+    lifted = on_line(two, model)
+    assert lifted == two
+    assert text(lifted) == "a = sliders << 1; b = empty & a; c = b << 1; d = a | c"
+    around = (Shift(0, 2), Shift(2, 3), Function((1, 3), (0, 0, 0, 1)), Shift(4, 1), Function((3, 5), (0, 1, 1, 1)))
+    assert on_line(around, model) == (Shift(0, 2), Shift(2, -1), *around[2:])
+    back = (Shift(0, 3), *two[1:])
+    assert on_line(back, model) is None
+    assert on_line((*two[:3], Function((2, 4), (0, 1, 1, 0))), model) is None
+
+
+def test_attacks_end_at_what_is_not_empty() -> None:
+    model = Model(3, 2, 8)
+    assert model.attacks(0b1, 0b0000_0010) == 0b0000_0110
+    assert model.attacks(0b1, 0b1111_1110) == 0b0000_1110
+    assert model.attacks(0b1000_0000, 0b1) == 0b11
+    assert model.ends(0b1, 0b10)
+    assert not model.ends(0b1, 0b1110)

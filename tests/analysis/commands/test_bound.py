@@ -1,0 +1,55 @@
+"""`setwise bound`: what it prints, records and refuses."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.bounds.certificate import check
+from tests.analysis.commands.running import Capture, complaint, printed
+from tests.conftest import require_module
+
+PROGRAM = "a = sliders << 1; b = ternary 0xf8 (sliders, empty, a); c = b << 1"
+
+
+@pytest.mark.slow
+def test_answers_are_printed_recorded_and_kept_with_certificates(capsys: Capture, tmp_path: Path) -> None:
+    require_module("pysat")
+    where = ("--certificates", str(tmp_path / "proofs"), "--record", str(tmp_path / "reports"))
+    (row,) = json.loads(printed(capsys, "bound", "2", "--inputs", "3", "--json", *where))
+    assert (row["reach"], row["inputs"], row["at_least"], row["program"]) == (2, 3, 3, PROGRAM)
+    assert [none["operations"] for none in row["none"]] == [1, 2]
+    assert json.loads((tmp_path / "reports/data/bounds.json").read_text())["rows"] == [row]
+    for none in row["none"]:
+        name = f"reach2-inputs3-operations{none['operations']}"
+        head, *lines = (tmp_path / "proofs" / f"{name}.cnf").read_text().splitlines()
+        assert head == f"p cnf {none['variables']} {none['clauses']}"
+        formula = [[int(literal) for literal in line.split()[:-1]] for line in lines]
+        assert check(formula, (tmp_path / "proofs" / f"{name}.drup").read_text().splitlines()) == none["derived"]
+    lines = printed(capsys, "bound", "2", "--most", "2", *where).splitlines()
+    assert len(lines) == 4
+    assert all(": none (ring of 3, 2 inputs, " in line for line in lines)
+    rows = json.loads((tmp_path / "reports/data/bounds.json").read_text())["rows"]
+    assert [(row["reach"], row["inputs"], row["program"]) for row in rows] == [(2, 2, ""), (2, 3, "")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remark"),
+    [
+        (("1",), "a reach is 2 to 7"),
+        (("3", "8"), "a reach is 2 to 7"),
+        (("3", "--most", "0"), "--most is 1 to 24"),
+        (("three",), "invalid int value: 'three'"),
+        (("--inputs", "4"), "invalid choice"),
+    ],
+)
+def test_refusals(capsys: Capture, arguments: tuple[str, ...], remark: str) -> None:
+    assert remark in complaint(capsys, "bound", *arguments)
+
+
+def test_without_the_solver_it_says_what_to_install(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pysat.solvers", None)
+    assert complaint(capsys, "bound", "2").endswith(": pip install python-sat\n")

@@ -1,0 +1,51 @@
+"""Lower bounds in the reports: formulas are made again from what is recorded, and the page says what they show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.report.files import write
+from setwise.analysis.report.optimality import PATH, bounds_json, merged, optimality, recorded
+
+ROWS = json.loads((Path(__file__).parents[3] / "reports" / PATH).read_text("utf-8"))["rows"]
+SMALL = bounds_json([row for row in ROWS if row["reach"] < 4])
+"""What is quick to make again: the rest `setwise report --check` does."""
+
+
+def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
+    assert recorded(tmp_path) == []
+    write(tmp_path, {PATH: SMALL})
+    rows = recorded(tmp_path)
+    page = optimality(rows)
+    assert "| 2 | 2 values | 4 | at least 4 |" in page
+    assert "| 3 | 3 values | 5 | at least 5 |" in page
+    rows[0]["program"] = ""
+    rows[1]["none"][3]["any_reach"] = False
+    page = optimality(rows)
+    assert "| 2 | 2 values | at least 4 | at least 4 |" in page
+    assert "| 3 | 2 values | 7 | at least 4 |" in page
+    changed = {**rows[0], "at_least": 3}
+    assert merged(rows, [changed])[0] is changed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "remark"),
+    [
+        ('"at_least": 4', '"at_least": 5', "reach 2: at least 5 is not what was shown"),
+        ('"ring": 3', '"ring": 4', "another formula"),
+        ('"operations": 2', '"operations": 3', "another formula"),
+        ('"reach": 2', '"reach": 3', "its program is wrong"),
+        ("a = sliders << 1", "a = sliders << 2", "its program is wrong"),
+        ('"any_reach": true', '"any_reach": false', "its inputs do not end"),
+        ('"samples"', '"sample"', "samples"),
+        ('"formula": "', '"formula": "0', "another formula"),
+    ],
+)
+def test_what_was_not_shown_is_refused(tmp_path: Path, old: str, new: str, remark: str) -> None:
+    write(tmp_path, {PATH: bounds_json(ROWS[:1]).replace(old, new, 1)})
+    with pytest.raises(ValueError, match=remark) as raised:
+        recorded(tmp_path)
+    assert "make it anew by setwise bound --record" in str(raised.value)
