@@ -42,6 +42,8 @@ class Kernel(Plan):
     code: Code
     exact: bool
     """Whether the search for registers weighed every allocation of its order."""
+    prefix: str = "setwise"
+    """What its symbol begins with."""
 
     @property
     def name(self) -> str:

@@ -63,7 +63,7 @@ class Commands(ABC):
         """The assembly source, as text: for nasm, gas, att, masm or go."""
         from setwise.analysis.commands.listing import listed
 
-        options = Namespace(isa=isa, lanes=lanes, abi=abi, syntax=syntax, endbr64=endbr64)
+        options = Namespace(isa=isa, lanes=lanes, abi=abi, syntax=syntax, endbr64=endbr64, prefix=None)
         return Listing(listed(self.routine, options))
 
     def count(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv") -> Record:
@@ -142,6 +142,8 @@ class Commands(ABC):
         *,
         endbr64: bool = False,
         dispatch: bool = False,
+        name: str | None = None,
+        prefix: str | None = None,
         force: bool = False,
         unproved: bool = False,
         time_limit: float = 60.0,
@@ -154,7 +156,9 @@ class Commands(ABC):
         from setwise.analysis.commands.export import written
 
         options = Namespace(output=output, format=format, isa=isa, lanes=lanes, abi=abi, endbr64=endbr64)
-        options.__dict__.update(dispatch=dispatch, force=force, unproved=unproved, time_limit=time_limit)
+        options.__dict__.update(
+            dispatch=dispatch, name=name, prefix=prefix, force=force, unproved=unproved, time_limit=time_limit
+        )
         options.names = [routine.name for routine in self.routines]
         return written(options, self.routines)
 

@@ -26,6 +26,13 @@ def add_lanes(parser: ArgumentParser) -> None:
     parser.add_argument("--lanes", type=int, metavar="N", help="boards or directions a register: 2, 4, 8")
 
 
+def add_prefix(parser: ArgumentParser) -> None:
+    """--prefix of symbols."""
+    parser.add_argument(
+        "--prefix", metavar="P", help="what symbols, macros and files begin with; C++'s namespace (default: setwise)"
+    )
+
+
 def add_only_isa(parser: ArgumentParser) -> None:
     """--isa that chooses among all."""
     parser.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")

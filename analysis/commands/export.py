@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
+from msgspec import UNSET
+
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_lanes, add_names, add_time_limit
+from setwise.analysis.commands.arguments import add_lanes, add_names, add_prefix, add_time_limit
 from setwise.analysis.commands.errors import CannotRunHere, refused_by_system
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.exports import metadata as record
@@ -24,6 +26,7 @@ from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
+from setwise.codegen.export.names import checked_name
 from setwise.codegen.export.write import write
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.files import is_own
@@ -54,6 +57,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
     parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
+    parser.add_argument("--name", metavar="N", help="what files and modules are called (default: the prefix)")
+    add_prefix(parser)
     parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
     parser.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
     add_time_limit(parser)
@@ -82,7 +87,7 @@ def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
         more = f", and {len(unproved) - 1} more are not proved" if len(unproved) > 1 else ""
         raise CannotRunHere(f"{why}{more}; nothing was written (--unproved exports it all the same)")
     facts = cache(facts_of)
-    files = files_of(request, kernels)
+    files = files_of(request, kernels, prover is not None)
     content = record.metadata(request, kernels, facts, files, certificates).encoded()
     with refused_by_system():
         write(arguments.output, {**files, record.NAME: content}, arguments.force, record.accounted)
@@ -126,6 +131,7 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
         arguments.endbr64,
         arguments.dispatch,
         _command(arguments, routines),
+        *(checked_name(name) if name else UNSET for name in (arguments.name, arguments.prefix)),
     )
 
 
@@ -144,6 +150,8 @@ def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
     words += ["--abi", arguments.abi] if arguments.abi else []
     words += ["--format", arguments.format]
     words += ["--endbr64"] if arguments.endbr64 else []
+    words += ["--name", arguments.name] if arguments.name else []
+    words += ["--prefix", arguments.prefix] if arguments.prefix else []
     return " ".join([*words, "--dispatch"] if arguments.dispatch else words)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 
-from setwise.analysis.commands.arguments import add_target
+from setwise.analysis.commands.arguments import add_prefix, add_target
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.listings.listing import listing
+from setwise.codegen.export.names import checked_name
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.lower import lower
 
@@ -23,6 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--syntax", default="nasm", metavar="S", help="the assembler's: nasm, gas, att, masm, go (default: nasm)"
     )
     parser.add_argument("--endbr64", action="store_true", help="begin the function with endbr64")
+    add_prefix(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -36,4 +39,6 @@ def listed(routine: Routine, arguments: Namespace) -> str:
     kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
     if arguments.endbr64:
         kernel = with_endbr64(kernel)
+    if arguments.prefix:
+        kernel = replace(kernel, prefix=checked_name(arguments.prefix))
     return listing(kernel, facts_of(kernel), arguments.syntax)

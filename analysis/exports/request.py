@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
-from setwise.codegen.export.names import symbol
+from setwise.codegen.export.names import checked_name, symbol
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, unrefused
@@ -35,6 +36,8 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     endbr64: bool = False
     dispatch: bool = False
     made_by: Text = ""
+    name: Text | UnsetType = UNSET
+    prefix: Text | UnsetType = UNSET
 
 
 def format_called(name: str) -> Format:
@@ -55,16 +58,19 @@ def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> t
         lanes = request.lanes if len(request.isas) == 1 or len(TARGETS[isa].widths) > 1 else None
         return lower(routine, isa, request.abi, lanes)
 
-    kernels = unrefused(lambda pair: kernel(*pair), product(routines or map(find, request.names), request.isas))
-    return tuple(map(with_endbr64, kernels) if request.endbr64 else kernels)
+    made = unrefused(lambda pair: kernel(*pair), product(routines or map(find, request.names), request.isas))
+    kernels = map(with_endbr64, made) if request.endbr64 else made
+    prefix = checked_name(request.prefix) if request.prefix else "setwise"
+    return tuple(replace(kernel, prefix=prefix) for kernel in kernels)
 
 
-def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
+def files_of(request: Request, kernels: Sequence[Kernel], proved: bool) -> dict[str, bytes]:
     """The files of a request, by their names; ValueError where two routines would have one name in them."""
     by_symbol: dict[str, str] = {}
     for kernel in kernels:
         other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)
         if other != kernel.name:
             raise ValueError(f"{other} and {kernel.name} would both be {symbol(kernel)}: export them one by one")
-    order = Order(tuple(kernels), cache(facts_of), request.made_by, request.endbr64, request.dispatch)
+    name = checked_name(request.name) if request.name else ""
+    order = Order(tuple(kernels), cache(facts_of), request.made_by, request.endbr64, request.dispatch, name, proved)
     return FORMATS[request.format].files(order)

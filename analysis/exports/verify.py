@@ -132,7 +132,8 @@ def _made_again(recorded: Metadata, kernels: Sequence[Kernel]) -> Finding:
     request = recorded.request
     try:
         format_called(request.format)
-        again = metadata(request, kernels, cache(facts_of), files_of(request, kernels), [None] * len(kernels))
+        files = files_of(request, kernels, all(kernel.proof is not None for kernel in recorded.kernels))
+        again = metadata(request, kernels, cache(facts_of), files, [None] * len(kernels))
     except (ValueError, LookupError) as error:
         return _finding("all files", "made again", str(error))
     now, then = again.files, recorded.files

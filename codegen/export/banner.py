@@ -8,19 +8,35 @@ from textwrap import wrap
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import in_comment
-from setwise.codegen.export.order import Facts
+from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import SYSV, WIN64
+from setwise.codegen.version import version
 
 _TITLES = {"sysv": "System V", "win64": "Win64", "wiki": "the literature's registers"}
 _WIDTH = 12
 _NO_ALIGNMENT = "none is asked for"
 
 
-def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
+LICENCE = "SPDX-License-Identifier: MIT-0", "Generated code: yours to use under any licence."
+
+
+def head(order: Order, file: str) -> tuple[str, ...]:
+    """The lines that every file of text begins with, without comment signs: whose it is, from what, and how sure."""
+    proved = "our code of each kernel is proved for every input, `setwise verify` proves it again"
+    return (
+        *LICENCE,
+        f"{file}, made by {order.made_by}",
+        f"with setwise {version()}; {proved if order.proved else 'not proved'}.",
+    )
+
+
+def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -> tuple[str, ...]:
     """The lines over a listing, ASCII and without comment signs; `made_by` is the command that makes it.
+
+    `more` are titles and texts that stand behind.
 
     The distances from the code to its data are not known before it is linked: the digest takes them as zeros.
     """
@@ -37,6 +53,7 @@ def banner(kernel: Kernel, facts: Facts, made_by: str) -> tuple[str, ...]:
         ("stack", f"{stack} bytes below the return address" if stack else "not used"),
         ("SHA-256", f"{facts.sha256} of the code{_distances(facts)}"),
         ("made by", in_comment(made_by)),
+        *more,
     )
     return _lines(kernel, f", {_TITLES[kernel.convention.name]}", entries)
 
@@ -70,7 +87,8 @@ def command(kernel: Kernel, syntax: str) -> str:
     """
     lanes = f" --lanes {kernel.layout.lanes}" if kernel.layout.lanes > 1 else ""
     landing = " --endbr64" if kernel.code.begins_with_endbr64 else ""
-    shape = f"--isa {kernel.target.name}{lanes} --abi {kernel.convention.name}{landing}"
+    prefix = f" --prefix {kernel.prefix}" if kernel.prefix != "setwise" else ""
+    shape = f"--isa {kernel.target.name}{lanes} --abi {kernel.convention.name}{landing}{prefix}"
     return f"setwise listing {kernel.name} {shape} --syntax {syntax}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from setwise.codegen.export.banner import head
 from setwise.codegen.export.listings import go
 from setwise.codegen.export.listings.dialects import DIALECTS
 from setwise.codegen.export.listings.listing import listing
@@ -13,11 +14,13 @@ from setwise.codegen.export.names import symbol
 from setwise.codegen.export.objects.archive import archive
 from setwise.codegen.export.objects.coff import coff
 from setwise.codegen.export.objects.elf import elf
-from setwise.codegen.export.objects.header import NAME, header
+from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c_header, rust_module, zig_module
+from setwise.codegen.export.sources.language import commented
+from setwise.codegen.kernel import Kernel
 
 Writer = Callable[[Order], dict[str, bytes]]
 
@@ -40,15 +43,19 @@ class Format:
 
 
 def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
-    return {
-        f"{symbol(kernel)}{ending}": listing(kernel, order.facts(kernel), syntax).encode("ascii")
-        for kernel in order.kernels
-    }
+    """A file a kernel: its head, and the listing as `setwise listing` prints it."""
+
+    def file(name: str, kernel: Kernel) -> str:
+        lines = commented(head(order, name), DIALECTS[syntax].comment)
+        return "\n".join((*lines, listing(kernel, order.facts(kernel), syntax)))
+
+    names = {f"{symbol(kernel)}{ending}": kernel for kernel in order.kernels}
+    return {name: file(name, kernel).encode("ascii") for name, kernel in names.items()}
 
 
 def _objects(write: Callable[[ObjectFile], bytes], ending: str, order: Order) -> dict[str, bytes]:
     objects = {f"{symbol(kernel)}{ending}": write(object_file(kernel)) for kernel in order.kernels}
-    return objects | {NAME: header(order).encode("ascii")}
+    return objects | _header(order)
 
 
 def _library(order: Order) -> dict[str, bytes]:
@@ -59,7 +66,11 @@ def _library(order: Order) -> dict[str, bytes]:
     members = {f"{file.symbol}{ending}": write(file) for file in objects}
     symbols = {f"{file.symbol}{ending}": [file.symbol, *filter(None, (file.decorated,))] for file in objects}
     library = archive(members, symbols, microsoft=windows)
-    return {"setwise.lib" if windows else "libsetwise.a": library, NAME: header(order).encode("ascii")}
+    return {f"{order.called}.lib" if windows else f"lib{order.called}.a": library} | _header(order)
+
+
+def _header(order: Order) -> dict[str, bytes]:
+    return {f"{order.called}.h": header(order).encode("ascii")}
 
 
 FORMATS: Mapping[str, Format] = {

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.own.reserved import reserved
+
+_LONGEST = 64
 
 
 def symbol_of(name: str) -> str:
@@ -26,7 +29,25 @@ def symbol(kernel: Kernel) -> str:
     >>> symbol(lower(find("kogge-stone.attacks.sout"), "avx2", lanes=2))
     'setwise_kogge_stone_attacks_sout_avx2_x2'
     """
-    return f"setwise_{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}"
+    return f"{kernel.prefix}_{bare_symbol(kernel)}"
+
+
+def bare_symbol(kernel: Kernel) -> str:
+    """The same without what it begins with, for languages whose files are namespaces."""
+    return f"{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}"
+
+
+def checked_name(name: str) -> str:
+    """The name, which files, macros, namespaces and symbols may begin with; ValueError for one that some may not.
+
+    >>> checked_name("my_engine")
+    'my_engine'
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", name) or len(name) > _LONGEST:
+        raise ValueError(f"{name!r} cannot begin names in C: use up to {_LONGEST} letters, digits and single _")
+    if name != "setwise" and reserved(name):
+        raise ValueError(f"{name!r} is a word that a language, or an export itself, has a use for: use another")
+    return name
 
 
 def in_comment(text: str) -> str:

@@ -30,6 +30,8 @@ class Order:
 
     endbr64    functions begin with endbr64, for processors that check where indirect calls land
     dispatch   source chooses among instruction sets when it runs, by CPUID, not when it is compiled
+    name       what files are called, and with them modules; without it they are called as symbols begin
+    proved     whether each kernel's code is proved
     """
 
     kernels: tuple[Kernel, ...]
@@ -37,3 +39,15 @@ class Order:
     made_by: str
     endbr64: bool = False
     dispatch: bool = False
+    name: str = ""
+    proved: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """What all symbols begin with."""
+        return self.kernels[0].prefix
+
+    @property
+    def called(self) -> str:
+        """What files are called."""
+        return self.name or self.prefix

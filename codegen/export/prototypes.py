@@ -36,6 +36,24 @@ def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
     return f"{result} {call + ' ' if call else ''}{name or symbol(kernel)}({parameters})"
 
 
+def usage(kernel: Kernel, name: str | None = None) -> str:
+    """A line of C that calls it.
+
+    >>> from setwise.codegen.catalogue import find
+    >>> from setwise.codegen.lower import lower
+    >>> usage(lower(find("sliders.pair")), "pair")
+    'uint64_t results[2]; pair(rooks, bishops, occupied, results);'
+    """
+    contract, lanes = kernel.routine.contract, boards_a_call(kernel)
+    call = f"{name or symbol(kernel)}({', '.join(parameter.name for parameter in contract.parameters)});"
+    if returns(kernel):
+        return f"{VECTORS.get(lanes, 'uint64_t')} {contract.results[0]} = {call}"
+    room = [
+        f"{_parameter(kernel, parameter, lanes)};" for parameter in contract.parameters if parameter.kind == "results"
+    ]
+    return " ".join((*room, call))
+
+
 def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
     if parameter.kind == "results":
         return f"uint64_t {parameter.name}[{len(kernel.routine.contract.results) * lanes}]"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from setwise.codegen.export.banner import banner
+from setwise.codegen.export.banner import banner, head
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.prototypes import boards_a_call, prototype
+from setwise.codegen.export.prototypes import boards_a_call, prototype, usage
 from setwise.codegen.kernel import Kernel
-
-NAME = "setwise.h"
 
 _CALLS = {
     "sysv": (
-        "SETWISE_SYSV",
+        "SYSV",
         "#if defined(_WIN32) /* gcc and clang; MSVC has no way to call it */",
         "__attribute__((sysv_abi))",
         "",
     ),
-    "win64": ("SETWISE_WIN64", "#if !defined(_WIN32)", "__attribute__((ms_abi))", ""),
+    "win64": ("WIN64", "#if !defined(_WIN32)", "__attribute__((ms_abi))", ""),
 }
 _VECTOR_CALL = "__vectorcall"
 
@@ -27,22 +25,39 @@ def header(order: Order) -> str:
     """The header of these kernels, each declared under its banner."""
     kernels = order.kernels
     lines = [
-        f"/* {NAME}, made by {order.made_by} */",
-        "#ifndef SETWISE_H",
-        "#define SETWISE_H",
+        *_comment(head(order, f"{order.called}.h")),
+        f"#ifndef {guard(order, order.called)}",
+        f"#define {guard(order, order.called)}",
         "",
         "#include <stdint.h>",
     ]
     if any(boards_a_call(kernel) > 1 for kernel in kernels):
         lines.append("#include <immintrin.h>")
     for convention in sorted({kernel.convention.name for kernel in kernels} & _CALLS.keys()):
-        name, where, there, elsewhere = _CALLS[convention]
+        _, where, there, elsewhere = _CALLS[convention]
+        name = _call(order.kernels[0], convention)
         lines += ["", where, f"#define {name} {there}", "#else", f"#define {name} {elsewhere}".rstrip(), "#endif"]
     lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif"]
     for kernel in kernels:
-        lines += ["", *_comment(banner(kernel, order.facts(kernel), order.made_by)), *_declaration(kernel)]
+        lines += ["", *_comment(_about(kernel, order)), *_declaration(kernel)]
     lines += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif"]
     return "\n".join(lines) + "\n"
+
+
+def guard(order: Order, file: str) -> str:
+    """The macro that says that a file is there already: of the prefix and the file's name."""
+    whole = file if f"{file}_".startswith(f"{order.prefix}_") else f"{order.prefix}_{file}"
+    return f"{whole.upper()}_H"
+
+
+def _about(kernel: Kernel, order: Order) -> tuple[str, ...]:
+    more = (("usage", usage(kernel)),) if kernel.convention.name != "wiki" else ()
+    return banner(kernel, order.facts(kernel), order.made_by, *more)
+
+
+def _call(kernel: Kernel, convention: str) -> str:
+    """The macro that stands for a convention."""
+    return f"{kernel.prefix.upper()}_{_CALLS[convention][0]}"
 
 
 def _comment(lines: tuple[str, ...]) -> Iterator[str]:
@@ -62,4 +77,4 @@ def _declaration(kernel: Kernel) -> Iterator[str]:
         yield f"{prototype(kernel, call=_VECTOR_CALL)};"
         yield "#endif"
         return
-    yield f"{prototype(kernel, call=_CALLS[convention][0])};"
+    yield f"{prototype(kernel, call=_call(kernel, convention))};"

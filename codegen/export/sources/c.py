@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from setwise.codegen.export.prototypes import VECTORS, prototype
@@ -9,7 +10,6 @@ from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsic
 from setwise.codegen.export.sources.language import folded, indented
 from setwise.codegen.export.sources.source import body, unused
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.targets.table import Target
 
 HEAD = """\
 #include <stdint.h>
@@ -88,19 +88,24 @@ def function(kernel: Kernel, name: str, linkage: str = "static inline ") -> str:
     """The kernel as one function of that name."""
     lines = [*(f"(void){parameter};" for parameter in unused(kernel)), *body(kernel, _C())]
     head = f"{linkage}{prototype(kernel, name)} {{"
-    return "\n".join(folded(filter(None, (attribute(kernel.target), head, *indented(lines), "}"))))
+    return "\n".join(folded(filter(None, (attribute(kernel), head, *indented(lines), "}"))))
 
 
-def attribute(target: Target) -> str:
-    """What a function of the target says in front of it; nothing on plain x86-64."""
-    needed = feature_names(target, {"bmi1": "bmi"})
-    return f'SETWISE_TARGET("{",".join(needed)}")' if needed else ""
+def attribute(kernel: Kernel) -> str:
+    """What a function of the kernel says in front of it; nothing on plain x86-64."""
+    needed = feature_names(kernel.target, {"bmi1": "bmi"})
+    return f'{kernel.prefix.upper()}_TARGET("{",".join(needed)}")' if needed else ""
+
+
+def prefixed(text: str, prefix: str) -> str:
+    """Our own code, its functions' and macros' names beginning otherwise."""
+    return re.sub(r"\bsetwise_", f"{prefix}_", re.sub(r"\bSETWISE_", f"{prefix.upper()}_", text))
 
 
 def unit(functions: Mapping[str, Kernel]) -> str:
     """A translation unit with external functions of these names, in the platform's convention."""
     parts = [HEAD, '#if defined(__cplusplus)\nextern "C" {\n#endif']
     for name, kernel in functions.items():
-        declared = (attribute(kernel.target), f"{prototype(kernel, name)};")
+        declared = (attribute(kernel), f"{prototype(kernel, name)};")
         parts += ["\n".join(filter(None, declared)), function(kernel, name, linkage="")]
     return "\n\n".join((*parts, "#if defined(__cplusplus)\n}\n#endif", TAIL)) + "\n"

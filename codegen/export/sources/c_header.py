@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from setwise.codegen.export.banner import about
-from setwise.codegen.export.names import symbol
+from setwise.codegen.export.banner import about, head
+from setwise.codegen.export.names import bare_symbol, symbol
+from setwise.codegen.export.objects.header import guard
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.prototypes import prototype, returns
-from setwise.codegen.export.sources.c import HEAD, TAIL, function
+from setwise.codegen.export.prototypes import prototype, returns, usage
+from setwise.codegen.export.sources.c import HEAD, TAIL, function, prefixed
 from setwise.codegen.export.sources.dispatch import (
     BITS,
     LEAVES,
@@ -20,6 +21,7 @@ from setwise.codegen.export.sources.dispatch import (
     chooser,
     chosen_sets,
     constant_name,
+    documentation,
     requirement,
 )
 from setwise.codegen.export.sources.language import folded, indented
@@ -27,8 +29,6 @@ from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
-
-NAME = "setwise_inline.h"
 
 _ALIGNS = """\
 /* GCC on Windows does not align the stack as AVX needs it (its bug 54412): there such code is never chosen. */
@@ -92,26 +92,33 @@ static inline unsigned setwise_sets(void) {
 
 def files(order: Order) -> dict[str, bytes]:
     """The header's name and its bytes."""
-    return {NAME: header(order).encode("ascii")}
+    return {f"{_stem(order)}.h": header(order).encode("ascii")}
+
+
+def _stem(order: Order) -> str:
+    """The header's name without its ending: one of an object's may lie beside it."""
+    return order.name or f"{order.prefix}_inline"
 
 
 def header(order: Order) -> str:
     """The header: C11 and C++17, for GCC, Clang and MSVC; off x86-64 what needs nothing else is still there."""
-    offered = choices(order.kernels)
+    offered, prefix = choices(order.kernels), order.prefix
+    defined = guard(order, _stem(order))
     parts = [
         _introduction(order, offered),
-        "#ifndef SETWISE_INLINE_H\n#define SETWISE_INLINE_H",
-        HEAD,
+        f"#ifndef {defined}\n#define {defined}",
+        prefixed(HEAD, prefix),
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
     ]
     if offered:
-        parts += [*_sets(chosen_sets(offered), order.dispatch), *map(_choice, offered)]
-    return "\n\n".join((*parts, TAIL, "#endif")) + "\n"
+        parts += [prefixed(part, prefix) for part in _sets(chosen_sets(offered), order.dispatch)]
+        parts += map(_choice, offered)
+    return "\n\n".join((*parts, _namespace(order, offered), TAIL, "#endif")) + "\n"
 
 
 def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     lines = [
-        f"{NAME}, made by {order.made_by}",
+        *head(order, f"{_stem(order)}.h"),
         "",
         *wrap(f"C11 and C++17, header only. {boards(order.kernels)}", 116),
         OURS,
@@ -123,18 +130,19 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
-    remark = _comment(about(kernel, order.facts(kernel), *results_in_order(kernel), word="uint64_t"))
+    more = (*results_in_order(kernel), ("usage", usage(kernel)))
+    remark = _comment(about(kernel, order.facts(kernel), *more, word="uint64_t"), documents=True)
     return f"{remark}\n{function(kernel, symbol(kernel))}"
 
 
 def _guarded(kernel: Kernel, text: str) -> str:
     if kernel.target.name == "x86-64":
         return text
-    return f"#if defined(SETWISE_X86_64)\n{text}\n#endif"
+    return f"#if defined({kernel.prefix.upper()}_X86_64)\n{text}\n#endif"
 
 
-def _comment(lines: Sequence[str]) -> str:
-    return "\n".join(("/*", *(f" * {line}".rstrip() for line in lines), " */"))
+def _comment(lines: Sequence[str], *, documents: bool = False) -> str:
+    return "\n".join(("/**" if documents else "/*", *(f" * {line}".rstrip() for line in lines), " */"))
 
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
@@ -225,4 +233,14 @@ def _choice(choice: Choice) -> str:
         lines += ["#else", "(void)sets;", "#endif"]
     last = f"{'return ' if returns(plain) else ''}{symbol(plain)}({arguments});"
     body = [line if line.startswith("#") else indented([line])[0] for line in (*lines, last)]
-    return "\n".join(folded((f"static inline {prototype(plain, choice.name)} {{", *body, "}")))
+    text = "\n".join(folded((f"static inline {prototype(plain, choice.name)} {{", *body, "}")))
+    remark = _comment([*documentation(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
+    return f"{remark}\n{prefixed(text, plain.prefix)}"
+
+
+def _namespace(order: Order, offered: Sequence[Choice]) -> str:
+    """What C++ may call by a shorter name: all functions, in a namespace."""
+
+    lines = [_guarded(each, f"constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
+    lines += [f"constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
+    return "\n".join(("#if defined(__cplusplus)", f"namespace {order.prefix} {{", *lines, "}", "#endif"))

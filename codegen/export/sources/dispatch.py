@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from setwise.codegen.describe.routine import Contract
 from setwise.codegen.export.names import in_comment, symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
 from setwise.codegen.kernel import Kernel
@@ -23,10 +24,15 @@ LEAVES = (1, 7)
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A function that stands for several kernels: its name, and the kernels, the one to prefer first, x86-64 last."""
+    """A function that stands for several kernels, the one to prefer first, x86-64 last; `bare` is without a prefix."""
 
-    name: str
+    bare: str
     kernels: tuple[Kernel, ...]
+
+    @property
+    def name(self) -> str:
+        """As it is called where names have prefixes."""
+        return f"{self.kernels[-1].prefix}_{self.bare}"
 
 
 def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
@@ -39,7 +45,7 @@ def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
         if boards_a_call(kernel) == 1:
             by_name.setdefault(kernel.name, {}).setdefault(kernel.target.name, kernel)
     return tuple(
-        Choice(f"setwise_{symbol_of(name)}", tuple(by_isa[isa] for isa in reversed(TARGETS) if isa in by_isa))
+        Choice(symbol_of(name), tuple(by_isa[isa] for isa in reversed(TARGETS) if isa in by_isa))
         for name, by_isa in by_name.items()
         if "x86-64" in by_isa
     )
@@ -114,3 +120,16 @@ def documentation(choice: Choice) -> list[str]:
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
     return [*map(in_comment, (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required))]
+
+
+def usage(contract: Contract, name: str, let: str, written: str) -> str:
+    """A line that calls the function, in languages with slices that give several results at once.
+
+    `let` declares what comes back, `written` stands before a slice that is written to, and before others less `mut`.
+    """
+    if contract.elements:
+        *inputs, result = [p.name for p in contract.parameters if p.kind == "boards"]
+        read = written.replace("mut ", "")
+        return f"{name}({', '.join(f'{read}{given}' for given in inputs)}, {written}{result});"
+    given = ", ".join(p.name for p in contract.parameters if p.kind != "results")
+    return f"{let} {contract.results[0] if len(contract.results) == 1 else 'results'} = {name}({given});"

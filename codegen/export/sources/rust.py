@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from setwise.codegen.describe.routine import Parameter
-from setwise.codegen.export.names import symbol
+from setwise.codegen.export.names import bare_symbol
 from setwise.codegen.export.prototypes import VECTORS, boards_a_call, returns
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
 from setwise.codegen.export.sources.language import folded, indented
@@ -79,14 +79,14 @@ def attributes(kernel: Kernel) -> list[str]:
 
 
 def name_of(kernel: Kernel) -> str:
-    """The kernel's function: its symbol as Rust writes names, and without `setwise_`, which the module says.
+    """The kernel's function: its symbol as Rust writes names, and without its prefix, which the module says.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
     >>> name_of(lower(find("kogge-stone.attacks.noEa"), "bmi2"))
     'kogge_stone_attacks_noea_bmi2'
     """
-    return symbol(kernel).removeprefix("setwise_").lower()
+    return bare_symbol(kernel).lower()
 
 
 def signature(kernel: Kernel) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from setwise.codegen.export.banner import about
+from setwise.codegen.export.banner import about, head
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import (
     BITS,
@@ -18,6 +18,7 @@ from setwise.codegen.export.sources.dispatch import (
     constant_name,
     documentation,
     requirement,
+    usage,
 )
 from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
@@ -26,8 +27,6 @@ from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
-
-NAME = "setwise.rs"
 
 _ASK = f"""\
 /// The instruction sets that may be used here, asked once. Any number of threads may ask first: all find the same.
@@ -83,7 +82,7 @@ unsafe fn saved_state() -> u64 {{
 
 def files(order: Order) -> dict[str, bytes]:
     """The module's name and its bytes."""
-    return {NAME: module(order).encode("ascii")}
+    return {f"{order.called}.rs": module(order).encode("ascii")}
 
 
 def module(order: Order) -> str:
@@ -91,7 +90,7 @@ def module(order: Order) -> str:
     offered = choices(order.kernels)
     parts = [_introduction(order), *(_documented(kernel, order) for kernel in order.kernels)]
     if offered:
-        parts += [*_sets(chosen_sets(offered), order.dispatch), *map(_choice, offered)]
+        parts += [*_sets(chosen_sets(offered), order.dispatch), *(_choice(choice, order.called) for choice in offered)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -99,9 +98,9 @@ def _introduction(order: Order) -> str:
     newest = max((kernel.target for kernel in order.kernels), key=lambda target: target.rustc)
     how = chooser(order.dispatch, "-C target-cpu=native")
     lines = [
-        f"{NAME}, made by {order.made_by}",
+        *head(order, f"{order.called}.rs"),
         "",
-        "A module for any crate, no_std too: put it beside main.rs and write `mod setwise;`.",
+        f"A module for any crate, no_std too: put it beside main.rs and write `mod {order.called};`.",
         f"It needs rustc {newest.rustc}{f', for {newest.title}' if newest.rustc > Target.rustc else ''}.",
         boards(order.kernels),
         f"Safe functions take the best instruction set, by {how}.",
@@ -176,7 +175,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
     )
 
 
-def _choice(choice: Choice) -> str:
+def _choice(choice: Choice, module: str) -> str:
     """The safe function that takes the best kernel."""
     *better, plain = choice.kernels
     contract = plain.routine.contract
@@ -199,5 +198,7 @@ def _choice(choice: Choice) -> str:
     text = documentation(choice)
     if not arrays and len(contract.results) > 1:
         text.append(f"Gives {', '.join(contract.results)}.")
-    head = f"pub fn {choice.name.removeprefix('setwise_').lower()}({', '.join(typed)}){result(plain)} {{"
-    return "\n".join(folded((*commented(text, "///"), "#[inline]", ALLOWED, head, *indented(lines), "}")))
+    name = choice.bare.lower()
+    text.append(f"Usage: `{usage(contract, f'{module}::{name}', 'let', '&mut ')}`")
+    line = f"pub fn {name}({', '.join(typed)}){result(plain)} {{"
+    return "\n".join(folded((*commented(text, "///"), "#[inline]", ALLOWED, line, *indented(lines), "}")))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.describe.values import Value
-from setwise.codegen.export.names import symbol
+from setwise.codegen.export.names import bare_symbol
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import Language, folded, indented
 from setwise.codegen.export.sources.logic import expression
@@ -98,8 +98,8 @@ def function(kernel: Kernel) -> str:
 
 
 def name_of(kernel: Kernel) -> str:
-    """The kernel's function: its symbol without `setwise_`, which the file says."""
-    return symbol(kernel).removeprefix("setwise_")
+    """The kernel's function: its symbol without its prefix, which the file says."""
+    return bare_symbol(kernel)
 
 
 def result(kernel: Kernel) -> str:

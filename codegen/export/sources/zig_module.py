@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from setwise.codegen.export.banner import about
+from setwise.codegen.export.banner import about, head
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation, usage
 from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
 from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.export.sources.zig import HEAD, function, name_of, result
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.targets.table import Target
-
-NAME = "setwise.zig"
 
 _HAS = """\
 /// Whether code is built for a CPU with all these features.
@@ -29,13 +27,13 @@ def files(order: Order) -> dict[str, bytes]:
     """The file's name and its bytes."""
     if order.dispatch:
         raise ValueError("--dispatch is for C and Rust: Zig builds a function for one CPU, which -mcpu names")
-    return {NAME: module(order).encode("ascii")}
+    return {f"{order.called}.zig": module(order).encode("ascii")}
 
 
 def module(order: Order) -> str:
     """The file, to be imported."""
     offered = choices(order.kernels)
-    functions = {*map(name_of, order.kernels), *(choice.name.removeprefix("setwise_") for choice in offered)}
+    functions = {*map(name_of, order.kernels), *(choice.bare for choice in offered)}
     for kernel in order.kernels:
         if taken := functions & {parameter.name for parameter in kernel.routine.contract.parameters}:
             what = f"{kernel.name}: parameter '{min(taken)}' is called as a routine of the same file"
@@ -43,14 +41,14 @@ def module(order: Order) -> str:
     parts = [_introduction(order), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
     if any(len(choice.kernels) > 1 for choice in offered):
         parts.append(_HAS)
-    return "\n\n".join((*parts, *map(_choice, offered))) + "\n"
+    return "\n\n".join((*parts, *(_choice(choice, order.called) for choice in offered))) + "\n"
 
 
 def _introduction(order: Order) -> str:
     lines = [
-        f"{NAME}, made by {order.made_by}",
+        *head(order, f"{order.called}.zig"),
         "",
-        'Use it with `const setwise = @import("setwise.zig");`.',
+        f'Use it with `const {order.called} = @import("{order.called}.zig");`.',
         boards(order.kernels),
         "Functions without an instruction set in their name take what suits the CPU that is built for (-mcpu).",
         "Zig has no intrinsics: the operations are setwise's choice, the instructions your compiler's.",
@@ -63,7 +61,7 @@ def _documented(kernel: Kernel, order: Order) -> str:
     return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
-def _choice(choice: Choice) -> str:
+def _choice(choice: Choice, file: str) -> str:
     *better, plain = choice.kernels
     contract = plain.routine.contract
     arguments = [p.name for p in contract.parameters if p.kind != "results"]
@@ -79,8 +77,9 @@ def _choice(choice: Choice) -> str:
             f"if (comptime has(&.{{ {_wanted(kernel.target)} }})) return {name_of(kernel)}({', '.join(arguments)});"
         )
     lines.append(f"return {name_of(plain)}({', '.join(arguments)});")
-    head = f"pub fn {choice.name.removeprefix('setwise_')}({', '.join(typed)}) {result(plain)} {{"
-    return "\n".join(folded((*commented(documentation(choice), "///"), head, *indented(lines), "}")))
+    line = f"pub fn {choice.bare}({', '.join(typed)}) {result(plain)} {{"
+    text = [*documentation(choice), f"Usage: `{usage(plain.routine.contract, f'{file}.{choice.bare}', 'const', '')}`"]
+    return "\n".join(folded((*commented(text, "///"), line, *indented(lines), "}")))
 
 
 def _wanted(target: Target) -> str:

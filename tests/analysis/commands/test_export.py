@@ -20,9 +20,11 @@ from setwise.analysis.commands import export as commands_export
 from setwise.analysis.commands.main import main
 from setwise.analysis.exports import metadata
 from setwise.codegen.export.formats import FORMATS
+from setwise.codegen.version import version
 from tests.conftest import require_module
 
 SOUTH, UNION = "kogge-stone.attacks.sout", "sliders.union"
+SOUTH_X86_64, SOUTH_BMI2 = "kogge_stone_attacks_sout_x86_64", "kogge_stone_attacks_sout_bmi2"
 
 Capture = pytest.CaptureFixture[str]
 
@@ -61,6 +63,11 @@ def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys:
         name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()
     }
     assert "2 kernels, proved" in capsys.readouterr().out
+    for path in files.values():
+        if path.suffix not in (".o", ".obj", ".a"):
+            head = "".join(path.read_text().splitlines(keepends=True)[:8])
+            assert "SPDX-License-Identifier: MIT-0\n" in head
+            assert f"with setwise {version()}; our code of each kernel is proved for every input" in head
     assert main(["verify", str(tmp_path)]) == 0
     assert "all fine" in capsys.readouterr().out
     for path in files.values():
@@ -147,12 +154,36 @@ def test_endbr64_begins_every_function(tmp_path: Path) -> None:
 
 
 def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capture) -> None:
-    export(tmp_path, UNION, "--isa", "avx2", "--format", "att", "--endbr64")
-    text = (tmp_path / "setwise_sliders_union_avx2.s").read_text()
-    (command,) = re.findall(r"made by +setwise (.*)", text)
+    """Behind the head, which says of the file what the command cannot know."""
+    export(tmp_path, UNION, "--isa", "avx2", "--format", "att", "--endbr64", "--prefix", "mine")
+    lines = (tmp_path / "mine_sliders_union_avx2.s").read_text().splitlines(keepends=True)
+    (command,) = re.findall(r"made by +setwise (.*)", "".join(lines[4:]))
     capsys.readouterr()
     assert main(command.split()) == 0
-    assert capsys.readouterr().out == text
+    assert capsys.readouterr().out == "".join(lines[4:])
+
+
+def test_files_symbols_and_guards_are_called_as_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    """Whatever the format, nothing global is called otherwise."""
+    both = ("--prefix", "mine", "--name", "fills")
+    named = {"c": ["fills.h"], "rust": ["fills.rs"], "zig": ["fills.zig"], "lib": ["fills.h", "libfills.a"]}
+    for form, names in named.items():
+        found = export(tmp_path / form, SOUTH, "--format", form, "--isa", "bmi2", "--unproved", *both)
+        assert sorted(found["files"]) == names
+        assert {kernel["symbol"] for kernel in found["kernels"]} <= {f"mine_{SOUTH_BMI2}", f"mine_{SOUTH_X86_64}"}
+        assert not [name for name in names if b"setwise_" in (tmp_path / form / name).read_bytes().lower()]
+        assert findings(capsys, tmp_path / form, status=0) == []
+    for form in ("c", "lib"):
+        assert "#ifndef MINE_FILLS_H\n" in (tmp_path / form / "fills.h").read_text()
+    go = export(tmp_path / "go", SOUTH, "--format", "go", "--unproved", "--prefix", "mine")
+    assert sorted(go["files"]) == ["mine_amd64.go", f"mine_{SOUTH_X86_64}_amd64.s"]
+    assert "\npackage mine\n" in (tmp_path / "go" / "mine_amd64.go").read_text()
+
+
+def test_metadata_of_exports_without_names_is_as_it_was(tmp_path: Path) -> None:
+    assert list(export(tmp_path, SOUTH, "--format", "elf", "--unproved")["request"]) == [
+        *("format", "names", "isas", "abi", "lanes", "endbr64", "dispatch", "made_by")
+    ]
 
 
 # what is refused
@@ -177,6 +208,10 @@ def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capt
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "does not come for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go has no endbr64"),
         ((SOUTH,), "--format"),
+        ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' cannot begin names in C: use up to 64 letters"),
+        ((SOUTH, "--format", "c", "--prefix", "x" * 65), "cannot begin names in C"),
+        ((SOUTH, "--format", "go", "--name", "../x"), "'../x' cannot begin names"),
+        ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is a word that a language"),
         ((SOUTH, "--format", "elf", "-o", ""), "-o has no name of a directory"),
     ],
 )
@@ -417,7 +452,7 @@ def test_a_recorded_status_is_held_to(tmp_path: Path, capsys: Capture) -> None:
     tampered(tmp_path, lambda record: record["kernels"][0]["proof"].update(status="refuted"))
     assert findings(capsys, tmp_path) == [(symbol, "proof")]
     tampered(tmp_path, lambda record: record["kernels"][0].update(proof=None))
-    assert main(["verify", str(tmp_path)]) == 0
+    assert main(["verify", str(tmp_path)]) == 1  # its file says that it is proved
     assert re.search(f"{symbol} +proof +fine +recorded as not proved\n", capsys.readouterr().out)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def printed(
     folder: Path, text: str, source: str, command: list[str], features: frozenset[str] = frozenset()
 ) -> list[str]:
     """What the program prints that is compiled beside the header, with flags that let it use these features."""
-    (folder / c_header.NAME).write_text(text, encoding="ascii")
+    (folder / "setwise_inline.h").write_text(text, encoding="ascii")
     (folder / "use.c").write_text(source, encoding="ascii")
     run([*command, "use.c", "-o", "use"], folder)
     return with_features(features, folder / "use").split()
@@ -125,7 +126,7 @@ int main(int count, char **given) {
 @runs
 def test_every_bit_that_a_set_needs_is_asked_for(tmp_path: Path) -> None:
     """On a processor that has all, and on those that lack one bit each."""
-    (tmp_path / c_header.NAME).write_text(header(dispatch=True), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     (tmp_path / "fake.c").write_text(FAKE, encoding="ascii")
     run([require_tool("gcc"), "-O1", "fake.c", "-o", "fake"], tmp_path)
 
@@ -193,7 +194,7 @@ int main(void) {
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 def test_it_inlines(tmp_path: Path, compiler: str) -> None:
     """A caller that is built for AVX2 holds the kernel itself: no call, no question to CPUID, nothing on the stack."""
-    (tmp_path / c_header.NAME).write_text(header(dispatch=True, isas=SETS[:3]), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True, isas=SETS[:3]), encoding="ascii")
     source = '#include "setwise_inline.h"\nuint64_t f(uint64_t, uint64_t);\n'
     source += "uint64_t f(uint64_t q, uint64_t e) { return q | setwise_kogge_stone_attacks_queen(q, e); }\n"
     (tmp_path / "use.c").write_text(source, encoding="ascii")
@@ -206,7 +207,7 @@ def test_it_inlines(tmp_path: Path, compiler: str) -> None:
 
 def test_several_files_may_include_it(tmp_path: Path) -> None:
     """C and C++ in one program, without a name twice."""
-    (tmp_path / c_header.NAME).write_text(header(dispatch=True), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     one = '#include "setwise_inline.h"\n'
     (tmp_path / "one.c").write_text(one + "int one(void); int one(void) { return (int)setwise_sets(); }\n")
     two = 'extern "C" int one(void);\nint main() { return one() == (int)setwise_sets() ? 0 : 1; }\n'
@@ -217,8 +218,33 @@ def test_several_files_may_include_it(tmp_path: Path) -> None:
         run([str(tmp_path / "both")], tmp_path)
 
 
+TWO = """\
+#include "setwise_inline.h"
+#include "mine_inline.h"
+static_assert(mine::sliders_union_avx2 == mine_sliders_union_avx2);
+int main() {
+    const uint64_t both = setwise_kogge_stone_attacks_queen(1, ~1ULL) & mine_sliders_union(1, 1, 1);
+    return both == mine::sliders_union(1, 1, 1) && setwise_sets() == mine_sets() ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++-19", marks=pytest.mark.slow)])
+def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
+    """With names of their own; in C++ they are in a namespace besides."""
+    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
+    kernels = tuple(replace(kernel("sliders.union", isa), prefix="mine") for isa in SETS)
+    files = c_header.files(Order(kernels, facts_of, "a test", dispatch=True))
+    assert list(files) == ["mine_inline.h"]
+    (tmp_path / "mine_inline.h").write_bytes(files["mine_inline.h"])
+    (tmp_path / "two.cpp").write_text(TWO)
+    run([require_tool(compiler), "-std=c++17", *STRICT, "-O1", "two.cpp", "-o", "two"], tmp_path)
+    if runnable():
+        run([str(tmp_path / "two")], tmp_path)
+
+
 def test_elsewhere_what_needs_nothing_is_still_there(tmp_path: Path) -> None:
-    (tmp_path / c_header.NAME).write_text(header(dispatch=True), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     (tmp_path / "use.c").write_text(USE.replace("#include <stdio.h>", "int printf(const char *, ...);"))
     command = [require_tool("clang-19"), "--target=aarch64-linux-gnu", "-ffreestanding", "-fsyntax-only"]
     run([*command, "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "use.c"], tmp_path)
@@ -255,7 +281,7 @@ def test_windows_libraries_run_here(tmp_path: Path, compiler: str) -> None:
 
 
 def test_windows_programs_are_linked(tmp_path: Path) -> None:
-    (tmp_path / c_header.NAME).write_text(header(dispatch=True), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     (tmp_path / "use.c").write_text(USE)
     run([require_tool("x86_64-w64-mingw32-gcc"), "-std=c11", *STRICT, "-O2", "use.c", "-o", "use.exe"], tmp_path)
     assert (tmp_path / "use.exe").read_bytes()[:2] == b"MZ"
@@ -263,7 +289,7 @@ def test_windows_programs_are_linked(tmp_path: Path) -> None:
 
 def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Path) -> None:
     """Its bug 54412: there the mask of all sets holds none with AVX, even when it is told to use AVX-512."""
-    (tmp_path / c_header.NAME).write_text(header(dispatch=True), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     source = '#include "setwise_inline.h"\n'
     source += f'_Static_assert(SETWISE_ALL == {1 | BITS["bmi2"]}, "sets");\n'
     (tmp_path / "use.c").write_text(source)

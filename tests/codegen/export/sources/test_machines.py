@@ -152,7 +152,7 @@ AARCH64_START = "void _start(void); void _start(void) { answer(); call(94, 0, 0,
 
 def c_program(folder: Path, command: Sequence[str], platform: str = HOSTED, entry: str = MAIN) -> Path:
     """The program of the C header, made by this compiler, its flags behind it."""
-    (folder / c_header.NAME).write_text(noting(c_header.header(order()), C_HEADS, "ran |= {};"), encoding="ascii")
+    (folder / "setwise_inline.h").write_text(noting(c_header.header(order()), C_HEADS, "ran |= {};"), encoding="ascii")
     numbers = ", ".join(f"{{{', '.join(f'{word:#x}u' for word in case)}}}" for case in cases())
     source = C % {"platform": platform, "entry": entry, "number": len(cases()), "cases": numbers}
     (folder / "use.c").write_text(source, encoding="ascii")
@@ -194,7 +194,7 @@ def rust_program(folder: Path, *flags: str) -> Path:
     note = "crate::RAN.fetch_or({}, core::sync::atomic::Ordering::Relaxed);"
     text = noting(rust_module.module(order()), RUST_HEADS, note)
     assert text.count("\nfn sets() ") == 1
-    (folder / rust_module.NAME).write_text(text.replace("\nfn sets() ", "\npub fn sets() "), encoding="ascii")
+    (folder / "setwise.rs").write_text(text.replace("\nfn sets() ", "\npub fn sets() "), encoding="ascii")
     numbers = ", ".join(f"({', '.join(f'{word:#x}' for word in case)})" for case in cases())
     (folder / "use.rs").write_text(RUST % {"number": len(cases()), "cases": numbers}, encoding="ascii")
     run([require_rust(), "-Dwarnings", "--edition=2021", *flags, "use.rs", "-o", "use"], folder)

@@ -57,7 +57,7 @@ RUST_PRINTS = f"{ATTACKED} true {0x8040201008040200} [{0x1010101010101FE}, {0x80
 
 
 def rust(folder: Path, source: str, *flags: str, dispatch: bool = False) -> Path:
-    (folder / rust_module.NAME).write_text(rust_module.module(order(dispatch=dispatch)), encoding="ascii")
+    (folder / "setwise.rs").write_text(rust_module.module(order(dispatch=dispatch)), encoding="ascii")
     (folder / "use.rs").write_text(source, encoding="ascii")
     edition = () if any("--edition" in flag for flag in flags) else ("--edition=2021",)
     run([require_rust(), "-Dwarnings", *edition, *flags, "use.rs", "-o", "use"], folder)
@@ -133,7 +133,7 @@ export fn pair(rooks: u64, bishops: u64, results: *[2]u64) void {
 @pytest.mark.parametrize("cpu_name", ["x86_64", "native"])
 def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str) -> None:
     require_module("ziglang")
-    (tmp_path / zig_module.NAME).write_text(zig_module.module(order()), encoding="ascii")
+    (tmp_path / "setwise.zig").write_text(zig_module.module(order()), encoding="ascii")
     (tmp_path / "use.zig").write_text(ZIG, encoding="ascii")
     for output, kind in (("use.so", ("build-lib", "-dynamic", "-fno-compiler-rt")), ("use.o", ("build-obj",))):
         command = [sys.executable, "-m", "ziglang", *kind, "-OReleaseFast", f"-mcpu={cpu_name}", "use.zig"]
