@@ -36,6 +36,7 @@ COMMANDS = {
     "an emulated one",
     "prove": "prove machine code right for all inputs: of kernels, or of a function in an ELF file",
     "bound": "prove how few operations attacks along a line need, with certificates",
+    "shorten": "search for shorter code under the same contract: of kernels, or of a function in an ELF file",
     "bench": "time kernels on this processor, in core cycles, and beside them what compilers make of C",
     "export": "write kernels as listings, objects or source, with proofs and contracts",
     "verify": "recheck an export: its files, its figures, its proofs",

@@ -76,6 +76,25 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
     return Cases(tuple(p.name for p in parameters), tuple(columns), _expected(contract, parameters, columns))
 
 
+def few_cases(contract: Contract, number: int) -> Cases:
+    """So many cases, a quarter each extreme words, mixed densities, few pieces, one slider on an almost empty board.
+
+    What a search asks first; errors as `make_cases`.
+    """
+    parameters = [p for p in contract.parameters if p.kind != "results"]
+    maker = _Maker(contract, parameters)
+    edges = maker.edges()
+    share = -(-number // 4)
+    picked = maker.words(share) % np.uint64(max(1, len(edges[0]) if edges else 1))
+    blocks = [[column[picked] for column in edges]]
+    blocks.append([maker.draw(parameter, share) for parameter in parameters])
+    blocks += [maker.sparse(share, squares) for squares in (4, 1)]
+    # One of each kind comes after the other, so that the first few are of every kind.
+    columns = [np.stack(columns, axis=1).ravel() for columns in zip(*blocks, strict=True)]
+    columns = [np.resize(column, number) for column in maker.within_contract(columns)]
+    return Cases(tuple(p.name for p in parameters), tuple(columns), _expected(contract, parameters, columns))
+
+
 def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
     return [np.concatenate(columns) for columns in zip(*blocks, strict=True)]
 
@@ -228,6 +247,23 @@ class _Maker:
         density = (self.words(number) % np.uint64(5)).astype(int)
         drawn = np.choose(density, [raw, thin, thinner, thick, thicker])
         return self.bounded(parameter, drawn)
+
+    def sparse(self, number: int, most: int) -> list[Column]:
+        """Boards with at most so many sliders each, and few pieces besides, those that stand there among them."""
+        pieces = self.few_squares(number, most) & self.words(number)
+        drawn = {}
+        for parameter in self.of_kind(*_SLIDERS):
+            drawn[parameter.name] = self.few_squares(number, most)
+            pieces |= drawn[parameter.name]
+        for parameter in self.of_kind(*_BLOCKERS):
+            drawn[parameter.name] = ~pieces if parameter.kind == "empty" else pieces
+        return [drawn[p.name] if p.name in drawn else self.draw(p, number) for p in self.parameters]
+
+    def few_squares(self, number: int, most: int) -> Column:
+        """So many sets of at most so many squares."""
+        squares = [np.uint64(1) << self.words(number) % np.uint64(64) for _ in range(most)]
+        union: Column = np.bitwise_or.reduce(squares)
+        return union
 
     def bounded(self, parameter: Parameter, words: Column) -> Column:
         return words % np.uint64(parameter.below) if parameter.below else words

@@ -97,11 +97,12 @@ def _carried(count: Bits, width: int, carry: Flag) -> Flag | None:
 def _shl(x: Operation) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
     count = _count(x, width)
-    wide = d.shl(extend(x, a, width, width + 1), extend(x, count, width, width + 1), width + 1)
-    result = d.extract(wide, 0, width, width + 1)
+    result = d.shl(a, count, width)
     x.put(0, result)
 
     def carry() -> Bits:
+        # One bit more above: what was shifted out last is there.
+        wide = d.shl(extend(x, a, width, width + 1), extend(x, count, width, width + 1), width + 1)
         return bit(x, wide, width, width + 1)
 
     flags = result_flags(x, result, width) | {"cf": _carried(count, width, carry), "af": None}
@@ -112,13 +113,13 @@ def _shl(x: Operation) -> None:
 def _shift_right(arithmetic: bool, x: Operation) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
     count = _count(x, width)
-    # One bit more below: what was shifted out last stays there.
-    wide, wide_count = d.concat(a, 0, width, 1), extend(x, count, width, width + 1)
-    wide = (d.sar if arithmetic else d.shr)(wide, wide_count, width + 1)
-    result = d.extract(wide, 1, width, width + 1)
+    shift = d.sar if arithmetic else d.shr
+    result = shift(a, count, width)
     x.put(0, result)
 
     def carry() -> Bits:
+        # One bit more below: what was shifted out last is there.
+        wide = shift(d.concat(a, 0, width, 1), extend(x, count, width, width + 1), width + 1)
         return bit(x, wide, 0, width + 1)
 
     flags = {"cf": carry if arithmetic else _carried(count, width, carry), "af": None}

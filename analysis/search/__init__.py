@@ -1,0 +1,1 @@
+"""The search for shorter code: straight code as a program of values, edits of it, and back to bytes."""

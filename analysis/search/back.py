@@ -1,0 +1,142 @@
+"""A program back to code: codegen's passes choose order and registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.search.forms import Form, Spelling
+from setwise.analysis.search.program import Argument, Known, Program, Step
+from setwise.codegen.assemble import NotEncodable, assemble
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.operations import COMMUTATIVE
+from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.kernel import Plan
+from setwise.codegen.lower import PIPELINE
+from setwise.codegen.machine.code import Code
+from setwise.codegen.passes.schedule import scheduling
+from setwise.codegen.passes.unit import Block, Unit
+from setwise.codegen.targets.table import Row, Target
+from setwise.codegen.variants import through
+
+
+@dataclass(frozen=True)
+class _Lifted(Target):
+    """A target that has the instructions of a program besides its own."""
+
+    def rows_for(self, value: Value) -> tuple[Row, ...]:
+        """The row that the value brings along, or the target's own."""
+        return (value.attr.row,) if isinstance(value.attr, Form) else super().rows_for(value)
+
+
+def shortest(program: Program, plan: Plan) -> Code | None:
+    """The shortest code of a program in the orders that are tried; None where none finds registers."""
+    codes = []
+    for order in (lambda unit: unit, scheduling):
+        try:
+            codes.append(_code(program, plan, order))
+        except ValueError:  # out of registers, or too large a frame
+            continue
+    return min(codes, key=lambda code: len(code.items), default=None)
+
+
+def binary_of_code(code: Code) -> Binary | None:
+    """Its bytes, where an assembler has them."""
+    try:
+        assembled = assemble(code)
+    except NotEncodable:
+        return None
+    image, start = assembled.image, assembled.data_offset
+    return Binary(image[: len(assembled.text)], image[start:], start)
+
+
+def _code(program: Program, plan: Plan, order: Callable[[Unit], Unit]) -> Code:
+    target = _Lifted(**{field.name: getattr(plan.target, field.name) for field in fields(Target)})
+    writing = _Writing(program, plan, target)
+    results = tuple(writing.values())
+    block = Block(tuple(writing.items))
+    unit = Unit(plan.routine, plan.layout, plan.routine.descriptions[0], target=target, convention=plan.convention)
+    unit = order(replace(unit, graph=Graph(writing.parameters, results), block=block))
+    return through(PIPELINE.code, unit).code
+
+
+class _Writing:
+    """The values of codegen for those of a program, in its order."""
+
+    def __init__(self, program: Program, plan: Plan, target: Target) -> None:
+        self.program, self.target = program, target
+        given = plan.routine.contract.parameters
+        lanes = [p.lanes for p in program.parameters[: len(given)]]
+        self.parameters = tuple(parameter(at, count) for at, count in enumerate(lanes))
+        self.items: list[Value] = []
+        self.known: dict[int, Value] = {}
+        self._loaded: dict[Value, Value] = {}
+        self._constants: dict[tuple[tuple[int, ...], int], Value] = {}
+        places = plan.convention.places(lanes)
+        self._stack = {at: place for at, place in enumerate(places) if isinstance(place, int)}
+
+    def values(self) -> Iterator[Value]:
+        """Makes all; gives the results."""
+        written = []
+        for step in self.program.steps:
+            value = self._made(step)
+            self.items.append(value)
+            self.known[step.number] = value
+            if step.form.file is None:
+                written.append(value)
+        yield from written
+        for result in self.program.results:
+            yield self._result(result)
+
+    def _result(self, result: Argument) -> Value:
+        if isinstance(result, int):
+            return self._value(result)
+        lanes = 1 if result.file == "general" else 8
+        constant = self._constant(result, lanes)
+        return constant if lanes == 1 else self._in_register(constant)
+
+    def _made(self, step: Step) -> Value:
+        form, args = step.form, list(step.args)
+        row = form.row
+        if form.op in COMMUTATIVE and not row.tied and isinstance(args[0], Known):
+            args.reverse()
+        holes = row.holes if isinstance(row, Spelling) else ()
+        bits = {"abc".index(hole.letter): hole.bits for hole in holes if hole.letter != "d"}
+        values = []
+        last = len(args) - 1
+        either = form.op in COMMUTATIVE and not all(isinstance(arg, Known) for arg in args)
+        for at, arg in enumerate(args):
+            if isinstance(arg, int):
+                values.append(self._value(arg))
+                continue
+            lanes = bits.get(at, form.bits) // 64 if arg.file == "vector" else 1
+            constant = self._constant(arg, lanes)
+            folds = row.folds("abc"[at]) or (either and at != last and row.folds("abc"[last]))
+            values.append(constant if folds else self._in_register(constant))
+        if form.op in COMMUTATIVE and row.tied and values[0].constant is not None:
+            values.reverse()
+        return form.value(*values)
+
+    def _value(self, number: int) -> Value:
+        if number not in self.known:
+            if number in self._stack:
+                self.known[number] = Value("argument", (), self._stack[number])
+                self.items.append(self.known[number])
+            else:
+                self.known[number] = self.parameters[number]
+        return self.known[number]
+
+    def _constant(self, known: Known, lanes: int) -> Value:
+        words = known.words[:lanes]
+        if (words, lanes) not in self._constants:
+            self._constants[words, lanes] = Value("const", (), words, lanes)
+        return self._constants[words, lanes]
+
+    def _in_register(self, constant: Value) -> Value:
+        if constant not in self._loaded:
+            self._loaded[constant] = Value("load-constant", (constant,), None, constant.lanes)
+            if constant.lanes == 1:
+                self._loaded[constant] = Value("load-constant", (), constant.attr, 1)
+            self.items.append(self._loaded[constant])
+        return self._loaded[constant]

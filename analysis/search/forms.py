@@ -1,0 +1,278 @@
+"""What one instruction is apart from its registers: how it is written, and what it makes of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache
+from typing import Literal
+
+from setwise.analysis.code.decode import Decoded, decode
+from setwise.analysis.semantics.domains import Bits, Domain
+from setwise.analysis.semantics.table import SemanticsError, State, execute
+from setwise.codegen.assemble import NotEncodable, assemble
+from setwise.codegen.describe.values import Value
+from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Operand, Register, RegisterFile
+from setwise.codegen.targets.operands import CL, Word
+from setwise.codegen.targets.table import Row
+
+Letter = Literal["d", "a", "b", "c"]
+Lanes = tuple[Bits, ...]
+"""What a register holds: one word of 64 bits, of a vector register eight, the lowest first."""
+
+_RESULT = {"general": Register("general", 0, 64), "vector": Register("vector", 0, 512), "mask": Register("mask", 1, 64)}
+_ARGUMENTS = {
+    "general": [Register("general", number, 64) for number in (6, 7, 8)],
+    "vector": [Register("vector", number, 512) for number in (1, 2, 3)],
+    "mask": [Register("mask", number, 64) for number in (2, 3, 4)],
+}
+_FOLDED = "constant"
+
+
+class SearchError(ValueError):
+    """Code that there is no search for; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A register that is left open: d, the result's, or that of argument a, b or c; so many bits of it are seen."""
+
+    letter: Letter
+    file: RegisterFile
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A memory operand, or what lea adds up, whose registers are left open."""
+
+    bits: int
+    base: Hole | None
+    index: Hole | None
+    scale: int
+    displacement: int
+
+
+Written = Hole | Address | int | Register
+
+
+@dataclass(frozen=True)
+class Spelling(Row):
+    """A row that one instruction of somebody's code is an example of."""
+
+    parts: tuple[Written, ...] = ()
+    over: bool = False
+    """Whether it writes over argument a, which is then no part."""
+    foldable: str = ""
+    """The argument that may lie in memory where it is a constant, ..."""
+    lanes_alike: bool = False
+    """... perhaps one number for all lanes."""
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """What makes each operand."""
+        return tuple(self._word(part) for part in self.parts)
+
+    @cached_property
+    def spelt(self) -> frozenset[str]:
+        """cl, where a shift takes its count from there."""
+        return frozenset({"cl"} if CL in self.parts else ())
+
+    @cached_property
+    def tied(self) -> bool:
+        """Whether the instruction writes its result over argument a."""
+        return self.over
+
+    @cached_property
+    def holes(self) -> tuple[Hole, ...]:
+        """All registers that are left open, in order."""
+        inside = [(p.base, p.index) if isinstance(p, Address) else (p,) for p in self.parts]
+        return tuple(hole for group in inside for hole in group if isinstance(hole, Hole))
+
+    def _word(self, part: Written) -> Word:
+        if isinstance(part, Hole):
+            folds = part.letter if part.letter == self.foldable else ""
+            return Word(partial_hole(part), part.letter == "a", folds, bool(folds) and not self.lanes_alike)
+        if isinstance(part, Address):
+            return Word(_addressed(part), source=True)
+        return Word(lambda *_: part)
+
+
+def partial_hole(hole: Hole) -> Callable[[Value, Register, Sequence[Operand]], Operand]:
+    """What fills a hole."""
+
+    def make(_: Value, result: Register, args: Sequence[Operand]) -> Operand:
+        operand = result if hole.letter == "d" else args["abc".index(hole.letter)]
+        return operand.at(hole.bits) if isinstance(operand, Register) and operand.file != "mask" else operand
+
+    return make
+
+
+def _addressed(address: Address) -> Callable[[Value, Register, Sequence[Operand]], Operand]:
+    def make(value: Value, result: Register, args: Sequence[Operand]) -> Operand:
+        def register(hole: Hole | None) -> Register | None:
+            filled = partial_hole(hole)(value, result, args) if hole else None
+            if filled is not None and not isinstance(filled, Register):
+                raise TypeError(f"{filled} must be a register here")
+            return filled
+
+        base, index = register(address.base), register(address.index)
+        return Memory(address.bits, base, index, address.scale, address.displacement)
+
+    return make
+
+
+@dataclass(frozen=True)
+class Form:
+    """An instruction without its registers: a row, and the operation with the number that it makes of its arguments.
+
+    `files` are those of the arguments; `bits` is how wide the result is, `file` where it lies, None where the
+    instruction only writes memory.
+    """
+
+    row: Row = field(repr=False)
+    op: str
+    number: int | None
+    """A truth table, where the target's own row has one."""
+    files: tuple[RegisterFile, ...]
+    file: RegisterFile | None
+    bits: int
+    shown: str = field(compare=False)
+
+    @property
+    def offset(self) -> int:
+        """Where behind its pointer it writes."""
+        assert isinstance(self.row, Spelling)
+        return next(part.displacement for part in self.row.parts if isinstance(part, Address))
+
+    @property
+    def lanes(self) -> int:
+        """Words of 64 bits that the result has."""
+        return self.bits // 64 if self.file == "vector" else 1
+
+    def value(self, *args: Value) -> Value:
+        """The operation on values of codegen, for its passes."""
+        lanes = self.lanes if self.file is not None else 1
+        return Value(self.op, args, self if isinstance(self.row, Spelling) else self.number, lanes)
+
+    @property
+    def example(self) -> tuple[Decoded, tuple[Register, ...], Register | None]:
+        """The instruction decoded with registers of its own: those of the arguments, and that of the result."""
+        return _example(self)
+
+    def instruction(self, arguments: Sequence[Register], result: Register) -> Instruction:
+        """The instruction with these registers."""
+        lanes = {"general": 1, "mask": 1, "vector": max(2, self.lanes)}
+        value = self.value(*(Value("param", lanes=lanes[file]) for file in self.files))
+        return Instruction(self.row.mnemonic, tuple(word.make(value, result, arguments) for word in self.row.words))
+
+    def result(self, domain: Domain, args: Sequence[Lanes]) -> Lanes:
+        """What it makes of its arguments."""
+        decoded, places, result = self.example
+        memory = _Stores(domain)
+        state = State(domain, memory)
+        if result is not None:
+            _put(state, result, (0,) * 8 if result.file == "vector" else (0,))
+        for place, lanes in zip(places, args, strict=True):
+            _put(state, place, lanes)
+        try:
+            execute(decoded, state)
+        except TypeError as error:
+            raise SearchError(f"no search can try '{decoded.text()}': {error}") from None
+        if result is None:
+            return tuple(memory.stored[at] for at in sorted(memory.stored))
+        if result.file == "vector":
+            return state.vectors[_full(result)]
+        return (state.registers[_full(result)],)
+
+
+@lru_cache(1 << 14)
+def _example(form: Form) -> tuple[Decoded, tuple[Register, ...], Register | None]:
+    taken = {file: iter(registers) for file, registers in _ARGUMENTS.items()}
+    arguments = [next(taken[file]) for file in form.files]
+    result = _RESULT[form.file] if form.file else _RESULT["general"]
+    if form.row.tied and form.file:
+        arguments[0] = result
+    if "cl" in form.row.spelt:
+        arguments[1] = Register("general", 1, 64)
+    instruction = form.instruction(arguments, result)
+    (decoded, *_) = decode(assemble(Code(_FOLDED, (instruction,))).text)
+    return decoded, tuple(arguments), result if form.file else None
+
+
+def _full(register: Register) -> str:
+    return register.at(512).name if register.file == "vector" else register.at(64).name
+
+
+def _put(state: State, register: Register, lanes: Lanes) -> None:
+    if register.file == "vector":
+        state.vectors[_full(register)] = tuple(lanes)
+    else:
+        (state.registers[_full(register)],) = lanes
+
+
+class _Stores:
+    """Memory of which only what is written is known, word by word."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.stored: dict[int, Bits] = {}
+
+    def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
+        raise SemanticsError("reads memory")
+
+    def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
+        if not isinstance(address, int) or bits != 64 or wanted != 1:
+            raise SemanticsError("writes what is not a whole word")
+        self.stored[address] = value
+
+
+def folding(form: Form) -> Form:
+    """The same form, where the last argument may be a constant in memory if an assembler knows it so."""
+    row = form.row
+    if not isinstance(row, Spelling):
+        return form
+    for part in reversed(row.parts):
+        if not isinstance(part, Hole) or part.letter == "d" or (part.file, part.bits) in _NARROW:
+            continue
+        for alike in (True, False) if part.file == "vector" else (False,):
+            memory = Memory(64 if alike else part.bits, symbol=_FOLDED, broadcast=alike)
+            parts = tuple(memory if other is part else _register(other) for other in row.parts)
+            if _encodable(row.mnemonic, parts):
+                folding_row = replace(row, foldable=part.letter, lanes_alike=alike)
+                return replace(form, row=folding_row)
+    return form
+
+
+_NARROW = {("general", 8), ("general", 32), ("mask", 64)}
+
+
+def _register(part: Written) -> Operand:
+    """A part with some register in each hole, all of them different."""
+    if isinstance(part, Address):
+        return Memory(part.bits, _of(part.base), _of(part.index), part.scale, part.displacement)
+    return _of(part) or 0 if isinstance(part, Hole) else part
+
+
+def _of(hole: Hole | None) -> Register | None:
+    return Register(hole.file, "dabc".index(hole.letter), hole.bits) if hole else None
+
+
+@cache
+def _encodable(mnemonic: str, operands: tuple[Operand, ...]) -> bool:
+    code = Code(_FOLDED, (Instruction(mnemonic, operands),), (Datum(_FOLDED, (0,) * 8, 8, 64),))
+    try:
+        assemble(code)
+    except NotEncodable:
+        return False
+    return True
+
+
+def overwrites(mnemonic: str, parts: tuple[Written, ...]) -> bool:
+    """Whether an instruction reads its first operand, too."""
+    if CL in parts:
+        return True
+    operands = tuple(_register(part) for part in parts)
+    (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)
+    first = operands[0]
+    return isinstance(first, Register) and _full(first) in decoded.reads

@@ -1,0 +1,69 @@
+"""The levels of the search: what may stand for a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from setwise.analysis.search.forms import Lanes
+from setwise.analysis.search.program import Argument, Known, Program, Step
+from setwise.analysis.search.trials import Trials
+
+ALL = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What may stand for a value: another, or one that new steps make; its words on the few samples, and it in text."""
+
+    argument: Argument
+    lanes: Lanes
+    said: str
+    steps: tuple[Step, ...] = ()
+
+
+Level = Callable[[Trials, Step], Iterator[Candidate]]
+
+
+def others(trials: Trials, step: Step) -> Iterator[Candidate]:
+    """Level a: each other value that does not depend on this one, each constant of the code, zero and all ones."""
+    program = trials.program
+    for number in values_beside(trials, step):
+        if program.files[number] == step.form.file:
+            yield Candidate(number, trials.lanes(number), said_of(program, number))
+    for known in constants(program, step):
+        yield Candidate(known, known.words, said_of(program, known))
+
+
+def values_beside(trials: Trials, step: Step) -> list[int]:
+    """The routine's arguments and the values of other steps that do not depend on this one."""
+    below = trials.program.below(step.number)
+    given = [at for at, argument in enumerate(trials.task.arguments) if argument.kind != "results"]
+    made = [other.number for other in trials.program.steps if other.form.file]
+    return [number for number in (*given, *made) if number not in below]
+
+
+def constants(program: Program, step: Step) -> list[Known]:
+    """The constants that a result of this step may be."""
+    if step.form.file == "mask":
+        return []
+    lanes = 8 if step.form.file == "vector" else 1
+    own = [known for known in program.constants if len(known.words) == lanes]
+    ones = (ALL,) * step.form.lanes + (0,) * (lanes - step.form.lanes)
+    return list(dict.fromkeys([Known((0,) * lanes), Known(ones), *own]))
+
+
+def said_of(program: Program, argument: Argument) -> str:
+    """An argument in words."""
+    if isinstance(argument, Known):
+        words = dict.fromkeys(argument.words)
+        return "the constant " + ", ".join(f"{word:#x}" for word in words)
+    for step in program.steps:
+        if step.number == argument:
+            return f"the result of {step.said}"
+    return f"argument {argument + 1}"
+
+
+LEVELS: Mapping[str, Level] = MappingProxyType({"a": others})
+"""By their letters."""

@@ -1,0 +1,405 @@
+"""Bytes to a program: registers, moves and the stack vanish, what memory says at all times is a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Reg, decode, signed
+from setwise.analysis.proof.image import Image
+from setwise.analysis.run.task import Task
+from setwise.analysis.search.forms import (
+    Address,
+    Form,
+    Hole,
+    Letter,
+    SearchError,
+    Spelling,
+    Written,
+    folding,
+    overwrites,
+)
+from setwise.analysis.search.program import Argument, Known, Parameter, Program, Step
+from setwise.analysis.semantics.samples import Samples
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS
+from setwise.analysis.semantics.table import SemanticsError
+from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.targets.operands import CL
+from setwise.codegen.targets.table import Row, Target
+
+_NAMES = {
+    "pand": "and",
+    "vpand": "and",
+    "vpandd": "and",
+    "vpandq": "and",
+    "por": "or",
+    "vpor": "or",
+    "vpord": "or",
+    "vporq": "or",
+    "pxor": "xor",
+    "vpxor": "xor",
+    "vpxord": "xor",
+    "vpxorq": "xor",
+    "paddq": "add",
+    "vpaddq": "add",
+    "paddb": "add",
+    "vpaddb": "add",
+    **{name: name for name in ("and", "or", "xor", "add")},
+}
+"""Instructions whose arguments commute, by the operations of codegen that commute."""
+
+_MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movups", "movapd", "movupd", "kmovq"}) | {
+    f"vmov{name}"
+    for name in ("dqa", "dqa32", "dqa64", "dqu", "dqu8", "dqu16", "dqu32", "dqu64", "aps", "ups", "apd", "upd")
+}
+_IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
+_CONSTANT = 8  # samples that show whether a result is the same whatever the arguments are
+
+
+class JumpError(SearchError):
+    """Code that is not straight."""
+
+
+@dataclass
+class _Lifting:
+    image: Image
+    task: Task
+    target: Target
+    at: dict[str, Argument] = field(default_factory=dict)
+    """What each register holds, by its full name."""
+    slots: dict[int, Argument] = field(default_factory=dict)
+    """What lies on the stack, by the distance from rsp at entry."""
+    bits: dict[int, int] = field(default_factory=dict)
+    """How wide each value is: zeros above, or what nobody may ask."""
+    depth: int = 0
+    """How far below rsp at entry it is now."""
+    parameters: list[Parameter] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    given: int = 0
+    """How many parameters are the routine's; the others are what it must bring back, or may not ask."""
+
+    def begin(self) -> None:
+        for argument in self.task.arguments:
+            place = argument.place
+            file: RegisterFile = "vector" if place.file == "vector" else "general"
+            number = self._enter(file, place.register, place.lanes)
+            if place.file == "stack":
+                self.slots[place.offset] = number
+        self.given = len(self.parameters)
+        for name in (*GENERAL, *MASKS, *VECTORS):
+            if name not in self.at:
+                found: RegisterFile = "vector" if name in VECTORS else "mask" if name in MASKS else "general"
+                self._enter(found, name, 8 if found == "vector" else 1)
+
+    def _enter(self, file: RegisterFile, register: str, lanes: int) -> int:
+        number = len(self.parameters)
+        self.parameters.append(Parameter(number, file, lanes))
+        self.bits[number] = 512 if file == "vector" else 64
+        if register:
+            self.at[register] = number
+        return number
+
+    def lift(self, instruction: Decoded) -> None:
+        name, operands = instruction.mnemonic, instruction.operands
+        if name in _IDLE:
+            return
+        if name in ("push", "pop") or "rsp" in instruction.writes:
+            self._stack(instruction)
+        elif name == "xchg" and all(isinstance(o, Reg) and o.bits == 64 for o in operands):
+            first, second = (o.full for o in operands if isinstance(o, Reg))
+            self.at[first], self.at[second] = self.at[second], self.at[first]
+        elif not self._moved(instruction):
+            self._operation(instruction)
+
+    def refusal(self, instruction: Decoded, why: str) -> SearchError:
+        return SearchError(f"'{instruction.text()}' at offset {instruction.offset:#x}: {why}")
+
+    # ---- the stack
+
+    def _stack(self, instruction: Decoded) -> None:
+        name, operands = instruction.mnemonic, instruction.operands
+        first = operands[0]
+        if name == "push" and isinstance(first, Reg) and first.bits == 64:
+            self.depth += 8
+            self.slots[-self.depth] = self.at[first.full]
+        elif name == "pop" and isinstance(first, Reg) and first.bits == 64 and -self.depth in self.slots:
+            self.at[first.full] = self.slots[-self.depth]
+            self.depth -= 8
+        elif name in ("add", "sub") and isinstance(operands[-1], Imm) and first == _RSP:
+            by = operands[-1].value
+            signed = by - (1 << 64) if by >> 63 else by
+            self.depth += signed if name == "sub" else -signed
+        else:
+            raise self.refusal(instruction, "what it does to the stack is not followed")
+
+    def _slot(self, memory: Mem) -> int | None:
+        """Where on the stack that is, from rsp at entry."""
+        if memory.base != _RSP or memory.index is not None or memory.segment:
+            return None
+        return memory.displacement - self.depth
+
+    # ---- moves
+
+    def _moved(self, instruction: Decoded) -> bool:
+        """Whether it is a move, and is done."""
+        if instruction.mnemonic not in _MOVES or instruction.mask is not None or len(instruction.operands) != 2:
+            return False
+        to, source = instruction.operands
+        if isinstance(to, Mem):
+            slot = self._slot(to)
+            if slot is None:
+                return False
+            if not isinstance(source, Reg):
+                raise self.refusal(instruction, "what it does to the stack is not followed")
+            value = self.at[source.full]
+            cut = source.bits != to.bits or (isinstance(value, int) and self.bits[value] > to.bits)
+            if cut and not (source.file == "vector" and self._junk(value)):
+                raise self.refusal(instruction, "a part of a register is stored")
+            self.slots[slot] = value
+            return True
+        if not isinstance(to, Reg):
+            return False
+        if isinstance(source, Mem):
+            slot = self._slot(source)
+            if slot is None or slot not in self.slots:
+                return False
+            value = self.slots[slot]
+            if _file_of(value, self.files) != to.file or source.bits != to.bits:
+                return False
+            self.at[to.full] = value
+            return True
+        if not isinstance(source, Reg) or source.file != to.file or to.bits < 64:
+            return False
+        value = self.at[source.full]
+        whole = to.bits == source.bits == 64 if to.file != "vector" else instruction.mnemonic not in ("movq", "vmovq")
+        if not whole or (to.file == "vector" and isinstance(value, int) and self.bits[value] > to.bits):
+            return False
+        self.at[to.full] = value
+        return True
+
+    def _junk(self, value: Argument) -> bool:
+        """Whether it is what a register holds at entry that the routine was not given."""
+        return isinstance(value, int) and self.given <= value < len(self.parameters)
+
+    @property
+    def files(self) -> dict[int, RegisterFile]:
+        made = {step.number: step.form.file for step in self.steps if step.form.file}
+        return {parameter.number: parameter.file for parameter in self.parameters} | made
+
+    # ---- operations
+
+    def _operation(self, instruction: Decoded) -> None:
+        if instruction.flags_read:
+            raise self.refusal(instruction, "code that reads flags is not searched")
+        if instruction.mask is not None:
+            raise self.refusal(instruction, "code with write masks is not searched")
+        if not instruction.writes and not instruction.stores:
+            return  # a comparison: whoever reads its flags is refused
+        first = instruction.operands[0] if instruction.operands else None
+        if isinstance(first, Mem):
+            self._write(instruction, first)
+            return
+        if not isinstance(first, Reg) or instruction.writes != {first.full}:
+            raise self.refusal(instruction, "an instruction with several results is not searched")
+        if first.file == "general" and first.bits < 32:
+            raise self.refusal(instruction, "code that writes a part of a register is not searched")
+        reading = _Reading(self, instruction)
+        result = Hole("d", _file(first), first.bits)
+        parts = (result, *(reading.part(operand) for operand in instruction.operands[1:]))
+        over = overwrites(instruction.mnemonic, parts)
+        if over:
+            parts = tuple(_after_first(part) for part in parts)
+            reading.args.insert(0, self.at[first.full])
+        if len(reading.args) > 3:
+            raise self.refusal(instruction, "an instruction of more than three arguments is not searched")
+        files = tuple(_file_of(arg, self.files) for arg in reading.args)
+        name = instruction.mnemonic
+        op = "test-bytes" if first.file == "mask" else _NAMES.get(name, "lifted") if first.bits != 32 else "lifted"
+        if op in ("and", "or", "xor", "add") and len(reading.args) != 2:
+            op = "lifted"
+        shown = instruction.mnemonic
+        row: Row = Spelling(op, name, "", file=_file(first), parts=parts, over=over)
+        form = folding(Form(row, op, None, files, _file(first), first.bits, shown))
+        if name == "vpternlogq" and self.target.has("ternary", 2) and isinstance(parts[-1], int):
+            (own,) = (row for row in self.target.rows if row.op == "ternary")
+            form = Form(own, "ternary", parts[-1], files, "vector", first.bits, shown)
+        known = self._known(form, reading.args, instruction)
+        if known is not None:
+            self.at[first.full] = known
+            return
+        number = self._number()
+        self.steps.append(Step(number, form, tuple(reading.args), _said(instruction)))
+        self.bits[number] = first.bits
+        self.at[first.full] = number
+
+    def _known(self, form: Form, args: list[Argument], instruction: Decoded) -> Known | None:
+        """The result, where it is the same whatever the arguments are."""
+        domain = Samples(_CONSTANT)
+        given = []
+        for place, arg in enumerate(args):
+            lanes = 8 if _file_of(arg, self.files) == "vector" else 1
+            words = [domain.of(_arbitrary(place, lane, at) for at in range(_CONSTANT)) for lane in range(lanes)]
+            given.append(arg.words if isinstance(arg, Known) else words)
+        # One register twice is one value twice.
+        given = [given[args.index(arg)] for arg in args]
+        try:
+            result = form.result(domain, [tuple(lanes) for lanes in given])
+        except SemanticsError as error:
+            raise self.refusal(instruction, str(error)) from None
+        return Known(tuple(result)) if all(isinstance(lane, int) for lane in result) else None
+
+    def _write(self, instruction: Decoded, memory: Mem) -> None:
+        if self._slot(memory) is not None or memory.base is None or memory.index is not None or memory.bits % 64:
+            raise self.refusal(instruction, "what it writes is not followed")
+        pointer, source = self.at[memory.base.full], instruction.operands[1]
+        if not isinstance(pointer, int) or pointer >= self.given or self.task.arguments[pointer].kind != "results":
+            raise self.refusal(instruction, "what it writes is not followed")
+        if not isinstance(source, Reg) or instruction.mnemonic not in _MOVES | {"vmovlps", "movlps"}:
+            raise self.refusal(instruction, "what it writes is not followed")
+        value = self.at[source.full]
+        parts = (
+            Address(memory.bits, Hole("a", "general", 64), None, 1, memory.displacement),
+            Hole("b", _file(source), source.bits),
+        )
+        row = Spelling("put", instruction.mnemonic, "", file=_file(source), parts=parts)
+        form = Form(row, "put", None, ("general", _file(source)), None, memory.bits, instruction.mnemonic)
+        self.steps.append(Step(self._number(), form, (pointer, value), _said(instruction)))
+
+    def _number(self) -> int:
+        return len(self.parameters) + len(self.steps)
+
+    def end(self) -> Program:
+        for name in self.task.saved:
+            if self.at[name] != self._entry(name):
+                raise SearchError(f"{name} does not come back as it was")
+        results = [self.at[r.place.register] for r in self.task.results if r.place.file in ("general", "vector")]
+        return Program(tuple(self.parameters), tuple(self.steps), tuple(results)).needed()
+
+    def _entry(self, name: str) -> Argument:
+        fresh = _Lifting(self.image, self.task, self.target)
+        fresh.begin()
+        return fresh.at[name]
+
+
+@dataclass
+class _Reading:
+    """The arguments of one instruction, as its operands name them."""
+
+    lifting: _Lifting
+    instruction: Decoded
+    args: list[Argument] = field(default_factory=list)
+
+    def take(self, value: Argument) -> Letter:
+        self.args.append(value)
+        return _LETTERS[min(len(self.args), 3) - 1]
+
+    def hole(self, register: Reg) -> Hole:
+        if register.file == "other" or register.low or register.bits == 16 or register.full == "rsp":
+            raise self.lifting.refusal(self.instruction, f"{register.name} is not followed")
+        letter = self.take(self.lifting.at[register.full])
+        return Hole(letter, _file(register), register.bits)
+
+    def part(self, operand: Reg | Imm | Mem) -> Written:
+        if isinstance(operand, Reg):
+            if operand.name == "cl" and len(self.args) == 1 and self.instruction.mnemonic in _BY_CL:
+                self.take(self.lifting.at["rcx"])
+                return CL
+            return self.hole(operand)
+        if isinstance(operand, Imm):
+            return operand.value - (1 << 64) if operand.value >> 63 else operand.value
+        if self.instruction.mnemonic == "lea":
+            base = self.hole(operand.base) if operand.base else None
+            index = self.hole(operand.index) if operand.index else None
+            if operand.target is not None:
+                raise self.lifting.refusal(self.instruction, "an address of data is not followed")
+            return Address(operand.bits, base, index, operand.scale, operand.displacement)
+        return self._memory(operand)
+
+    def _memory(self, memory: Mem) -> Hole:
+        """What lies there, as if it were in a register."""
+        slot = self.lifting._slot(memory)
+        first = self.instruction.operands[0]
+        vectors = any(isinstance(o, Reg) and o.file == "vector" for o in self.instruction.operands)
+        file: RegisterFile = "vector" if vectors and "pinsr" not in self.instruction.mnemonic else "general"
+        if slot is not None and slot in self.lifting.slots and not memory.broadcast:
+            value = self.lifting.slots[slot]
+            if _file_of(value, self.lifting.files) == file and (file == "vector" or memory.bits == 64):
+                return Hole(self.take(value), file, memory.bits)
+        words = self._constant(memory)
+        if words is None:
+            raise self.lifting.refusal(self.instruction, "what it reads from memory is not followed")
+        if file == "vector":
+            wide = max(128, memory.bits)
+            if memory.broadcast and isinstance(first, Reg):
+                wide = max(o.bits for o in self.instruction.operands if isinstance(o, Reg))
+            lanes = words * (wide // 64) if memory.broadcast else words
+            known = Known((*lanes[:8], *(0,) * (8 - len(lanes))))
+            return Hole(self.take(known), "vector", wide)
+        if file != "general" or memory.bits not in (32, 64):
+            raise self.lifting.refusal(self.instruction, "what it reads from memory is not followed")
+        return Hole(self.take(Known(words)), "general", memory.bits)
+
+    def _constant(self, memory: Mem) -> tuple[int, ...] | None:
+        """The words of read-only data that the operand names; None where nobody knows them."""
+        if memory.target is None or memory.bits not in (32, 64, 128, 256, 512):
+            return None
+        image = self.lifting.image
+        place = image.targets.get(self.instruction.offset, image.place(memory.target))
+        low = signed(place.offset)
+        area = image.area(place.base, low, low + memory.bits // 8)
+        if area is None or low < area.low or low + memory.bits // 8 > area.high:
+            return None
+        step = min(8, memory.bits // 8)
+        words = [image.read(place.base, area, low + at, step) for at in range(0, memory.bits // 8, step)]
+        known = tuple(word for word in words if isinstance(word, int))
+        return known if len(known) == len(words) else None
+
+
+_RSP = Reg("rsp", 64, "general", "rsp")
+_LETTERS: tuple[Letter, ...] = ("a", "b", "c")
+_BY_CL = frozenset({"shl", "shr", "sar", "rol", "ror"})
+
+
+def _file(register: Reg) -> RegisterFile:
+    if register.file == "other":
+        raise SearchError(f"{register.name} is not followed")
+    return register.file
+
+
+def _file_of(arg: Argument, files: dict[int, RegisterFile]) -> RegisterFile:
+    return arg.file if isinstance(arg, Known) else files[arg]
+
+
+def _after_first(part: Written) -> Written:
+    """A part of an instruction that has one more argument before its others."""
+    if isinstance(part, Address):
+        base, index = (hole and replace(hole, letter=_NEXT[hole.letter]) for hole in (part.base, part.index))
+        return replace(part, base=base, index=index)
+    return replace(part, letter=_NEXT[part.letter]) if isinstance(part, Hole) else part
+
+
+_NEXT: Mapping[str, Letter] = MappingProxyType({"d": "d", "a": "b", "b": "c", "c": "c"})
+
+
+def _said(instruction: Decoded) -> str:
+    return f"'{instruction.text()}' at offset {instruction.offset:#x}"
+
+
+def _arbitrary(place: int, lane: int, sample: int) -> int:
+    return (0x9E37_79B9_7F4A_7C15 * (1 + place * 64 + lane * 8 + sample)) % (1 << 64)
+
+
+def lift(binary: Binary, task: Task, target: Target) -> Program:
+    """The program that straight code is; SearchError in one line for what is not followed."""
+    instructions = decode(binary.text)
+    if not instructions or instructions[-1].flow != "return":
+        raise SearchError("code that does not end in its one ret is not searched")
+    for instruction in instructions[:-1]:
+        if instruction.flow != "next":
+            raise JumpError(f"{_said(instruction)}: in code with jumps or calls only level a is searched")
+    lifting = _Lifting(Image(binary), task, target)
+    lifting.begin()
+    for instruction in instructions[:-1]:
+        lifting.lift(instruction)
+    return lifting.end()

@@ -1,0 +1,130 @@
+"""Straight code as a program of values, and what it gives on samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from setwise.analysis.search.forms import Form, Lanes
+from setwise.analysis.semantics.samples import Samples
+from setwise.codegen.machine.code import RegisterFile
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A constant: the words that a register would hold, one, or eight of a vector register."""
+
+    words: tuple[int, ...]
+
+    @property
+    def file(self) -> RegisterFile:
+        """The registers that may hold it."""
+        return "vector" if len(self.words) > 1 else "general"
+
+
+Argument = int | Known
+"""A value by its number, or a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value at entry: in a register of that file, so many words of it the caller's."""
+
+    number: int
+    file: RegisterFile
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An instruction of a program: the number of the value that it gives, and its arguments; where it stood, in words.
+
+    One that only writes memory has a number, too, which nobody reads.
+    """
+
+    number: int
+    form: Form
+    args: tuple[Argument, ...]
+    said: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """Parameters, then steps in order, each of which reads only what is before it; `results` leave in registers."""
+
+    parameters: tuple[Parameter, ...]
+    steps: tuple[Step, ...]
+    results: tuple[Argument, ...]
+
+    @cached_property
+    def files(self) -> Mapping[int, RegisterFile]:
+        """Where each value lies; those that are only written to memory lie nowhere."""
+        made = {step.number: step.form.file for step in self.steps if step.form.file}
+        return {parameter.number: parameter.file for parameter in self.parameters} | made
+
+    @cached_property
+    def constants(self) -> tuple[Known, ...]:
+        """All constants that steps read."""
+        found = (arg for step in self.steps for arg in step.args if isinstance(arg, Known))
+        return tuple(dict.fromkeys(found))
+
+    def below(self, number: int) -> frozenset[int]:
+        """The value, and all that depends on it."""
+        below = {number}
+        for step in self.steps:
+            if not below.isdisjoint(step.args):
+                below.add(step.number)
+        return frozenset(below)
+
+    def with_instead(self, number: int, other: Argument, new: Sequence[Step] = ()) -> Program:
+        """The program in which `other` stands for a value, without what nobody reads then.
+
+        New steps may come with it; they read what does not depend on the value.
+        """
+        steps = [
+            replace(step, args=tuple(other if arg == number else arg for arg in step.args))
+            for step in self.steps
+            if step.number != number
+        ]
+        results = tuple(other if result == number else result for result in self.results)
+        return Program(self.parameters, _sorted(self.parameters, [*new, *steps]), results).needed()
+
+    def needed(self) -> Program:
+        """The program without the steps whose values nobody reads."""
+        read = {result for result in self.results if isinstance(result, int)}
+        kept = []
+        for step in reversed(self.steps):
+            if step.number in read or step.form.file is None:
+                read.update(arg for arg in step.args if isinstance(arg, int))
+                kept.append(step)
+        return replace(self, steps=tuple(reversed(kept)))
+
+    def values(self, domain: Samples, given: Sequence[Lanes]) -> dict[int, Lanes]:
+        """All values for those of the parameters; under the numbers of writing steps what they write."""
+        known: dict[int, Lanes] = {p.number: lanes for p, lanes in zip(self.parameters, given, strict=True)}
+        for step in self.steps:
+            known[step.number] = step.form.result(domain, [lanes_of(arg, known) for arg in step.args])
+        return known
+
+    def outcomes(self, known: Mapping[int, Lanes]) -> list[Lanes]:
+        """What the program leaves where: results in registers, then what each step writes."""
+        written = [known[step.number] for step in self.steps if step.form.file is None]
+        return [*(lanes_of(result, known) for result in self.results), *written]
+
+
+def lanes_of(arg: Argument, known: Mapping[int, Lanes]) -> Lanes:
+    """What an argument is."""
+    return arg.words if isinstance(arg, Known) else known[arg]
+
+
+def _sorted(parameters: Iterable[Parameter], steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps in an order in which each reads what is before it, as near to this one as can be."""
+    made = {parameter.number for parameter in parameters}
+    waiting, ordered = list(steps), []
+    while waiting:
+        ready = next(at for at, step in enumerate(waiting) if all(a in made or isinstance(a, Known) for a in step.args))
+        step = waiting.pop(ready)
+        made.add(step.number)
+        ordered.append(step)
+    return tuple(ordered)

@@ -1,0 +1,158 @@
+"""The search for shorter code: candidates are tried on samples, put back into registers, and proved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from setwise.analysis.code.decode import Binary, Decoded, decode
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.search.back import binary_of_code, shortest
+from setwise.analysis.search.levels import LEVELS
+from setwise.analysis.search.lift import JumpError, lift
+from setwise.analysis.search.program import Program, Step
+from setwise.analysis.search.subject import Subject
+from setwise.analysis.search.trials import Trials
+
+PROOF_LIMIT = 60.0
+"""Seconds a proof."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Shorter code: at which level, what was exchanged for what, so many instructions before and after, its bytes."""
+
+    level: str
+    said: str
+    before: int
+    after: int
+    binary: Binary
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was tried: places of the code, so many of all; candidates, those right on all samples, and of these those
+    that make no shorter code, refuted ones and undecided ones; seconds of a processor."""
+
+    places: int = 0
+    all_places: int = 0
+    candidates: int = 0
+    fitting: int = 0
+    no_shorter: int = 0
+    refuted: int = 0
+    undecided: int = 0
+    seconds: float = 0.0
+
+    def plus(self, other: Tally) -> Tally:
+        """Both together, of the same places."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMMED}
+        return Tally(all_places=max(self.all_places, other.all_places), **sums)
+
+
+_SUMMED = ("places", "candidates", "fitting", "no_shorter", "refuted", "undecided", "seconds")
+
+
+def length(binary: Binary) -> int:
+    """Instructions before the last ret, those that do nothing left out."""
+    return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
+
+
+def places(subject: Subject, binary: Binary, level: str) -> int:
+    """At how many places a level looks; SearchError in one line where it cannot, 0 where it has nothing to look at."""
+    return len(_places(subject, binary, level))
+
+
+def search(
+    subject: Subject, binary: Binary, level: str, at: Sequence[int], until: float
+) -> tuple[Tally, Finding | None]:
+    """What a level finds at these places of the code, the first thing found; after `until`, of time.time(), it ends."""
+    return _Search(subject, binary, level, until).run(at)
+
+
+@lru_cache(4)
+def _trials(subject: Subject, binary: Binary) -> Trials:
+    program = lift(binary, subject.task, subject.plan.target)
+    return Trials(subject.plan.routine.contract, subject.task, program)
+
+
+@lru_cache(4)
+def _places(subject: Subject, binary: Binary, level: str) -> tuple[Step | Decoded, ...]:
+    try:
+        program = _trials(subject, binary).program
+    except JumpError:
+        if level != "a":
+            raise
+        return tuple(i for i in decode(binary.text) if i.flow == "next" and i.mnemonic not in ("nop", "endbr64"))
+    return tuple(step for step in program.steps if step.form.file is not None)
+
+
+@lru_cache(1)
+def _prover() -> Prover:
+    return Prover()
+
+
+@dataclass
+class _Search:
+    subject: Subject
+    binary: Binary
+    level: str
+    until: float
+    tally: Tally = field(default_factory=Tally)
+
+    def run(self, at: Sequence[int]) -> tuple[Tally, Finding | None]:
+        start = time.process_time()
+        places = _places(self.subject, self.binary, self.level)
+        finding = None
+        for place in (places[number] for number in at):
+            if time.time() > self.until or finding:
+                break
+            self.count(places=1)
+            finding = self.without(place) if isinstance(place, Decoded) else self.instead(place)
+        self.count(seconds=time.process_time() - start)
+        return replace(self.tally, all_places=len(places)), finding
+
+    def count(self, **more: float) -> None:
+        self.tally = replace(self.tally, **{name: getattr(self.tally, name) + by for name, by in more.items()})
+
+    def instead(self, step: Step) -> Finding | None:
+        """Shorter code with something else in place of what a step gives."""
+        trials = _trials(self.subject, self.binary)
+        candidates = list(LEVELS[self.level](trials, step))
+        self.count(candidates=len(candidates))
+        seen: set[Program] = set()
+        for at in trials.standing_in(step.number, [candidate.lanes for candidate in candidates]):
+            candidate = candidates[at]
+            program = trials.program.with_instead(step.number, candidate.argument, candidate.steps)
+            if len(program.steps) >= len(trials.program.steps) or program in seen or not trials.right(program):
+                continue
+            seen.add(program)
+            self.count(fitting=1)
+            finding = self.judged(program, f"{step.said} goes, for it {candidate.said}")
+            if finding:
+                return finding
+        return None
+
+    def judged(self, program: Program, said: str) -> Finding | None:
+        """The finding that a program is, if its code is shorter and proved."""
+        code = shortest(program, self.subject.plan)
+        binary = binary_of_code(code) if code else None
+        if binary is None or length(binary) >= length(self.binary):
+            self.count(no_shorter=1)
+            return None
+        return self.proved(binary, said)
+
+    def proved(self, binary: Binary, said: str) -> Finding | None:
+        certificate = _prover().prove(binary, self.subject.task, PROOF_LIMIT)
+        if certificate.status != "proved":
+            self.count(**{"refuted" if certificate.status == "refuted" else "undecided": 1})
+            return None
+        return Finding(self.level, said, length(self.binary), length(binary), binary)
+
+    def without(self, instruction: Decoded) -> Finding | None:
+        """The code with an instruction left out; nops stand in its place, so that all distances stay."""
+        text = bytearray(self.binary.text)
+        text[instruction.offset : instruction.end] = b"\x90" * instruction.length
+        self.count(candidates=1)
+        return self.proved(replace(self.binary, text=bytes(text)), f"'{instruction.text()}' goes")

@@ -1,0 +1,170 @@
+"""Which values could stand for another: programs tried on a few samples, then on many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from setwise.analysis.run.contracts import Contract
+from setwise.analysis.run.task import Task
+from setwise.analysis.search.forms import Lanes, SearchError
+from setwise.analysis.search.program import Argument, Program, lanes_of
+from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.samples import Samples
+
+FEW = 48
+MANY = 1024
+_TOGETHER = 32
+"""Candidates that are tried at once."""
+_BUFFER = 1 << 20  # where results go: some address
+
+
+@dataclass(frozen=True)
+class Samplings:
+    """A contract's samples in a domain: what each parameter of a program holds, and what must come out."""
+
+    domain: Samples
+    given: tuple[Lanes, ...]
+    expected: tuple[Bits, ...]
+    """The words of all results, in the order of the task's, lane by lane."""
+
+    @staticmethod
+    def of(contract: Contract, task: Task, program: Program, number: int) -> Samplings:
+        """So many samples; SearchError for a contract that has none."""
+        domain = Samples(number)
+        lanes = task.lanes if any(argument.place.lanes > 1 for argument in task.arguments) else 1
+        names, columns, expected = _drawn(contract, number * lanes)
+        # A lane has boards of its own.
+        words = {
+            name: [domain.of(column[lane * number : (lane + 1) * number]) for lane in range(lanes)]
+            for name, column in zip(names, columns, strict=True)
+        }
+        junk = iter(range(1, 1 << 20))
+        read = {*program.results, *(arg for step in program.steps for arg in step.args)}
+
+        def held(at: int, file: str) -> Lanes:
+            wide = 8 if file == "vector" else 1
+            if at not in read:
+                return (0,) * wide
+            known: list[Bits] = []
+            if at < len(task.arguments):
+                argument = task.arguments[at]
+                if argument.kind == "results":
+                    return (_BUFFER + 8,)
+                known = words[argument.name][: argument.place.lanes]
+            return (*known, *(domain.of(_junk(next(junk), number)) for _ in range(wide - len(known))))
+
+        given = tuple(held(p.number, p.file) for p in program.parameters)
+        results = tuple(
+            domain.of(column[lane * number : (lane + 1) * number])
+            for at, result in enumerate(task.results)
+            for column in [[row[at] for row in expected]]
+            for lane in range(result.place.lanes)
+        )
+        return Samplings(domain, given, results)
+
+
+@cache
+def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[int]], list[list[int]]]:
+    from setwise.analysis.run.cases import few_cases  # it needs NumPy, which the command's help does not
+
+    try:
+        cases = few_cases(contract, number)
+    except ValueError as error:
+        raise SearchError(str(error)) from None
+    return cases.names, [column.tolist() for column in cases.columns], cases.expected.tolist()
+
+
+def _junk(seed: int, number: int) -> list[int]:
+    state = seed
+    words = []
+    for _ in range(number):
+        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 128)
+        words.append(state >> 64 ^ state & (1 << 64) - 1)
+    return words
+
+
+class Trials:
+    """A program on samples, and the question which candidates for a value leave its results as they are."""
+
+    def __init__(self, contract: Contract, task: Task, program: Program) -> None:
+        self.contract, self.task, self.program = contract, task, program
+        self.few = Samplings.of(contract, task, program, FEW)
+        self.values = program.values(self.few.domain, self.few.given)
+        self.tried = 0
+        if self._wrong(program, self.few, self.values):
+            raise SearchError("it does not keep to the specification: setwise prove shows where")
+
+    @cached_property
+    def many(self) -> Samplings:
+        """More samples."""
+        return Samplings.of(self.contract, self.task, self.program, MANY)
+
+    def right(self, program: Program) -> bool:
+        """Whether a program is right on all of many samples."""
+        return not self._wrong(program, self.many, program.values(self.many.domain, self.many.given))
+
+    def lanes(self, arg: Argument) -> Lanes:
+        """What an argument is on the few samples."""
+        return lanes_of(arg, self.values)
+
+    def standing_in(self, number: int, candidates: Sequence[Lanes]) -> Iterator[int]:
+        """Those of the candidates, by their places, with which all results are right on the few samples."""
+        order = [step for step in self.program.steps if step.number in self._below(number)]
+        for start in range(0, len(candidates), _TOGETHER):
+            some = candidates[start : start + _TOGETHER]
+            self.tried += len(some)
+            yield from (start + at for at in self._together(number, some, order))
+
+    def _together(self, number: int, candidates: Sequence[Lanes], order: Sequence[object]) -> Iterator[int]:
+        few = self.few.domain
+        domain = _domain(few.number * len(candidates))
+        known: dict[int, Lanes] = {number: tuple(domain.joined(lane, few) for lane in zip(*candidates, strict=True))}
+        repeated: dict[Argument, Lanes] = {}
+
+        def argument(arg: Argument) -> Lanes:
+            if isinstance(arg, int) and arg in known:
+                return known[arg]
+            if arg not in repeated:
+                repeated[arg] = tuple(domain.repeated(lane, few) for lane in lanes_of(arg, self.values))
+            return repeated[arg]
+
+        for step in self.program.steps:
+            if step.number != number and not known.keys().isdisjoint(step.args):
+                known[step.number] = step.form.result(domain, [argument(arg) for arg in step.args])
+        differing = 0
+        for got, wanted in self._ends(self.program, argument, self.few):
+            differing |= domain.differing(got, domain.repeated(wanted, few))
+        size = few.number * 17
+        whole = differing.to_bytes(size * len(candidates), "little")
+        nothing = bytes(size)
+        yield from (at for at in range(len(candidates)) if whole[at * size : (at + 1) * size] == nothing)
+
+    def _below(self, number: int) -> frozenset[int]:
+        return self.program.below(number)
+
+    def _wrong(self, program: Program, samplings: Samplings, values: Mapping[int, Lanes]) -> bool:
+        domain = samplings.domain
+        ends = self._ends(program, lambda arg: lanes_of(arg, values), samplings)
+        return any(domain.differing(got, wanted) for got, wanted in ends)
+
+    def _ends(
+        self, program: Program, argument: Callable[[Argument], Lanes], samplings: Samplings
+    ) -> Iterator[tuple[Bits, Bits]]:
+        """Each word that must come out, with what does."""
+        if program.results:
+            got = [lane for result in program.results for lane in argument(result)]
+        else:
+            memory: dict[int, Bits] = {}
+            for step in program.steps:
+                if step.form.file is None:
+                    offset = step.form.offset
+                    memory.update((offset + 8 * at, lane) for at, lane in enumerate(argument(step.number)))
+            got = [memory.get(8 * at, 0) for at in range(len(samplings.expected))]
+        return zip(got, samplings.expected, strict=False)
+
+
+@cache
+def _domain(number: int) -> Samples:
+    return Samples(number)

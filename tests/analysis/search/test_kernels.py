@@ -1,0 +1,66 @@
+"""The best kernels have nothing that level a finds: some by turns in `make check`, all of them in `make long`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.search.forms import SearchError
+from setwise.analysis.search.search import Finding, places, search
+from setwise.analysis.search.subject import Subject
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from tests.conftest import require_module
+
+require_module("bitwuzla")
+
+ROWS = json.loads((Path(__file__).parents[3] / "reports" / "data" / "kernels.json").read_text())["rows"]
+Kernel = tuple[str, str, int]
+
+
+def best(straight: bool) -> Iterator[Kernel]:
+    """The shortest of each contract for each set and number of lanes, but for those that stay as a page has them."""
+    shortest: dict[tuple[str, str, int], dict[str, object]] = {}
+    for row in ROWS:
+        routine = find(row["name"])
+        if routine.literal or (row["shape"] == "straight") != straight:
+            continue
+        key = (repr(routine.contract), row["isa"], row["lanes"])
+        if key not in shortest or row["instructions"] < shortest[key]["instructions"]:
+            shortest[key] = row
+    yield from ((str(row["name"]), isa, lanes) for (_, isa, lanes), row in shortest.items())
+
+
+def by_turns(share: int) -> list[Kernel]:
+    """One in so many, of every set."""
+    return sorted(best(straight=True), key=lambda kernel: kernel[1:] + kernel[:1])[::share]
+
+
+def found(name: str, isa: str, lanes: int, level: str) -> Finding | None:
+    """What a level finds in a kernel; nothing in one that it does not follow."""
+    kernel = lower(find(name), isa, "sysv", lanes)
+    binary, boards = binary_of(kernel), lanes if kernel.layout.boards else 1
+    subject = Subject(name, isa, "sysv", boards)
+    try:
+        number = places(subject, binary, level)
+    except SearchError:
+        return None
+    return search(subject, binary, level, range(number), time.time() + 3600)[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "isa", "lanes"), by_turns(8))
+def test_level_a_finds_nothing(name: str, isa: str, lanes: int) -> None:
+    assert found(name, isa, lanes, "a") is None
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "isa", "lanes"), [*best(straight=True), *best(straight=False)])
+def test_level_a_finds_nothing_in_any(name: str, isa: str, lanes: int) -> None:
+    assert found(name, isa, lanes, "a") is None
