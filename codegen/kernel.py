@@ -111,5 +111,4 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
         and target.has("rotl", lanes)
         and (lanes == 8 or len(DIRECTION_SETS.get(routine.direction, DIR8)) < 8)
     )
-    masks = not routine.boards and lanes == 8 and target.has("test-bytes", lanes)
-    return Layout(lanes, routine.boards, mixes, masks)
+    return Layout(lanes, routine.boards, mixes)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.operations import operation_named
-from setwise.codegen.describe.values import ALL, Lanes, Value
+from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value
 
 _ALIKE = 1 << 16
 """How many answers are kept: rays, lanes and forms of a routine ask much alike."""
@@ -44,6 +44,10 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
         return tuple(~lane & ALL for lane in value.attr)
     if value.op == "table":
         return (reduce(and_, (~entry & ALL for entry in value.attr[0])),)
+    if value.op in RESHAPES:
+        lanes = RESHAPES[value.op](tuple(~zero & ALL for zero in known[value.args[0]]), value.lanes)
+        # An instruction may leave more lanes than are meant; of those nothing is known.
+        return (*(~lane & ALL for lane in lanes), *(0,) * (value.lanes - len(lanes)))
     operation = value.operation
     if not operation.left and not operation.bitwise:
         return (0,) * value.lanes

@@ -9,7 +9,7 @@ from operator import or_
 from typing import TypeVar
 
 from setwise.codegen.board import ROOK, Direction
-from setwise.codegen.describe.values import CompassRay, Value, constant, make, reshaped
+from setwise.codegen.describe.values import CompassRay, Value, beside, constant, make, repeated, reshaped
 
 T = TypeVar("T")
 
@@ -20,15 +20,14 @@ class Layout:
 
     boards: every value holds `lanes` boards, and a ray goes one direction.
     directions: every ray holds up to `lanes` directions of one board. They are of both sides where the target rotates
-    (`mixes`), else left and right ones lie apart. Where the target unites lanes square by square, that `masks` them
-    for nothing. With one lane a ray is one direction, and all is scalar code. Two lanes go in one direction by one
-    count: the second holds the board mirrored, its ranks in the opposite order, where north is south.
+    (`mixes`), else left and right ones lie apart. With one lane a ray is one direction, and all is scalar code. Two
+    lanes go in one direction by one count: the second holds the board mirrored, its ranks in the opposite order, where
+    north is south.
     """
 
     lanes: int = 1
     boards: bool = False
     mixes: bool = False
-    masks: bool = False
 
     @property
     def packed(self) -> int:
@@ -74,11 +73,27 @@ class Layout:
         lanes = max(2, 1 << (len(directions) - 1).bit_length())
         return CompassRay(tuple((*directions, *directions, *directions)[:lanes]))
 
-    def sliders(self, ray: CompassRay, rooks: Value, bishops: Value) -> Value:
-        """The sliders that go along a ray: rooks or bishops, in each lane."""
+    @property
+    def holds_two(self) -> bool:
+        """Whether a register holds the axes twice, for two sets of sliders."""
+        return self.packed == 8
+
+    def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
+        """The sliders that go along a ray: rooks or bishops, in each lane; in the upper half those of a second set.
+
+        With two sets the ray goes along an axis of rooks and one of bishops in turns.
+        """
+        if second:
+            return repeated(beside(rooks, bishops), beside(*second))
         if ray.straight is not None or rooks is bishops:
             return self.board(ray, rooks if ray.straight else bishops)
-        chosen = constant(tuple(-1 if direction in ROOK else 0 for direction in ray.directions))
+        straight = [direction in ROOK for direction in ray.directions]
+        if straight == sorted(straight, reverse=True) and straight.count(True) == len(straight) // 2 > 2:
+            # Beside rooks in the lower lanes alone a mask of bishops is free to drop those that the ray leads nowhere.
+            lower = reshaped("extended", reshaped("broadcast", rooks, len(straight) // 2), len(straight))
+            leave = (0 if d in ROOK else d.opposite.reach(1) for d in ray.directions)
+            return lower | self.board(ray, bishops) & constant(tuple(leave))
+        chosen = constant(tuple(-1 if d else 0 for d in straight))
         return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
 
     def board(self, ray: CompassRay, board: Value) -> Value:
@@ -106,6 +121,17 @@ def halves(value: Value) -> tuple[Value, Value]:
     """The lower and the upper lanes of a value."""
     lanes = value.lanes // 2
     return reshaped("low-half", value, lanes), reshaped("high-half", value, lanes)
+
+
+def folded_apart(value: Value) -> tuple[Value, Value]:
+    """The lower and the upper four lanes of a value of eight, each folded onto two."""
+    low, high = halves(value | reshaped("exchange", value, 8))
+    return reshaped("low-half", low, 2), reshaped("low-half", high, 2)
+
+
+def united_beside(one: Value, other: Value) -> Value:
+    """All squares of all lanes of one value, and beside them those of the other."""
+    return folded(make("join", one, other) | make("join-odd", one, other), 2)
 
 
 def folded(value: Value, lanes: int) -> Value:

@@ -31,8 +31,9 @@ class Operation:
     free       no instruction makes it
     said       by language its expression: of {a} and {b}, by {n}, a count, and {m}, what it lacks to 64; as
                call the intrinsic of C and Rust behind _mm_, _mm256_ or _mm512_ ({s}: si128 and so on) and its operands,
-               a word each: a b c, arguments; a64, a general register, wanted as a signed number; n, the count, truth
-               table or selection of lanes; 1, this number; call4 is that for 4 lanes, call_each for a count a lane
+               a word each: a b c, arguments; a64, a general register, wanted as a signed number; zero, zeros in all
+               lanes; n, the count, truth table or selection of lanes; 1, this number; call4 is that for 4 lanes,
+               call_each for a count a lane
     """
 
     name: str
@@ -215,7 +216,15 @@ _TABLE = (
     ),
     Operation("gather", said={"C": "_pext_u64({a}, {b})", "Rust": "core::arch::x86_64::_pext_u64({a}, {b})"}),
     Operation("scatter", said={"C": "_pdep_u64({a}, {b})", "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})"}),
-    Operation("as-wide", free=True, said={"call4": "castsi128_si256 a"}),
+    Operation("as-wide", free=True, said={"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"}),
+    Operation(
+        "extended",
+        free=True,
+        said={
+            "Zig": "@shuffle(u64, {a}, @as(@Vector(1, u64), .{{0}}), [8]i32{{ 0, 1, 2, 3, -1, -1, -1, -1 }})",
+            "call8": "inserti64x4 zero a 0",  # rustc knows it where it does not know the extension
+        },
+    ),
     Operation("low-half", free=True, said={"call4": "castsi256_si128 a", "call8": "castsi512_si256 a"}),
     Operation(
         "high-half",
@@ -224,7 +233,10 @@ _TABLE = (
     Operation("broadcast", said={"Zig": "@splat({a})", "call": "set1_epi64x a64", "call8": "set1_epi64 a64"}),
     Operation("splat", said={"Zig": "@splat({a}[0])", "call": "broadcastq_epi64 a"}),
     Operation("from-general", said={"Zig": ".{{ {a}, 0 }}", "call": "cvtsi64_si128 a64"}),
-    Operation("join", said={"Zig": ".{{ {a}[0], {b}[0] }}", "call": "unpacklo_epi64 a b"}),
+    Operation("join", said={"call": "unpacklo_epi64 a b"}),
+    Operation("join-odd", said={"call": "unpackhi_epi64 a b"}),
+    Operation("exchange", said={"call": "shuffle_i64x2 a a 177"}),
+    Operation("repeat", said={"call": "shuffle_i64x2 a b 0"}),
     Operation("to-general", said={"Zig": "{a}[0]", "call": "cvtsi128_si64 a"}),
     Operation("insert", said={"Zig": ".{{ {a}[0], {b} }}", "call": "insert_epi64 a b64 1"}),
     Operation("ternary", said={"call": "ternarylogic_epi64 a b c n"}),
@@ -234,7 +246,7 @@ _TABLE = (
     Operation("affine", _affine, said={"call": "gf2p8affine_epi64_epi8 a b n"}),
     Operation("test-bytes", mask=True, said={"call": "test_epi8_mask a b"}),
     Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
-    *(Operation(name) for name in ("unite", "mirror")),  # of lanes: gone when code is made
+    *(Operation(name) for name in ("unite", "mirror", "beside")),  # of lanes: gone when code is made
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),

@@ -313,10 +313,28 @@ def reshaped(op: str, value: Value, lanes: int = 1) -> Value:
     return Value(op, (value,), lanes=lanes) if number is None else constant(RESHAPES[op](number, lanes))
 
 
+def beside(first: Value, second: Value) -> Value:
+    """Two boards, a lane each."""
+    if first is second:
+        return reshaped("broadcast", first, 2)
+    if first.constant is not None and second.constant is not None:
+        return constant((*first.constant, *second.constant))
+    return Value("beside", (first, second), lanes=2)
+
+
+def repeated(first: Value, second: Value) -> Value:
+    """Two lanes twice, then two others twice."""
+    if first.constant is not None and second.constant is not None:
+        return constant((*first.constant * 2, *second.constant * 2))
+    return Value("repeat", (first, second), lanes=8)
+
+
 RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
     {
         "broadcast": lambda numbers, lanes: numbers * lanes,
         "mirror": lambda numbers, _: (*numbers, operation_named("flip").of(*numbers)),
+        "extended": lambda numbers, lanes: (*numbers, *(0,) * (lanes - len(numbers))),
+        "exchange": lambda numbers, _: tuple(numbers[lane ^ 2] for lane in range(len(numbers))),
         "low-half": lambda numbers, lanes: numbers[:lanes],
         "high-half": lambda numbers, lanes: numbers[lanes:],
         "unite": lambda numbers, _: (reduce(or_, numbers),),

@@ -1,26 +1,13 @@
 """The fill turned over: what grows is the set of squares that a ray cannot pass, not the set that it can.
 
-Grown by `or`, blockers need no complement of the occupied squares, and and-not-or is one three-input instruction. One
-step, two steps and four steps of the flood reach all seven squares. Source: setwise; kernels of this shape run in
-several engines, after Westcott's prefix (CCC, 2002).
+Grown by `or`, blockers need no complement of the occupied squares, and and-not-or is one three-input instruction.
+Source: setwise; kernels of this shape run in several engines, after Westcott's prefix (CCC, 2002).
 """
 
 from __future__ import annotations
 
 from setwise.codegen.board import NOT_A
 from setwise.codegen.describe.values import CompassRay, Value, constant
-
-
-def attacks(ray: CompassRay, gen: Value, occupied: Value) -> Value:
-    """Squares attacked, from occupied squares; every shift may wrap, the walls stop what it brings."""
-    lanes = gen.lanes
-    one, two = ray.mask(1, lanes, ranks=False), ray.mask(2, lanes, ranks=False)
-    blocked = ray.shift(occupied, 1)
-    wall = occupied | blocked | ~two
-    gen |= ~wall & ray.shift(gen, 2)
-    farther = wall | ray.shift(wall, 2)
-    gen |= ~farther & ray.shift(gen, 4)
-    return (ray.shift(gen, 1) & one) | (ray.shift(gen, 2) & ~(blocked | ~two))
 
 
 def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:

@@ -59,6 +59,27 @@ def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
     return near | beside & ray.step(gen, 2)
 
 
+def both_by_two(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
+    """Squares attacked along both rays of an axis by runs of two, pulled; the last step to the right is pushed.
+
+    So one set of squares behind an empty one serves both. The flood to the right goes by two, then by one.
+    """
+    pro = left.path(pro, attacks=True)
+    beside = left.step(pro)
+    near = left.step(gen)
+    pair = pro & beside
+    flood = gen | pro & near
+    flood |= pair & left.step(flood, 2)
+    flood |= pair & left.step(flood, 2)
+    there = near | beside & left.step(flood, 2)
+    back = right.step(pair)
+    gen |= back & right.step(gen, 2)
+    gen |= back & right.step(gen, 2)
+    near = right.step(gen)
+    gen |= back & near
+    return there, near | right.step(gen & beside, 2)
+
+
 def east_by_addition(ray: CompassRay, gen: Value, pro: Value) -> Value:
     """Squares attacked eastward: a carry walks through the empty squares and stops on the first other one.
 

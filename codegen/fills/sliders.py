@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
-from setwise.codegen.describe.layout import Layout, folded, halves
+from setwise.codegen.describe.layout import Layout, folded, folded_apart, halves, united_beside
 from setwise.codegen.describe.values import CompassRay, Value
 from setwise.codegen.fills import blockers, push
 
@@ -35,61 +35,53 @@ class Board:
 
 
 RayFill = Callable[[CompassRay, Value, Value], Value]
-Form = Callable[[Board, Sequence[Direction], Value, Value], Attacks]
-"""Attacks of rooks and bishops in these directions, in the given order or in one of its own."""
+AxisFill = Callable[[CompassRay, CompassRay, Value, Value], tuple[Value, Value]]
+Form = Callable[..., Attacks]
+"""Attacks on a board in these directions, in the given order or in one of its own, of rooks and bishops.
+
+Those along axes also go of two sets at once, rooks and bishops of each, which lie in a register that holds both.
+"""
 
 
-def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
-    """Axis by axis, `forth` to the left and `back` to the right; on a general register east is an addition."""
+def along_axes(axis: AxisFill) -> Form:
+    """Axis by axis, both its rays at once."""
 
-    def form(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+    def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
         rays: Attacks = []
-        for left, right in board.layout.axes(_left(order)):
-            gen, pro = board.layout.sliders(left, rooks, bishops), board.layout.board(left, board.empty)
-            there = push.east_by_addition if left.directions == (EAST,) else forth
-            rays += [(left, there(left, gen, pro)), (right, back(right, gen, pro))]
+        sets = len(sliders) // 2
+        for left, right in board.layout.axes([d for d in order if d.shift > 0] * sets):
+            gen, pro = board.layout.sliders(left, *sliders), board.layout.board(left, board.empty)
+            rays += zip((left, right), axis(left, right, gen, pro), strict=True)
         return rays
 
     return form
 
 
+def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
+    """Axis by axis, `forth` to the left and `back` to the right; on a general register east is an addition."""
+
+    def axis(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
+        there = push.east_by_addition if left.directions == (EAST,) else forth
+        return there(left, gen, pro), back(right, gen, pro)
+
+    return along_axes(axis)
+
+
+def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
+    """Growing walls, which both rays of an axis share; ranks by subtraction and by steps of two."""
+    wall = blockers.walls(left, right, ~pro)
+    if left.directions == (EAST,):
+        return blockers.east_by_subtraction(gen, wall), blockers.by_two(right, gen, wall)
+    return blockers.axis(left, right, gen, wall)
+
+
 def by_rays(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
-    """Each ray by itself with runs of two alone, where that the last mask costs nothing; else by growing blockers."""
+    """Each ray by itself with runs of two alone."""
     layout = board.layout
-    if not layout.masks:
-        return by_blockers(board, order, rooks, bishops)
     return [
         (ray, push.pull_by_two(ray, layout.sliders(ray, rooks, bishops), layout.board(ray, board.empty)))
         for ray in layout.rays(order)
     ]
-
-
-def by_blockers(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
-    """Each ray by growing blockers."""
-    layout = board.layout
-    return [
-        (ray, blockers.attacks(ray, layout.sliders(ray, rooks, bishops), layout.board(ray, board.occupied)))
-        for ray in layout.rays(order)
-    ]
-
-
-def by_walls(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
-    """Each axis by growing walls, which both its rays share; ranks by subtraction and by steps of two."""
-    rays: Attacks = []
-    for left, right in board.layout.axes(_left(order)):
-        gen = board.layout.sliders(left, rooks, bishops)
-        wall = blockers.walls(left, right, board.layout.board(left, board.occupied))
-        if left.directions == (EAST,):
-            there, back = blockers.east_by_subtraction(gen, wall), blockers.by_two(right, gen, wall)
-        else:
-            there, back = blockers.axis(left, right, gen, wall)
-        rays += [(left, there), (right, back)]
-    return rays
-
-
-def _left(directions: Sequence[Direction]) -> Sequence[Direction]:
-    """The left ray of each axis."""
-    return [direction for direction in directions if direction.shift > 0]
 
 
 FORMS: tuple[Form, ...] = (
@@ -97,8 +89,8 @@ FORMS: tuple[Form, ...] = (
     by_axes(push.push_of_two),
     by_axes(push.pull),
     by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone
-    by_walls,
-    by_blockers,
+    along_axes(push.both_by_two),
+    along_axes(walls),
     by_rays,
 )
 
@@ -128,7 +120,7 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
     """Squares attacked along ranks and files, and along diagonals; in registers that hold both, lane beside lane."""
     if board.layout.packed > 1:
         rays = form(board, IN_TURNS, rooks, bishops)
-        return (folded(reduce(or_, (attacks for _, attacks in rays)), 2),)
+        return (folded(_any_ray(rays), 2),)
     rays = form(board, AROUND, rooks, bishops)
     straight, diagonal = ([attacks for ray, attacks in rays if ray.straight is s] for s in (True, False))
     return board.layout.union(straight), board.layout.union(diagonal)
@@ -136,6 +128,9 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
 
 def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value) -> tuple[Value, ...]:
     """Squares attacked by rooks, by bishops and by queens, each apart."""
+    if board.layout.holds_two and form is not by_rays:
+        both, its = _two_sets(form, board, rooks, bishops, queens, queens)
+        return both, board.layout.union((its,))
     order = IN_TURNS if board.layout.packed > 1 else AROUND
     return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens, order))
 
@@ -144,18 +139,37 @@ def sides(
     form: Form, board: Board, white_rooks: Value, white_bishops: Value, black_rooks: Value, black_bishops: Value
 ) -> tuple[Value, ...]:
     """All squares that White's rooks and bishops attack, and all that Black's do."""
-    return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
+    if board.layout.packed == 1:
+        return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
+    if board.layout.holds_two and form is not by_rays:
+        both = _two_sets(form, board, white_rooks, white_bishops, black_rooks, black_bishops)
+    else:
+        white, black = form(board, AROUND, white_rooks, white_bishops), form(board, AROUND, black_rooks, black_bishops)
+        both = _any_ray(white), _any_ray(black)
+    return (united_beside(*both),)
+
+
+def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
+    """Squares attacked by each of two sets, folded onto two lanes: along ranks and files, and along diagonals."""
+    return folded_apart(_any_ray(form(board, IN_TURNS, *sliders)))
+
+
+def _any_ray(rays: Attacks) -> Value:
+    """Lane by lane the squares attacked along some ray."""
+    return reduce(or_, (attacks for _, attacks in rays))
 
 
 def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
     """Squares attacked along each of the eight rays, in the order of dir8."""
-    if board.layout.packed == 1:
+    layout = board.layout
+    if layout.packed == 1:
         attacks = {ray.directions[0]: attacked for ray, attacked in form(board, DIR8, rooks, bishops)}
         return tuple(attacks[direction] for direction in DIR8)
-    lanes = [attacked for _, attacked in by_blockers(board, DIR8, rooks, bishops)]
+    order = DIR8 if layout.mixes and form is by_rays else (*DIR8[-2:], *DIR8[:-2])
+    lanes = [attacked for _, attacked in form(board, order, rooks, bishops)]
     if len(lanes) == 1:
         return (lanes[0],)
-    # Left rays come first and last in dir8's order, right rays between them.
+    # Left rays come last and first in dir8's order, right rays between them.
     left, right = lanes
-    first, last = halves(left)
+    last, first = halves(left)
     return first, right, last

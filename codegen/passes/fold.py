@@ -7,8 +7,9 @@ mask for nothing, is the union. Source: setwise.
 
 from __future__ import annotations
 
+from setwise.codegen.describe.bits import known_zero
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.layout import folded
+from setwise.codegen.describe.layout import folded, halves
 from setwise.codegen.describe.values import ALL, Lanes, Value, constant
 from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.targets.table import Target
@@ -29,11 +30,26 @@ def fold(graph: Graph, target: Target) -> Graph:
     def rule(value: Value, old: Value) -> Value:
         (boards,) = value.args
         if boards.lanes < 8 or not all(target.has(op, boards.lanes) for op in _SQUARE_BY_SQUARE):
-            return _by_halves(boards)
+            return _by_halves(_folded_under_mask(boards) if len(uses[old.args[0]]) == 1 else boards)
         bare, mask = masked_of(boards)
         return _by_squares(bare, mask) if mask and len(uses[old.args[0]]) == 1 else _by_squares(boards, (ALL,) * 8)
 
     return rewrite(graph, rule, operations=("unite",))
+
+
+def _folded_under_mask(boards: Value) -> Value:
+    """The upper half on the lower one, a mask that one of them needs over that one alone."""
+    bare, mask = masked_of(boards)
+    if mask is None:
+        return boards
+    needs = [zero | lane != ALL for zero, lane in zip(known_zero(bare, {}), mask, strict=True)]
+    low, high = halves(bare)
+    half = low.lanes
+    if not any(needs[half:]):
+        return low & constant(mask[:half]) | high
+    if not any(needs[:half]):
+        return low | high & constant(mask[half:])
+    return boards
 
 
 def _by_halves(value: Value) -> Value:

@@ -102,6 +102,10 @@ def _lanes(graph: Graph, target: Target) -> Graph:
             (board,) = value.args
             both = (Value("from-general", (half,), lanes=2) for half in (board, make("flip", board)))
             return Value("join", tuple(both), lanes=2)
+        if value.op == "beside":
+            return _pair(*value.args)
+        if value.op == "repeat":
+            return value.on(tuple(Value("as-wide", (pair,), lanes=lanes) for pair in value.args))
         if value.op == "rotl" and not target.has("rotl", lanes):
             back = tuple((64 - n) % 64 for n in value.attr)
             return rule(value.args[0] << value.attr, value) | rule(value.args[0] >> back, value)
@@ -127,6 +131,11 @@ def _alone(value: Value) -> Value:
     return Value("to-general", value.args) if value.op == "low-half" else value
 
 
+def _pair(first: Value, second: Value) -> Value:
+    """Two scalars, a lane each."""
+    return Value("insert", (Value("from-general", (first,), lanes=2), second), lanes=2)
+
+
 def _blend(value: Value) -> Value:
     """Lanes of one value or of another; two scalars are first put side by side, then spread."""
     mask, chosen, other = value.args
@@ -135,7 +144,7 @@ def _blend(value: Value) -> Value:
     if len(scalars) == 2 and value.lanes <= 4:
         if value.lanes == 2:
             scalars = [scalars[0 if pick else 1] for pick in picks]
-        pair = Value("insert", (Value("from-general", (scalars[0],), lanes=2), scalars[1]), lanes=2)
+        pair = _pair(*scalars)
         if value.lanes == 2:
             return pair
         order = sum((0 if pick else 1) << 2 * at for at, pick in enumerate(picks))

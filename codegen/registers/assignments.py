@@ -24,7 +24,7 @@ Items = Sequence[Item]
 Move = tuple[int, int, int]
 """To a register, from another, so many lanes."""
 
-VIEWS = frozenset({"low-half", "as-wide"})
+VIEWS = frozenset({"low-half", "as-wide", "extended"})
 """Operations that only see less of a register, or more of it than is known."""
 
 

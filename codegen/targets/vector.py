@@ -69,6 +69,10 @@ _VEX = _rows(
     Row("shr", "vpsrlvq", "d a B", when=per_lane_counts),
     Row("to-general", "vmovq", "d a"),
     Row("high-half", "vpshufd", "d a 238", when=lambda value: value.args[0].lanes == 2),
+    Row("from-general", "vmovq", "d a"),
+    Row("insert", "vpinsrq", "d a b 1"),
+    Row("join", "vpunpcklqdq", "d a b"),
+    Row("join-odd", "vpunpckhqdq", "d a b"),
 )
 
 _AVX2 = _VEX + _rows(
@@ -79,8 +83,6 @@ _AVX2 = _VEX + _rows(
     Row("shl", "vpsllq", "d a n", when=lambda value: uniform_count(value) and not _doubled(value)),
     Row("shr", "vpsrlq", "d a n", when=uniform_count),
     Row("blend", "vpblendd", "d b a n"),
-    Row("from-general", "vmovq", "d a"),
-    Row("insert", "vpinsrq", "d a b 1"),
     Row("permute", "vpermq", "d a n"),
     Row("splat", "vpbroadcastq", "d a"),
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
@@ -119,6 +121,8 @@ _AVX512 = _VEX + _rows(
     Row("broadcast", "vpbroadcastq", "d a"),
     Row("high-half", "vextracti64x2", "d a 1", when=lambda value: value.args[0].lanes == 4),
     Row("high-half", "vextracti64x4", "d a 1", when=lambda value: value.args[0].lanes == 8),
+    Row("exchange", "vshufi64x2", "d a a 177"),
+    Row("repeat", "vshufi64x2", "d a b 0"),
     Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),
     Row("load-constant", "vmovdqa64", "d A", when=lambda value: per_lane_counts(value.args[0])),
     Row("load", "vmovdqu64", "d [a+b*8]"),

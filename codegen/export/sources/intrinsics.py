@@ -44,6 +44,7 @@ class WithIntrinsics(Language):
             raise Unsaid(f"there is no intrinsic for '{value.op}' on {lanes} lanes")
         name, *words = text.split()
         given = dict(zip("abc", operands, strict=False))
+        given["zero"] = self.call(named("{p}_setzero_{s}", lanes), (), ())
         given |= {f"{letter}64": self.SIGNED.format(operand) for letter, operand in given.items()}
         arguments = [given[word] for word in words if word in given]
         immediates = [str(value.count) if word == "n" else word for word in words if word not in given]

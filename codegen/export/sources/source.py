@@ -21,7 +21,7 @@ from setwise.codegen.passes.schedule import schedule
 from setwise.codegen.passes.unit import Block, PlacedRegion
 from setwise.codegen.targets.table import Refused
 
-_INLINE = ("place", "low-half", "as-wide")
+_INLINE = ("place", "low-half", "as-wide", "extended")
 """Operations without an instruction: they are written where they are used."""
 
 

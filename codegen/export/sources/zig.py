@@ -22,6 +22,10 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
     "high-half": lambda value: (1, 1) if value.args[0].lanes == 2 else range(value.lanes, 2 * value.lanes),
     "low-half": lambda value: range(value.lanes),
     "as-wide": lambda value: [lane % 2 for lane in range(value.lanes)],
+    "join": lambda value: [-lane if lane % 2 else lane for lane in range(value.lanes)],
+    "join-odd": lambda value: [lane if lane % 2 else -2 - lane for lane in range(value.lanes)],
+    "exchange": lambda value: [lane ^ 2 for lane in range(value.lanes)],
+    "repeat": lambda _: (0, 1, 0, 1, -1, -2, -1, -2),
     "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
     "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
 }

@@ -14,10 +14,11 @@ from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.evaluator import EvaluationError, evaluate
 from setwise.codegen.board import DIR8, Direction
+from setwise.codegen.describe.bits import known_zero
 from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import CompassRay, Value, constant, make, parameter
+from setwise.codegen.describe.values import CompassRay, Value, beside, constant, make, parameter, repeated, reshaped
 from setwise.codegen.fills import dumb7, kogge_stone
 from tests.codegen.programs import ALL, COUNTED, PLAIN, Program, oracle, programs, words
 
@@ -83,6 +84,21 @@ def test_lanes() -> None:
 
     results = evaluate(traced(describe, 1, 2), ((0x80FF, 0x10),))
     assert results == ((0xFE, 0x1000), (0x10,), (0x80FF,), (0x80FF,), (0x00FD, 0x1E))
+
+
+def test_lanes_in_other_places() -> None:
+    def describe(a: Value, b: Value) -> tuple[Value, ...]:
+        pair = beside(a, b)
+        eight = repeated(pair, beside(a << 8, a << 8))
+        odd = Value("join-odd", (eight, eight), lanes=8)
+        return pair, reshaped("extended", pair, 4), eight, reshaped("exchange", eight | odd, 8), odd
+
+    graph = traced(describe)
+    results = evaluate(graph, (2, 4))
+    assert results[:3] == ((2, 4), (2, 4, 0, 0), (2, 4, 2, 4, 512, 512, 512, 512))
+    assert results[3:] == ((6, 4, 6, 4, 512, 512, 512, 512), (4, 4, 4, 4, 512, 512, 512, 512))
+    assert results[:3] == tuple(value.constant for value in describe(constant(2), constant(4))[:3])
+    assert known_zero(graph.results[1], {}) == (0, 0, ALL, ALL)
 
 
 @pytest.mark.parametrize(

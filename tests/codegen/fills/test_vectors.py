@@ -44,10 +44,24 @@ def counts(name: str, isa: str, lanes: int | None = None) -> Counts:
 
 
 @pytest.mark.parametrize(
-    ("isa", "lanes", "most"), [("avx2", 4, 39), ("avx512", 8, 23), ("avx512", 4, 32), ("gfni", 8, 21)]
+    ("form", "isa", "lanes", "most"),
+    [
+        ("union", "avx2", 4, 39),
+        ("union", "avx512", 8, 22),
+        ("union-empty", "avx512", 8, 22),
+        ("union", "avx512", 4, 31),
+        ("union", "gfni", 8, 21),
+        ("pair", "avx2", 4, 37),
+        ("pair-empty", "avx512", 8, 21),
+        ("pieces", "avx2", 4, 67),
+        ("pieces", "avx512", 8, 34),
+        ("sides", "avx2", 4, 66),
+        ("sides-empty", "avx512", 8, 35),
+        ("rays", "avx2", 4, 37),
+    ],
 )
-def test_the_union_of_a_side(isa: str, lanes: int, most: int) -> None:
-    assert counts("sliders.union", isa, lanes).instructions <= most
+def test_whole_sides(form: str, isa: str, lanes: int, most: int) -> None:
+    assert counts(f"sliders.{form}", isa, lanes).instructions <= most
 
 
 @pytest.mark.parametrize(("family", "isa", "most"), [("kogge-stone", "avx2", 14), ("kogge-stone", "avx512", 11)])

@@ -23,7 +23,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "put-entry": lambda n: (1, 1, n),
 }
 """The lanes of the arguments where they are not two of as many as the result has."""
-_LANES = {"from-general": 2, "insert": 2, "to-general": 2, "put-low": 2, "permute": 4}
+_LANES = {"from-general": 2, "insert": 2, "to-general": 2, "put-low": 2, "permute": 4, "repeat": 8, "exchange": 8}
 _ONE = frozenset({"to-general", "test-bytes", "put-low"})
 """Those of vectors with a result of 64 bits."""
 _COUNTED = frozenset({"shl", "shr", "rotl", "low-shl", "loose-shl", "loose-shr", "scaled-sum", "load-constant"})

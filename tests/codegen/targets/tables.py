@@ -45,6 +45,8 @@ vextracti128 | x,y,u1
 vmovdqa vmovdqu | x,x x,m128 m128,x y,y y,m256 m256,y
 vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpandq vporq vpxorq vpandnq vprolvq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
+vpunpcklqdq vpunpckhqdq | X,X,X Y,Y,Y Z,Z,Z
+vshufi64x2 | Z,Z,Z,u8
 vpsllq vpsrlq vprolq | X,X,u6 X,M128,u6 Y,Y,u6 Y,M256,u6 Z,Z,u6 Z,M512,u6
 vpternlogq | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
 vmovdqa64 vmovdqu64 | X,X X,M128 M128,X Y,Y Y,M256 M256,Y Z,Z Z,M512 M512,Z

@@ -36,7 +36,7 @@ SAMPLE = (
     ("sliders.union", "avx512", 8),  # three-input logic, shifts by lane
     ("sliders.union", "avx512", 4),
     ("sliders.union", "gfni", 8),  # bytes permuted, mapped and tested
-    ("sliders.pair", "avx2", 4),  # several results
+    ("sliders.sides", "avx512", 8),  # lanes put side by side, several results
     ("sliders.rays", "avx512", 8),  # eight results in one write
     ("sliders.pair", "bmi2", 1),
     ("kogge-stone.attacks.queen.batch", "avx2", 4),  # loops, loads and stores
