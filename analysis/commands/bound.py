@@ -16,7 +16,7 @@ from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json
 from setwise.analysis.report.files import write
-from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of
+from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of, steps_table
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.text import counted
 
@@ -36,7 +36,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "shifts a value by any distance, or is any function of earlier values, bit by bit; constants and additions "
         "are not among them. Each answer that there is no program comes with a certificate, which is checked."
     )
-    parser.add_argument("reach", nargs="*", type=int, metavar="REACH", help="how many squares a slider goes (2 and 3)")
+    parser.add_argument(
+        "reach",
+        nargs="*",
+        type=int,
+        metavar="REACH",
+        help="how many squares a slider goes; 1 is a step (default: 1 2 3)",
+    )
     parser.add_argument("--inputs", type=int, choices=(2, 3), help="functions of so many values (default: both)")
     parser.add_argument("--most", type=int, metavar="N", default=_MOST, help="stop after N operations")
     parser.add_argument("--certificates", metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there")
@@ -46,18 +52,24 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print each answer as it comes."""
-    reaches = dict.fromkeys(arguments.reach or (2, 3))
-    if not all(2 <= reach <= _LONGEST for reach in reaches):
-        raise ValueError(f"a reach is 2 to {_LONGEST}: of reach 1 attacks are one shift")
+    reaches = list(dict.fromkeys(arguments.reach or (1, 2, 3)))
+    if not all(1 <= reach <= _LONGEST for reach in reaches):
+        raise ValueError(f"a reach is 1 to {_LONGEST}")
     if not 1 <= arguments.most <= _MOST:
         raise ValueError(f"--most is 1 to {_MOST}")
-    try:
-        import_module("pysat.solvers")
-    except ModuleNotFoundError:
-        raise NotInstalled("python-sat is not installed: pip install python-sat") from None
-    before = recorded(Path(arguments.record)) if arguments.record else []
     inputs = (arguments.inputs,) if arguments.inputs else (2, 3)
-    subjects = [(reach, count) for count in inputs for reach in reaches]
+    steps = steps_table() if 1 in reaches else []
+    if not arguments.json:
+        for row in steps:
+            each = ", ".join(f"{isa} {number}" for isa, number in row["operations"].items())
+            print(f"reach 1, {row['direction']}, fewest operations: {each}")
+    subjects = [(reach, count) for count in inputs for reach in reaches if reach > 1]
+    if subjects:
+        try:
+            import_module("pysat.solvers")
+        except ModuleNotFoundError:
+            raise NotInstalled("python-sat is not installed: pip install python-sat") from None
+    before = recorded(Path(arguments.record)) if arguments.record else []
     answers: dict[Subject, list[Refuted | Found]] = {subject: [] for subject in subjects}
     certificates: dict[str, str] = {}
     try:
@@ -76,7 +88,7 @@ def run(arguments: Namespace) -> int:
     except BrokenProcessPool:
         raise CannotRunHere("one of its processes was ended from outside: try again") from None
     if arguments.json:
-        print_json([row_of(found) for found in answers.values()])
+        print_json([*steps, *(row_of(found) for found in answers.values())])
     return 0
 
 

@@ -42,7 +42,7 @@ def files(data: Data) -> Files:
         stale = len(data.measured.timed) - len(measured.timed)
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
     if data.bounds:
-        contents |= {"optimality.md": optimality(data.bounds), BOUNDS: bounds_json(data.bounds)}
+        contents |= {"optimality.md": optimality(data.bounds, figures), BOUNDS: bounds_json(data.bounds)}
     section = None
     if data.columns is not None:
         section, contents[COLUMNS] = columns(data.columns), data.columns.as_json()

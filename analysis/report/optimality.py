@@ -10,8 +10,12 @@ from typing import Any
 
 from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
 from setwise.analysis.bounds.search import Found, Refuted, asked
+from setwise.analysis.bounds.steps import KINDS, in_one
 from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, page, table
+from setwise.codegen.board import DIRECTIONS
+from setwise.codegen.targets import TARGETS
 
 PATH = "data/bounds.json"
 COMMAND = "setwise bound --record"
@@ -109,7 +113,35 @@ def _any_reach(row: Row) -> int:
     return [*shown, False].index(False) + 1
 
 
-def optimality(rows: Sequence[Row]) -> str:
+def steps_table() -> list[Row]:
+    """The fewest operations of a step, by direction and instruction set."""
+    return [
+        {
+            "reach": 1,
+            "direction": direction,
+            "operations": {isa: 1 if in_one(direction, isa) else 2 for isa in KINDS},
+        }
+        for direction in DIRECTIONS
+    ]
+
+
+def _of_steps(figures: Figures) -> str:
+    """The same beside what the kernels take."""
+
+    def cell(row: Row, isa: str) -> str:
+        extended = TARGETS[isa].extends
+        kernel = figures.usual(isa, f"shift.one.{row['direction']}") or (
+            figures.usual(extended.name, f"shift.one.{row['direction']}") if extended else None
+        )
+        return f"{row['operations'][isa]} : {kernel.counts.operations if kernel else '-'}"
+
+    return table(
+        ("", *KINDS),
+        [(row["direction"], *(cell(row, isa) for isa in KINDS)) for row in steps_table()],
+    )
+
+
+def optimality(rows: Sequence[Row], figures: Figures) -> str:
     """The page."""
     head = ("reach", "functions of", "fewest operations", "of greater reach", "clauses derived", "a program")
     lines = [
@@ -123,4 +155,4 @@ def optimality(rows: Sequence[Row]) -> str:
         )
         for row in rows
     ]
-    return page("optimality.md", bounds=table(head, lines, left=0))
+    return page("optimality.md", steps=_of_steps(figures), bounds=table(head, lines, left=0))

@@ -15,11 +15,16 @@ from tests.conftest import require_module
 PROGRAM = "a = sliders << 1; b = ternary 0xf8 (sliders, empty, a); c = b << 1"
 
 
+def test_steps(capsys: Capture) -> None:
+    assert "reach 1, west, fewest operations: x86-64 2, bmi2 2, sse2 2, " in printed(capsys, "bound", "1")
+
+
 @pytest.mark.slow
 def test_answers_are_printed_recorded_and_kept_with_certificates(capsys: Capture, tmp_path: Path) -> None:
     require_module("pysat")
     where = ("--certificates", str(tmp_path / "proofs"), "--record", str(tmp_path / "reports"))
-    (row,) = json.loads(printed(capsys, "bound", "2", "--inputs", "3", "--json", *where))
+    *steps, row = json.loads(printed(capsys, "bound", "1", "2", "--inputs", "3", "--json", *where))
+    assert [step["operations"]["gfni"] for step in steps] == [2, 1, 2, 1, 2, 1, 2, 1]
     assert (row["reach"], row["inputs"], row["at_least"], row["program"]) == (2, 3, 3, PROGRAM)
     assert [none["operations"] for none in row["none"]] == [1, 2]
     assert json.loads((tmp_path / "reports/data/bounds.json").read_text())["rows"] == [row]
@@ -39,8 +44,8 @@ def test_answers_are_printed_recorded_and_kept_with_certificates(capsys: Capture
 @pytest.mark.parametrize(
     ("arguments", "remark"),
     [
-        (("1",), "a reach is 2 to 7"),
-        (("3", "8"), "a reach is 2 to 7"),
+        (("0",), "a reach is 1 to 7"),
+        (("3", "8"), "a reach is 1 to 7"),
         (("3", "--most", "0"), "--most is 1 to 24"),
         (("three",), "invalid int value: 'three'"),
         (("--inputs", "4"), "invalid choice"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.report.files import write
+from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.optimality import PATH, bounds_json, merged, optimality, recorded
 
 ROWS = json.loads((Path(__file__).parents[3] / "reports" / PATH).read_text("utf-8"))["rows"]
@@ -19,12 +20,13 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     assert recorded(tmp_path) == []
     write(tmp_path, {PATH: SMALL})
     rows = recorded(tmp_path)
-    page = optimality(rows)
+    page = optimality(rows, Figures())
     assert "| 2 | 2 values | 4 | at least 4 |" in page
     assert "| 3 | 3 values | 5 | at least 5 |" in page
+    assert "| east | 2 : - | 2 : - | 1 : - | 1 : - | 1 : - | 1 : - |" in page
     rows[0]["program"] = ""
     rows[1]["none"][3]["any_reach"] = False
-    page = optimality(rows)
+    page = optimality(rows, Figures())
     assert "| 2 | 2 values | at least 4 | at least 4 |" in page
     assert "| 3 | 2 values | 7 | at least 4 |" in page
     changed = {**rows[0], "at_least": 3}
