@@ -8,7 +8,7 @@ changes a part of a register alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -120,28 +120,37 @@ def _squares_scattered(given: Images) -> bool:
     return all(image.bit_count() == 1 for image in reached) and reached == sorted(reached)
 
 
-_EVERYWHERE: dict[str, Kind] = {
-    "a function of each square": lambda given: _function_of_parts(given, 1),
-    "a shift": _shift,
-    "a sum": lambda given: _sum(given, 64),
-    "bytes moved": _bytes_moved,
-}
-_SCATTERING: dict[str, Kind] = {"pext": _squares_gathered, "pdep": _squares_scattered}
-_VECTORS: dict[str, Kind] = {
-    "sums of parts": lambda given: any(_sum(given, width) for width in (8, 16, 32)),
-    "bytes compared": _bytes_compared,
-    "a table of four bits": lambda given: _function_of_parts(given, 8, 0x8F),
-}
-_BYTE_BY_BYTE: dict[str, Kind] = {"a function of each byte": lambda given: _function_of_parts(given, 8)}
-KINDS = MappingProxyType(
-    {"x86-64": _EVERYWHERE, "bmi2": _EVERYWHERE | _SCATTERING}
-    | dict.fromkeys(("sse2", "avx2", "avx512"), _EVERYWHERE | _VECTORS)
-    | {"gfni": _EVERYWHERE | _VECTORS | _BYTE_BY_BYTE}
+EVERYWHERE: Mapping[str, Kind] = MappingProxyType(
+    {
+        "a function of each square": lambda given: _function_of_parts(given, 1),
+        "a shift": _shift,
+        "a sum": lambda given: _sum(given, 64),
+        "bytes moved": _bytes_moved,
+    }
 )
-"""The kinds of operation that an instruction set has, each with whether one of it can be what these images show."""
+OF_VECTORS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "sums of parts": lambda given: any(_sum(given, width) for width in (8, 16, 32)),
+        "bytes compared": _bytes_compared,
+        "a table of four bits": lambda given: _function_of_parts(given, 8, 0x8F),
+    }
+)
+BESIDES: Mapping[str, Kind] = MappingProxyType(
+    {
+        "gather": _squares_gathered,
+        "scatter": _squares_scattered,
+        "affine": lambda given: _function_of_parts(given, 8),
+    }
+)
+"""What some instruction sets have besides, by the name of the operation."""
 
 
-def in_one(direction: str, isa: str) -> list[str]:
-    """The kinds of operation that are not ruled out for a step in that direction; with none it takes two operations."""
+def in_one(direction: str, vectors: bool, operations: Collection[str]) -> list[str]:
+    """The kinds of operation that are not ruled out for a step in that direction; with none it takes two operations.
+
+    Of an instruction set that has vectors or not, and these operations.
+    """
     given = images(direction)
-    return [kind for kind, can in KINDS[isa].items() if can(given)]
+    besides = {name: kind for name, kind in BESIDES.items() if name in operations}
+    kinds = {**EVERYWHERE, **(OF_VECTORS if vectors else {}), **besides}
+    return [name for name, can in kinds.items() if can(given)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 import os
 import time
 from argparse import ArgumentParser, Namespace
@@ -10,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from setwise.analysis.code.decode import Binary
@@ -22,6 +25,8 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.prove import Proof, certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.report.files import write
+from setwise.analysis.report.searched import PATH, Row, merged, recorded, searched_json
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.search.hunt import Hunt, Part
 from setwise.analysis.search.levels import LEVELS
@@ -63,6 +68,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--budget", type=float, default=BUDGET, metavar="S", help="seconds a level (default: 60)")
     parser.add_argument("--save", metavar="FILE", help="keep the search in this file, and go on from there")
+    parser.add_argument("--record", metavar="DIR", help="put what was tried into the reports of that folder")
     add_json(parser)
     parser.epilog = (parser.epilog or "") + (
         "\n\nexit status: 0 nothing shorter was found, 1 something was, 2 bad usage or something is missing"
@@ -76,13 +82,16 @@ def run(arguments: Namespace) -> int:
 
     if arguments.budget <= 0:
         raise ValueError("--budget takes seconds above 0")
+    if arguments.record and arguments.object:
+        raise ValueError("--record is for kernels: leave it out of the search of an object")
+    before = recorded(Path(arguments.record)) if arguments.record else []
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
     hunts = _of_object(arguments, levels) if object_given(arguments) else _of_names(arguments, levels)
     if arguments.save:
         resume(arguments.save, hunts)
         _proved_again(arguments.save, hunts)
         save(arguments.save, hunts)
-    with _reported(arguments, hunts):
+    with _reported(arguments, hunts, before):
         _search(hunts, arguments.budget, arguments.save)
     return int(any(hunt.findings for _, hunt in hunts))
 
@@ -181,19 +190,29 @@ def _proved_again(path: str, hunts: Sequence[Titled]) -> None:
 
 
 @contextmanager
-def _reported(arguments: Namespace, hunts: Sequence[Titled]) -> Iterator[None]:
-    """Whatever ends the search, what was found is printed."""
+def _reported(arguments: Namespace, hunts: Sequence[Titled], before: Sequence[Row]) -> Iterator[None]:
+    """Whatever ends the search, what was found is printed, and recorded beside what was before."""
     try:
         yield
     finally:
         if arguments.save:
             save(arguments.save, hunts)
+        if arguments.record:
+            rows = [_record(hunt, arguments.budget) for _, hunt in hunts]
+            write(Path(arguments.record), {PATH: searched_json(merged(before, rows))})
         if arguments.json:
             print_json([_row(hunt) for _, hunt in hunts])
         elif len(hunts) == 1:
             _print_one(*hunts[0])
         else:
             _print_all(hunts)
+
+
+def _record(hunt: Hunt, budget: float) -> Row:
+    """A hunt for the reports."""
+    row = {key: value for key, value in _row(hunt).items() if key not in ("abi", "findings")}
+    code = hashlib.sha256(hunt.original.text).hexdigest()
+    return {**row, "sha256": code, "budget": budget, "date": datetime.date.today().isoformat()}
 
 
 def _row(hunt: Hunt) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from setwise.analysis.report.pictures import pictures, titles
 from setwise.analysis.report.python import PATH as FROM_PYTHON
 from setwise.analysis.report.python import PICTURE, picture, python
 from setwise.analysis.report.readme import readme
+from setwise.analysis.report.searched import PATH as SEARCHED
+from setwise.analysis.report.searched import searched_json
 
 
 def files(data: Data) -> Files:
@@ -42,7 +44,12 @@ def files(data: Data) -> Files:
         stale = len(data.measured.timed) - len(measured.timed)
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
     if data.bounds:
-        contents |= {"optimality.md": optimality(data.bounds, figures), BOUNDS: bounds_json(data.bounds)}
+        contents |= {
+            "optimality.md": optimality(data.bounds, figures, data.searched),
+            BOUNDS: bounds_json(data.bounds),
+        }
+    if data.searched:
+        contents[SEARCHED] = searched_json(data.searched)
     section = None
     if data.columns is not None:
         section, contents[COLUMNS] = columns(data.columns), data.columns.as_json()

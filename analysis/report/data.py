@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import columns, compilers, optimality, python
+from setwise.analysis.report import columns, compilers, optimality, python, searched
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
@@ -37,6 +37,7 @@ class Data:
     python: FromPython | None
     columns: Columns | None
     bounds: Sequence[optimality.Row]
+    searched: Sequence[searched.Row]
     notes: tuple[str, ...]
 
 
@@ -74,6 +75,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         python=python.recorded(folder),
         columns=columns.recorded(folder),
         bounds=optimality.recorded(folder),
+        searched=searched.recorded(folder),
         notes=tuple(notes),
     )
 

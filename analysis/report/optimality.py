@@ -10,10 +10,11 @@ from typing import Any
 
 from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
 from setwise.analysis.bounds.search import Found, Refuted, asked
-from setwise.analysis.bounds.steps import KINDS, in_one
+from setwise.analysis.bounds.steps import in_one
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, page, table
+from setwise.analysis.report.searched import searched_table
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.targets import TARGETS
 
@@ -113,13 +114,20 @@ def _any_reach(row: Row) -> int:
     return [*shown, False].index(False) + 1
 
 
+def _operations(isa: str) -> set[str]:
+    return {row.op for row in TARGETS[isa].rows}
+
+
 def steps_table() -> list[Row]:
     """The fewest operations of a step, by direction and instruction set."""
     return [
         {
             "reach": 1,
             "direction": direction,
-            "operations": {isa: 1 if in_one(direction, isa) else 2 for isa in KINDS},
+            "operations": {
+                isa: 1 if in_one(direction, bool(target.vectors), _operations(isa)) else 2
+                for isa, target in TARGETS.items()
+            },
         }
         for direction in DIRECTIONS
     ]
@@ -136,13 +144,13 @@ def _of_steps(figures: Figures) -> str:
         return f"{row['operations'][isa]} : {kernel.counts.operations if kernel else '-'}"
 
     return table(
-        ("", *KINDS),
-        [(row["direction"], *(cell(row, isa) for isa in KINDS)) for row in steps_table()],
+        ("", *TARGETS),
+        [(row["direction"], *(cell(row, isa) for isa in TARGETS)) for row in steps_table()],
     )
 
 
-def optimality(rows: Sequence[Row], figures: Figures) -> str:
-    """The page."""
+def optimality(rows: Sequence[Row], figures: Figures, searched: Sequence[Row] = ()) -> str:
+    """The page; `searched` are the kernels that were searched for shorter code."""
     head = ("reach", "functions of", "fewest operations", "of greater reach", "clauses derived", "a program")
     lines = [
         (
@@ -155,4 +163,13 @@ def optimality(rows: Sequence[Row], figures: Figures) -> str:
         )
         for row in rows
     ]
-    return page("optimality.md", steps=_of_steps(figures), bounds=table(head, lines, left=0))
+    least = {
+        isa: max(_any_reach(row) for row in rows if row["inputs"] == (3 if "ternary" in _operations(isa) else 2))
+        for isa in TARGETS
+    }
+    return page(
+        "optimality.md",
+        bounds=table(head, lines, left=0),
+        steps=_of_steps(figures),
+        searched=searched_table(searched, figures, least) if searched else None,
+    )

@@ -1,0 +1,49 @@
+"""What was searched for shorter code, in the reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.report.files import write
+from setwise.analysis.report.kernels import Figures
+from setwise.analysis.report.searched import PATH, merged, recorded, searched_json, searched_table
+
+LEVELS = {
+    "a": {"places": 14, "all_places": 14, "candidates": 1171},
+    "b": {"places": 3, "all_places": 14, "candidates": 9},
+}
+NORTH = {
+    "name": "push.attacks.nort",
+    "isa": "bmi2",
+    "sha256": "00",
+    "instructions": 14,
+    "shortest": 13,
+    "refused": "",
+    "date": "2026-01-31",
+    "budget": 60.0,
+    "levels": LEVELS,
+}
+EAST = {**NORTH, "name": "push.attacks.east", "levels": {}, "refused": "it jumps"}
+
+
+def test_what_was_tried_stands_in_the_table() -> None:
+    text = searched_table([NORTH, EAST], Figures(), {"bmi2": 7})
+    tried = "a: all 14 places, 1,171 tried; b: 3 of 14 places, 9 tried"
+    assert f"| `push.attacks.nort` | bmi2 | 14 (changed since) | 13 | {tried} | 60 s, 2026-01-31 | 7 |" in text
+    assert "| 13 | it jumps | 60 s, 2026-01-31 | - |" in text
+
+
+def test_new_rows_stand_for_old_ones_of_the_same_routine_and_set() -> None:
+    new = {**NORTH, "instructions": 12, "shortest": 12}
+    assert merged([NORTH, EAST], [new, {**new, "sha256": "01"}]) == [EAST, {**new, "sha256": "01"}]
+
+
+def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
+    assert recorded(tmp_path) == []
+    write(tmp_path, {PATH: searched_json([NORTH, EAST])})
+    assert recorded(tmp_path) == [NORTH, EAST]
+    write(tmp_path, {PATH: searched_json([NORTH]).replace('"budget"', '"seconds"')})
+    with pytest.raises(ValueError, match=r"shorten\.json cannot be read .*make it anew by setwise shorten --record"):
+        recorded(tmp_path)
