@@ -127,8 +127,25 @@ def _wanted(graph: Graph) -> dict[Value, Lanes]:
     return {} if graph.operations.isdisjoint(("path", "run")) else demanded(graph, known=known_zero_along(graph))
 
 
+def _joined(graph: Graph) -> Graph:
+    """One step in the place of two along the same ray that are united, where nobody else wants either."""
+    if "step" not in graph.operations:
+        return graph
+    uses = graph.users
+
+    def rule(value: Value, old: Value) -> Value:
+        one, other = value.args
+        alike = one.op == other.op == "step" and (one.attr, one.args[1:]) == (other.attr, other.args[1:])
+        if alike and one is not other and all(len(uses[step]) == 1 for step in old.args):
+            return one.on((one.args[0] | other.args[0], *one.args[1:]))
+        return value
+
+    return rewrite(graph, rule, operations=("or",))
+
+
 def expand(graph: Graph, masks: Masks) -> Graph:
     """The graph without steps, runs and paths."""
+    graph = _joined(graph)
     expansion = _Expansion(masks, _wanted(graph))
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
