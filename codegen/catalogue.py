@@ -6,13 +6,25 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache, partial
+from itertools import product
 
 from setwise.codegen import literature
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.description import Fill, along, at_run_time, plain
 from setwise.codegen.describe.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Parameter, Routine
 from setwise.codegen.describe.values import Ray, Value
-from setwise.codegen.fills import batch, bytewise, dumb7, exploding, kogge_stone, push, sliders, subtraction
+from setwise.codegen.fills import (
+    batch,
+    bytewise,
+    dumb7,
+    exploding,
+    kogge_stone,
+    leapers,
+    push,
+    sides,
+    sliders,
+    subtraction,
+)
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
 from setwise.codegen.own.files import is_own, routines_named
 from setwise.codegen.tables import TABLES
@@ -31,6 +43,9 @@ WHITE = Parameter("white", "occupied")
 BLACK = Parameter("black", "occupied")
 RESULTS = Parameter("results", "results")
 QUEENS = Parameter("queens", "board")
+KNIGHTS = Parameter("knights", "leapers")
+KINGS = Parameter("kings", "leapers")
+PAWNS = Parameter("pawns", "leapers")
 PIECES = (ROOKS, BISHOPS)
 SIDES = tuple(Parameter(f"{side}_{piece}", "board") for side in ("white", "black") for piece in ("rooks", "bishops"))
 
@@ -285,6 +300,87 @@ def _sliders() -> Iterator[Routine]:
             yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, PACKED)
 
 
+_OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
+    ("pawns", (PAWNS,), "attacks", leapers.pawns, "the squares that {}'s pawns attack"),
+    ("pushes", (PAWNS, EMPTY), "squares", leapers.pushes, "the squares that {}'s pawns can go to, one step on"),
+    (
+        "double-pushes",
+        (PAWNS, EMPTY),
+        "squares",
+        leapers.double_pushes,
+        "the squares that {}'s pawns can go to from their first rank, two steps on",
+    ),
+)
+
+
+def _leapers() -> Iterator[Routine]:
+    """Knights, kings and pawns, each alone; what each side's pawns attack, and where they go."""
+    either = (("knights", KNIGHTS, leapers.knights, leapers.JUMPS), ("kings", KINGS, leapers.kings, DIR8))
+    for form, parameter, by_halves, directions in either:
+        contract = Contract((parameter,), form, "", ("attacks",))
+        descriptions = (plain(by_halves), leapers.in_lanes(directions))
+        yield Routine("leapers", form, "", contract, descriptions, SETWISE, f"the squares that {form} attack", PACKED)
+    for color, (form, parameters, result, moved, summary) in product(leapers.COLORS, _OF_PAWNS):
+        contract = Contract(parameters, form, color, (result,))
+        computes = summary.format(color.capitalize())
+        yield Routine("leapers", form, color, contract, (plain(moved(color)),), SETWISE, computes, PACKED)
+
+
+_MEN = (*PIECES, KNIGHTS, KINGS, PAWNS)
+_KINDS = (*PIECES, QUEENS, KNIGHTS, KINGS, PAWNS)
+_NESTED = ("by_pawns", "by_minors", "by_rooks", "by_all")
+_OF_SIDES: tuple[
+    tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[[sides.Side], tuple[Value, ...]], str], ...
+] = (
+    ("union", _MEN, ("attacks",), sides.union, "all squares that {} attacks"),
+    (
+        "pieces",
+        _KINDS,
+        tuple(kind.name for kind in _KINDS),
+        sides.pieces,
+        "the squares that {}'s rooks, bishops, queens, knights, kings and pawns attack, each kind by itself",
+    ),
+    (
+        "nested",
+        _KINDS,
+        _NESTED,
+        sides.nested,
+        "the squares that {}'s pawns attack; pawns, knights or bishops; those or rooks; any of its pieces",
+    ),
+    (
+        "twice",
+        _MEN,
+        ("attacks", "twice"),
+        sides.twice,
+        "all squares that {} attacks, and those that it attacks from two directions, by two jumps or by both, or more",
+    ),
+)
+
+
+def _sides() -> Iterator[Routine]:
+    """What a side attacks, queens among rooks and bishops where they are not given; pawns make it one color's."""
+
+    def of_side(
+        form: str,
+        color: str,
+        men: tuple[Parameter, ...],
+        results: tuple[str, ...],
+        whole: Callable[[sides.Side], tuple[Value, ...]],
+        summary: str,
+    ) -> Routine:
+        parameters = (*men, OCCUPIED, RESULTS) if len(results) > 1 else (*men, OCCUPIED)
+        contract = Contract(parameters, f"side-{form}", color, results, (WITHIN_OCCUPIED,))
+        names = tuple(man.name for man in men)
+        described = tuple(partial(sides.described, whole, how, color, names) for how in sides.FORMS)
+        computes = f"{summary.format(color.capitalize())}, given the occupied squares"
+        return Routine("side", form, color, contract, described, SETWISE, computes, PACKED)
+
+    minor = "all squares that rooks, bishops and knights attack"
+    yield of_side("union-knights", "", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)
+    for (form, men, results, whole, summary), color in product(_OF_SIDES, leapers.COLORS):
+        yield of_side(form, color, men, results, whole, summary)
+
+
 def _batches() -> Iterator[Routine]:
     directed = (r for r in _kogge_stone() if r.form == "attacks" and r.direction != "any")
     yield from (batch.on_arrays(r) for r in directed)
@@ -294,7 +390,19 @@ def _batches() -> Iterator[Routine]:
 @cache
 def catalogue() -> dict[str, Routine]:
     """Every routine, by its name."""
-    makers = (_dumb7, _kogge_stone, _push, _shift, _subtraction, _bytewise, _exploding, _sliders, _batches)
+    makers = (
+        _dumb7,
+        _kogge_stone,
+        _push,
+        _shift,
+        _subtraction,
+        _bytewise,
+        _exploding,
+        _sliders,
+        _leapers,
+        _sides,
+        _batches,
+    )
     return {routine.name: routine for maker in makers for routine in maker()}
 
 

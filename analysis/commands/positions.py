@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from setwise.analysis.text import counted
 from setwise.codegen import board
 from setwise.codegen.describe.routine import Parameter, Routine
 from setwise.codegen.numbering import Numbering, named_number, numbering
 
-BOARDS = ("board", "occupied", "empty", "word")
+BOARDS = ("board", "leapers", "occupied", "empty", "word")
 """The kinds of parameters that are drawn as boards."""
+_OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
+"""The side whose pieces a routine of one color takes."""
 
 
 def given_parameters(routine: Routine) -> list[Parameter]:
@@ -61,6 +63,10 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
     if side not in (None, "w", "b"):
         raise ValueError(f"no side '{side}': write w or b")
     mover: board.Side = "w" if side == "w" else "b" if side == "b" else position.side
+    if own := _OF_COLOR.get(routine.contract.direction):
+        if side not in (None, own):
+            raise ValueError(f"{routine.name} is of {routine.contract.direction}'s pieces: leave --side out")
+        mover = own
     parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
     apart = "queens" in parameters  # then rooks and bishops are these alone
     by_name = {

@@ -38,7 +38,7 @@ from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place, Task
 from setwise.analysis.semantics.domains import BitVectors
-from setwise.analysis.spec.raywalk import directions
+from setwise.analysis.spec.raywalk import DIR8, SETS
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
@@ -230,7 +230,7 @@ def _effort(group: Sequence[Job]) -> int:
     """A guess at what a group costs: a square is 64 proofs, and directions together are harder than one by one."""
     contract = group[0].routine.contract
     cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
-    together = len(directions(contract.direction)) if contract.direction and cases == 1 else 8
+    together = 1 if contract.direction in DIR8 else len(SETS.get(contract.direction, DIR8))
     return len(group) * max(cases, together**2)
 
 

@@ -120,6 +120,7 @@ _WHOLE_SIDE = r"sliders\.[^.]*"
 _FILLS = _CFile("plain", "fills.c", r".*\.(noEa|east|soEa|sout|soWe|west|noWe|nort)")
 _BOARD = _CFile("plain", "board.c", rf"{_SETS}|bytewise.*|.*(until-dry|\.any).*")
 _SLIDERS = _CFile("plain", "sliders.c", _WHOLE_SIDE)
+_LEAPERS = _CFile("plain", "leapers.c", r"(leapers|side)\..*")
 _EXPLODING = _CFile("plain", "exploding.c", r"exploding\..*")
 _LOOK_UP = _CFile(FOR_SCALE, "lookup.c", _WHOLE_SIDE)
 _APART = _CFile("rays", "avx2.c", rf"{_SETS}|{_WHOLE_SIDE}")
@@ -133,14 +134,22 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
     arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
     target = TARGETS[isa]
     if not target.vectors:
-        return (_FILLS, _BOARD, _SLIDERS, _EXPLODING, *arrays, *([_LOOK_UP] if target.has("gather", 1) else []))
+        return (
+            _FILLS,
+            _BOARD,
+            _SLIDERS,
+            _LEAPERS,
+            _EXPLODING,
+            *arrays,
+            *([_LOOK_UP] if target.has("gather", 1) else []),
+        )
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
     if not target.spread:
         return (boards, _BOARD, *arrays)
     if not target.has("rotl", lanes):
-        return (boards, _BOARD, _SLIDERS, _APART, *arrays)
+        return (boards, _BOARD, _SLIDERS, _LEAPERS, _APART, *arrays)
     wide = [replace(loop, flags=(*_WIDE, *loop.flags)) for loop in arrays]
-    return (boards, _BOARD, _SLIDERS, _TOGETHER, replace(_APART, kind="rays apart"), *arrays, *wide)
+    return (boards, _BOARD, _SLIDERS, _LEAPERS, _TOGETHER, replace(_APART, kind="rays apart"), *arrays, *wide)
 
 
 def compile_all(

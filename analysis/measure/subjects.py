@@ -41,6 +41,7 @@ _SETS = 1 << 16  # of arguments for mixed calls: more than branch predictors lea
 _SEED = 20050522
 _PIECES = range(8, 29)  # on a board; of them at most so many are sliders of one kind:
 _SLIDERS = 4
+_ON_SQUARES = ("board", "leapers")
 _SELECTING = ("square", "dir8", "direction9")
 
 
@@ -104,7 +105,9 @@ def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boa
     signature = signature_of(
         contract, kernel.convention, lanes if kernel.layout.boards else 1, "avx" in kernel.target.features
     )
-    words = (at for at, parameter in enumerate(contract.parameters) if parameter.kind in ("board", "empty", "occupied"))
+    words = (
+        at for at, parameter in enumerate(contract.parameters) if parameter.kind in (*_ON_SQUARES, "empty", "occupied")
+    )
     numbers = (at for at, parameter in enumerate(contract.parameters) if parameter.kind == "word")
     chained = next(words, next(numbers, None))
     length = boards if contract.elements else 0
@@ -166,11 +169,11 @@ def _case(contract: Contract, parameters: Sequence[Parameter], draw: random.Rand
     pieces = draw.sample(range(64), draw.choice(_PIECES))
     occupied = _board(pieces)
     sliders = iter(pieces)
-    most = max(1, len(pieces) // (2 * max(1, sum(p.kind == "board" for p in parameters))))
+    most = max(1, len(pieces) // (2 * max(1, sum(p.kind in _ON_SQUARES for p in parameters))))
     sharers = [p.name for p in parameters if p.kind == "occupied"]
     words = []
     for parameter in parameters:
-        if parameter.kind == "board":
+        if parameter.kind in _ON_SQUARES:
             word = _board(list(islice(sliders, draw.randint(1, min(_SLIDERS, most)))))
         elif parameter.kind == "occupied":
             part = sharers.index(parameter.name)

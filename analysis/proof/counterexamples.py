@@ -59,6 +59,7 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for argument, word in unknown:
         if argument.kind == "board":
             sliders = domain.or_(sliders, word, 64)
+        if argument.kind in ("board", "leapers"):
             boards.append(word)
     for argument, word in unknown:
         if argument.kind in ("empty", "occupied"):

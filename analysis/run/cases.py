@@ -1,11 +1,13 @@
 """What kernels are run on: cases made from the kinds of a routine's parameters, and what they must give.
 
-A kind is board (sliders), empty, occupied, square, dir8, direction9 or word; `results` is where a routine writes.
+A kind is board (sliders), leapers, empty, occupied, square, dir8, direction9 or word; `results` is where a routine
+writes.
 The cases of a routine, in this order:
 
 edges    every choice of a few extreme boards and words
-lines    with a direction: each line of the board, every set of sliders and every set of blockers that live on it
+lines    with sliders: each line of the board, every set of sliders and every set of blockers that live on it
 rays     with a square: for all 64 every occupancy of its rays, whatever else is on the board
+leaps    with leapers: each kind of them alone, on each square
 random   boards of mixed densities, from a seed
 
 Their number is a multiple of 8, filled up with the first ones: a call may take as many at once. For a routine on arrays
@@ -29,14 +31,15 @@ from setwise.analysis.run.specification import SLIDERS_WITHIN, Written, specifie
 from setwise.analysis.semantics.columns import Columns
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.semantics.words import BranchError
-from setwise.analysis.spec import raywalk
+from setwise.analysis.spec import leaperwalk, raywalk
 
 Column = NDArray[np.uint64]
 
 RANDOM_BOARDS = 100_000
 SEED = 20050522
 _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_0101, 0x00FF_FFFF_FFFF_FF00)
-_SLIDERS, _BLOCKERS = ("board",), ("empty", "occupied")
+_SLIDERS, _BLOCKERS, _ANYTHING = ("board",), ("empty", "occupied"), ("leapers", "word")
+_WHOLE = ("", *leaperwalk.COLORS)  # no single direction, nor a set of them
 _CHUNK = 1 << 14
 _MOST_TOGETHER = 5  # boards whose extremes are tried in every combination
 _MOST_LANES = 8
@@ -63,9 +66,11 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
     """
     parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
     maker = _Maker(contract, parameters)
-    share = 16 if quick else 1
+    # Sliders have all their lines where no leapers are beside them.
+    share = 16 if quick or maker.of_kind("leapers") else 1
     number = random_boards // 10 if quick else random_boards
     blocks = [maker.edges(), [maker.draw(parameter, number) for parameter in parameters]]
+    blocks[1:1] = maker.leaps()
     exhaustive = list(maker.rays() if maker.of_kind("square") else maker.lines())
     if exhaustive:
         blocks[1:1] = [maker.thinned(_joined(exhaustive), share)]
@@ -138,11 +143,11 @@ class _Maker:
 
     def directions(self) -> tuple[str, ...]:
         name = self.contract.direction
-        return raywalk.DIR8 if name.lower() in ("", "any") else raywalk.directions(name)
+        return raywalk.DIR8 if name.lower() in (*_WHOLE, "any") else raywalk.directions(name)
 
     def edges(self) -> list[Column]:
         """Extreme words in every combination, or many of them; numbers that select something are drawn."""
-        whole = self.of_kind("word", *_SLIDERS, *_BLOCKERS)
+        whole = self.of_kind(*_ANYTHING, *_SLIDERS, *_BLOCKERS)
         if len(whole) <= _MOST_TOGETHER:
             rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
         else:
@@ -174,10 +179,12 @@ class _Maker:
             return blockers
         if parameter.kind == "dir8":
             return np.full_like(sliders, raywalk.DIR8.index(direction))
+        if parameter.kind == "leapers":  # what they attack would hide what sliders do
+            return np.zeros_like(sliders)
         if parameter.kind not in _SLIDERS:
             return self.draw(parameter, len(sliders))
         orthogonal = direction in raywalk.SETS["rook"]
-        if self.contract.direction == "" and parameter.name in (("bishops",) if orthogonal else ("rooks",)):
+        if self.contract.direction in _WHOLE and parameter.name in (("bishops",) if orthogonal else ("rooks",)):
             return np.zeros_like(sliders)
         return sliders
 
@@ -222,6 +229,16 @@ class _Maker:
         """A part of each set for one of several boards whose union is the set: all of it where it is `mine`."""
         return sets & np.where(mine, np.uint64(raywalk.ALL), self.words(len(sets)))
 
+    def leaps(self) -> Iterator[list[Column]]:
+        """Each kind of leapers without any other piece on each square, whatever is occupied."""
+        squares = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
+        for leapers in self.of_kind("leapers"):
+            pieces = self.of_kind("leapers", *_SLIDERS)
+            yield [
+                squares if p is leapers else np.zeros_like(squares) if p in pieces else self.draw(p, len(squares))
+                for p in self.parameters
+            ]
+
     def subsets(self, squares: Sequence[int]) -> Column:
         """Every set of some of these squares."""
         sets = np.zeros(1, np.uint64)
@@ -239,7 +256,7 @@ class _Maker:
         if parameter.kind == "direction9":
             # Mostly those that mean something; every other number attacks nothing.
             return np.where(raw >> 60 == 0, raw, raw % np.uint64(11))
-        if parameter.kind not in ("word", *_SLIDERS, *_BLOCKERS):
+        if parameter.kind not in (*_ANYTHING, *_SLIDERS, *_BLOCKERS):
             raise ValueError(f"no cases are known for a parameter of kind '{parameter.kind}' ({parameter.name})")
         thin, thinner = raw & self.words(number), raw & self.words(number) & self.words(number) & self.words(number)
         thick, thicker = raw | self.words(number), raw | self.words(number) | self.words(number) | self.words(number)

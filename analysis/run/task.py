@@ -33,8 +33,8 @@ class Place:
 class Argument:
     """A parameter of the routine; a number that selects something is below `below` (0: any 64-bit number).
 
-    `kind` is board (sliders), empty, occupied, square, dir8, direction9, word; results: an address to write to; boards:
-    the address of an array; count: how many boards each array has.
+    `kind` is board (sliders), leapers, empty, occupied, square, dir8, direction9, word; results: an address to write
+    to; boards: the address of an array; count: how many boards each array has.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Task:
         return tuple(specified(self, Integers(), words))
 
 
-_KINDS = frozenset({"board", "occupied", "empty", "square", "dir8", "direction9", "word"})
+_KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word"})
 _ARRAYS = frozenset({"boards", "count"})
 
 

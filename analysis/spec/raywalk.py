@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, zip_longest
+from itertools import combinations, pairwise, zip_longest
 from typing import Any, Literal
 
-from setwise.analysis.spec import adders
+from setwise.analysis.spec import adders, leaperwalk
 from setwise.analysis.spec.words import ALL as ALL
 from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, on
 
@@ -165,6 +165,48 @@ def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
+def with_knights(rooks: W, bishops: W, knights: W, empty: W) -> W:
+    """All squares that rooks, bishops and knights attack."""
+    return union(rooks, bishops, empty) | leaperwalk.knights(knights)
+
+
+def side(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> W:
+    """All squares that one side attacks; queens are among rooks and bishops both."""
+    leapers = leaperwalk.knights(knights) | leaperwalk.kings(kings) | leaperwalk.pawns(color, pawns)
+    return union(rooks, bishops, empty) | leapers
+
+
+def side_twice(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, W]:
+    """All squares that one side attacks, and those that it attacks along two directions, by two jumps, or by both.
+
+    Along a direction a square is attacked once: pieces that stand behind each other shield it.
+    """
+    boards = [leaperwalk.reached(knights, jump) for jump in leaperwalk.KNIGHT]
+    for along, step in DIRECTIONS.items():
+        sliders = attacks(along, rooks if along in SETS["rook"] else bishops, empty)
+        walkers = kings | pawns if step in leaperwalk.captures(color) else kings
+        boards.append(sliders | leaperwalk.reached(walkers, step))
+    return joined(boards), joined(one & other for one, other in combinations(boards, 2))
+
+
+def side_pieces(color: str, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, ...]:
+    """What each kind of one side's pieces attacks, in the order of the parameters; queens are apart."""
+    slid = (
+        attacks(piece, sliders, empty) for piece, sliders in (("rook", rooks), ("bishop", bishops), ("queen", queens))
+    )
+    return (*slid, leaperwalk.knights(knights), leaperwalk.kings(kings), leaperwalk.pawns(color, pawns))
+
+
+def side_nested(
+    color: str, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W
+) -> tuple[W, W, W, W]:
+    """What one side's pawns attack; its pawns and minor pieces; those and its rooks; all of its pieces."""
+    by_kind = side_pieces(color, rooks, bishops, queens, knights, kings, pawns, empty)
+    by_rooks, by_bishops, by_queens, by_knights, by_kings, by_pawns = by_kind
+    minors = by_pawns | by_knights | by_bishops
+    return by_pawns, minors, minors | by_rooks, minors | by_rooks | by_queens | by_kings
+
+
 # By piece and number of an array of repeats, how far along a ray squares are reached: 1 for numbers that are not here.
 FAR: Mapping[str, Mapping[int, int]] = {
     "bishop": {3: 4, 4: 5, 5: 6, 6: 7, 7: 1, 8: 2, 9: 3},
@@ -259,6 +301,10 @@ def specification(
     attacks, occluded (sliders, empty); empty-fill, empty-attacks, step (sliders);
     union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
     sides (white's rooks and bishops, black's rooks and bishops, empty);
+    knights, kings (leapers); pawns (leapers), pushes, double-pushes (leapers, empty), direction white or black;
+    side-union-knights (rooks, bishops, knights, empty); of one side, direction white or black:
+    side-union, side-twice (rooks, bishops, knights, kings, pawns, empty),
+    side-pieces, side-nested (rooks, bishops, queens, knights, kings, pawns, empty);
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     exploded-from-square (square, repeats, free), direction rook or bishop;
     direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the four also with
@@ -281,6 +327,13 @@ def specification(
             return _tupled(at_run_time(directed), last and last - 1)
         directions(direction)
         return _tupled(partial(directed, direction), last)
+    if key in _OF_COLOR:
+        of_color, takes_empty = _OF_COLOR[key]
+        if direction not in leaperwalk.COLORS:
+            raise ValueError(f"no color {direction!r}: choose one of {', '.join(leaperwalk.COLORS)}")
+        return _tupled(partial(of_color, direction), -1 if takes_empty and occupied else None)
+    if key in _LEAPERS:
+        return _tupled(_LEAPERS[key], None)
     if key in _WHOLE:
         return _tupled(_WHOLE[key], -1 if occupied != (key == "pieces") else None)
     if key in _FROM_SQUARE:
@@ -291,7 +344,7 @@ def specification(
         return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if occupied else None)
     if key in _ARITHMETIC:
         return _tupled(_ARITHMETIC[key], None)
-    names = (*_DIRECTED, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
+    names = (*_DIRECTED, *_OF_COLOR, *_LEAPERS, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
     raise ValueError(f"no specification {name!r}: choose one of {', '.join(names)}")
 
 
@@ -309,6 +362,18 @@ _WHOLE: Mapping[str, Callable[..., Any]] = {
     "rays": rays,
     "pieces": pieces,
     "sides": sides,
+    "side-union-knights": with_knights,
+}
+_LEAPERS: Mapping[str, Callable[..., Any]] = {"knights": leaperwalk.knights, "kings": leaperwalk.kings}
+# Name to function of a color and words, and whether its last parameter is a board of empty squares.
+_OF_COLOR: Mapping[str, tuple[Callable[..., Any], bool]] = {
+    "pawns": (leaperwalk.pawns, False),
+    "pushes": (leaperwalk.pushes, True),
+    "double-pushes": (leaperwalk.double_pushes, True),
+    "side-union": (side, True),
+    "side-twice": (side_twice, True),
+    "side-pieces": (side_pieces, True),
+    "side-nested": (side_nested, True),
 }
 # Name to function of a direction, the words and the `numbers` of squares; and whether the last word are free squares.
 _FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = {

@@ -10,8 +10,9 @@ from setwise.codegen.describe.values import Value
 from setwise.codegen.numbering import DIRECTIONS_AROUND, LITTLE_ENDIAN, Numbering
 
 ParameterKind = Literal[
-    "board", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"
+    "board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"
 ]
+"""What a parameter is; boards are sliders, of which contracts say where they may stand, leapers may stand anywhere."""
 
 
 WITHIN_OCCUPIED = "sliders within occupied"

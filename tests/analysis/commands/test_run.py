@@ -166,6 +166,13 @@ def test_arguments_beside_a_position(capsys: Capture) -> None:
     assert "--side goes with --fen" in complaint(capsys, "run", DUMB7, "1", "2", "--side", "w")
 
 
+def test_a_routine_of_one_color_takes_its_pieces(capsys: Capture) -> None:
+    """Whoever is to move; another side's are refused."""
+    given = ("run", "leapers.pushes.black", "--fen", "8/p7/8/8/8/8/P7/8 w")
+    assert printed(capsys, *given).splitlines()[-1].split()[-1] == "0x0000_0100_0000_0000"
+    assert "of black's pieces: leave --side out" in complaint(capsys, *given, "--side", "w", status=2)
+
+
 def test_run_on_a_processor_that_lacks_features(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
     said = complaint(capsys, "run", DUMB7, "1", "2", "--isa", "bmi2", status=1)

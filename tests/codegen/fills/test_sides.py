@@ -1,0 +1,98 @@
+"""Whole sides with their leapers: how few instructions, and what they give in positions of games."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import setwise
+from setwise.analysis.code.count import count
+from setwise.analysis.code.kernel import binary_of
+from setwise.codegen.board import NOEA, NORT
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.values import CompassRay, parameter
+from setwise.codegen.lower import lower
+from setwise.codegen.passes.expand import expand
+from setwise.codegen.passes.unit import Masks
+from setwise.codegen.run.executable import runnable
+from tests.conftest import require_module
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "engine-authors.md"
+POSITIONS = ROOT / "tests" / "data" / "positions.fen"
+
+
+QUICK = ("side.union.white", "avx2"), ("side.union.black", "avx512"), ("leapers.knights", "x86-64")
+
+
+def table() -> Iterator[tuple[str, str, int]]:
+    """Routines, instruction sets and instructions, as the page lists them; two numbers are two colors'."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.read_text("utf-8").splitlines()]
+    head = next(row for row in rows if row[:2] == ["routine", "gives"])
+    for named, _, *cells in (
+        row for row in rows if row and row[0].startswith(("`side.", "`leapers.", "`sliders.sides"))
+    ):
+        first, *others = re.findall("`([^`]+)`", named)
+        names = (first, *(first.rpartition(".")[0] + other for other in others))
+        for isa, cell in zip(head[2:], cells, strict=True):
+            each = list(map(int, cell.split(", ")))
+            yield from ((name, isa, most) for name, most in zip(names, each * len(names), strict=False))
+
+
+def test_the_table_has_every_routine() -> None:
+    families = ("side", "leapers")
+    listed = {(name, isa) for name, isa, _ in table() if not name.startswith("sliders")}
+    assert listed == {(r.name, isa) for r in catalogue().values() if r.family in families for isa in r.isas}
+
+
+@pytest.mark.parametrize(
+    ("name", "isa", "most"),
+    [pytest.param(*row, marks=[] if row[:2] in QUICK else [pytest.mark.slow]) for row in table()],
+)
+def test_no_more_instructions_than_the_table_says(name: str, isa: str, most: int) -> None:
+    assert count(binary_of(lower(find(name), isa))).instructions <= most
+
+
+def test_two_steps_that_are_united_become_one() -> None:
+    one, other = parameter(0), parameter(1)
+    ray = CompassRay((NOEA,))
+
+    def shifts(*results: setwise.Value) -> int:
+        graph = expand(Graph((one, other), results), Masks())
+        return sum(value.op == "shl" for value in graph.order)
+
+    first, second = ray.step(one), ray.step(other)
+    assert shifts(first | second) == 1
+    assert shifts(first | second, first) == 2  # wanted for itself
+    assert shifts(first | CompassRay((NORT,)).step(other)) == shifts(first | ray.step(other, 2)) == 2
+
+
+@pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+def test_positions_are_attacked_as_python_chess_says() -> None:
+    chess = require_module("chess")
+    fens = [line for line in POSITIONS.read_text().splitlines() if line and not line.startswith("#")]
+    for fen in fens[:20]:
+        board = chess.Board(fen)
+        for color in (chess.WHITE, chess.BLACK):
+            own = board.occupied_co[color]
+            expected = [
+                setwise.union(board.attacks_mask(square) for square in chess.scan_forward(own & kinds))
+                if own & kinds
+                else 0
+                for kinds in (board.knights, ~(board.kings | board.pawns), own)
+            ]
+            straight, diagonal = (board.rooks | board.queens) & own, (board.bishops | board.queens) & own
+            knights, kings, pawns = (kinds & own for kinds in (board.knights, board.kings, board.pawns))
+            name = "white" if color else "black"
+            assert setwise.kernel("leapers.knights")(knights) == expected[0]
+            assert setwise.kernel("side.union-knights")(straight, diagonal, knights, board.occupied) == expected[1]
+            men = (straight, diagonal, knights, kings, pawns, board.occupied)
+            assert setwise.kernel(f"side.union.{name}")(*men) == expected[2], fen
+            # More often than once: by two pieces, for none attacks a square twice.
+            by_square = [board.attackers_mask(color, square).bit_count() for square in chess.SQUARES]
+            twice = sum(1 << square for square, attackers in enumerate(by_square) if attackers > 1)
+            assert setwise.kernel(f"side.twice.{name}")(*men) == (expected[2], twice), fen
