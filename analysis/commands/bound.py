@@ -11,13 +11,13 @@ from pathlib import Path
 
 from setwise.analysis.bounds.programs import text
 from setwise.analysis.bounds.search import Found, Refuted, decide
-from setwise.analysis.commands.arguments import add_json
+from setwise.analysis.commands.arguments import add_dask, add_json
+from setwise.analysis.commands.cluster import SomethingElse, workers_for
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json
 from setwise.analysis.report.files import write
 from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of, steps_table
-from setwise.analysis.run.workers import Workers
 from setwise.analysis.text import counted
 
 EXAMPLES = ("setwise bound 2 --inputs 2", "setwise bound 4 --inputs 3 --certificates proofs")
@@ -47,6 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--most", type=int, metavar="N", default=_MOST, help="stop after N operations")
     parser.add_argument("--certificates", metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there")
     parser.add_argument("--record", metavar="DIR", help="put the answers into the reports of that folder")
+    add_dask(parser)
     add_json(parser)
 
 
@@ -73,7 +74,7 @@ def run(arguments: Namespace) -> int:
     answers: dict[Subject, list[Refuted | Found]] = {subject: [] for subject in subjects}
     certificates: dict[str, str] = {}
     try:
-        for answer in _answers(subjects, arguments.most):
+        for answer in _answers(subjects, arguments.most, arguments.dask):
             subject = answer.model.reach, answer.model.inputs
             answers[subject].append(answer)
             if not arguments.json:
@@ -92,9 +93,9 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _answers(subjects: Sequence[Subject], most: int) -> Iterator[Refuted | Found]:
+def _answers(subjects: Sequence[Subject], most: int, dask: str | None) -> Iterator[Refuted | Found]:
     """The answers for 1, 2, ... operations until a program is found, of each subject in a process of its own."""
-    with Progress() as progress, Workers() as workers:
+    with Progress() as progress, workers_for(dask) as workers:
         running: set[Future[Refuted | Found]] = set()
 
         def ask(reach: int, inputs: int, operations: int) -> None:
@@ -107,6 +108,8 @@ def _answers(subjects: Sequence[Subject], most: int) -> Iterator[Refuted | Found
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 answer = future.result()
+                if not isinstance(answer, Refuted | Found):
+                    raise SomethingElse
                 yield answer
                 if isinstance(answer, Refuted) and answer.operations < most:
                     ask(answer.model.reach, answer.model.inputs, answer.operations + 1)

@@ -19,6 +19,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import (
     PATTERNS,
+    add_dask,
     add_json,
     add_names,
     add_object,
@@ -71,6 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_only_abi(parser)
     add_object(parser, remark="; it runs in Bochs only", spec=True)
     add_on(parser)
+    add_dask(parser)
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -86,7 +88,7 @@ def run(arguments: Namespace) -> int:
     if is_object:
         return _check_object(arguments, on)
     jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi)
-    kernels = judged(partial(check_kernels, quick=arguments.quick, on=on), jobs)
+    kernels = judged(partial(check_kernels, quick=arguments.quick, on=on), jobs, Judged, dask=arguments.dask)
     if arguments.json:
         print_json([check_row(kernel.key, kernel.outcome) for kernel in kernels])
     else:

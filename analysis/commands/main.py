@@ -45,7 +45,7 @@ COMMANDS = {
 }
 """The subcommands, in the order of `setwise --help`, and what each does."""
 
-_OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla"}
+_OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "distributed": "Dask"}
 """Modules that not every command needs, by the names that pip knows them by, and what they are called."""
 
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)

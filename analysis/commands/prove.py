@@ -17,6 +17,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import (
     PATTERNS,
+    add_dask,
     add_json,
     add_names,
     add_object,
@@ -100,6 +101,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_only_abi(parser)
     add_object(parser, spec=True)
     add_time_limit(parser, "seconds a kernel; then it is not proved")
+    add_dask(parser)
     parser.add_argument("--smt", metavar="DIR", help="keep each question to the solver as SMT-LIB 2 in a new directory")
     add_json(
         parser,
@@ -120,7 +122,8 @@ def run(arguments: Namespace) -> int:
         proofs = [prove_object(*asked, arguments.time_limit, keep)]
     else:
         jobs = jobs_with(chosen(arguments.names), arguments.isa, arguments.lanes, arguments.abi)
-        proofs = judged(partial(prove_all, time_limit=arguments.time_limit, keep=keep), jobs, _effort)
+        work = partial(prove_all, time_limit=arguments.time_limit, keep=keep)
+        proofs = judged(work, jobs, Proof, _effort, arguments.dask)
     written = write_questions(arguments.smt, map(_asked, proofs)) if keep else 0
     if arguments.json:
         print_json([proof_row(proof) for proof in proofs])

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -18,9 +18,10 @@ from typing import Any, ParamSpec, TypeVar
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
-from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_only_isa, object_given
+from setwise.analysis.commands.arguments import add_dask, add_json, add_names, add_object, add_only_isa, object_given
+from setwise.analysis.commands.cluster import SomethingElse, workers_for
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.jobs import jobs_of, lowered
+from setwise.analysis.commands.jobs import OWN_HERE, jobs_of, lowered
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.prove import Proof, certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
@@ -36,6 +37,7 @@ from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
+from setwise.codegen.own.files import is_own
 
 EXAMPLES = (
     "setwise shorten sliders.union --isa avx512",
@@ -69,6 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--budget", type=float, default=BUDGET, metavar="S", help="seconds a level (default: 60)")
     parser.add_argument("--save", metavar="FILE", help="keep the search in this file, and go on from there")
     parser.add_argument("--record", metavar="DIR", help="put what was tried into the reports of that folder")
+    add_dask(parser)
     add_json(parser)
     parser.epilog = (parser.epilog or "") + (
         "\n\nexit status: 0 nothing shorter was found, 1 something was, 2 bad usage or something is missing"
@@ -86,13 +89,13 @@ def run(arguments: Namespace) -> int:
         raise ValueError("--record is for kernels: leave it out of the search of an object")
     before = recorded(Path(arguments.record)) if arguments.record else []
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
-    hunts = _of_object(arguments, levels) if object_given(arguments) else _of_names(arguments, levels)
+    hunts = _of_object(arguments, levels) if object_given(arguments, elsewhere=True) else _of_names(arguments, levels)
     if arguments.save:
         resume(arguments.save, hunts)
         _proved_again(arguments.save, hunts)
         save(arguments.save, hunts)
-    with _reported(arguments, hunts, before):
-        _search(hunts, arguments.budget, arguments.save)
+    with _workers(hunts, arguments.dask) as workers, _reported(arguments, hunts, before):
+        _search(hunts, workers, arguments.budget, arguments.save)
     return int(any(hunt.findings for _, hunt in hunts))
 
 
@@ -112,6 +115,8 @@ def _of_names(arguments: Namespace, levels: Sequence[str]) -> list[Titled]:
         raise ValueError("name routines, or --object FILE --symbol SYM --spec NAME")
     jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi or "sysv")
     jobs = [job for job in jobs if arguments.lanes in (None, job.lanes)]
+    if arguments.dask and any(is_own(job.routine.name) for job in jobs):
+        raise ValueError(OWN_HERE)
     if not jobs:
         raise ValueError(f"no kernel has {arguments.lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
     hunts = []
@@ -129,13 +134,20 @@ def _of_names(arguments: Namespace, levels: Sequence[str]) -> list[Titled]:
     return hunts
 
 
-def _search(hunts: Sequence[Titled], budget: float, path: str | None) -> None:
-    """Do all parts, in a process a core; each hunt asks for its next ones when the last are done."""
-    cores = os.cpu_count() or 1
-    each = _EACH if len(hunts) < cores else None
+def _workers(hunts: Sequence[Titled], dask: str | None) -> AbstractContextManager[Workers | _Here]:
+    """Who does the parts: as `workers_for` has it, or this process."""
     quick = [*LEVELS][:1] == [*{level for _, hunt in hunts for level in hunt.levels}]
-    workers: Workers | _Here = _Here() if cores < 2 or (quick and len(hunts) < _WORTH_PROCESSES) else Workers(cores)
-    with Progress() as progress, workers:
+    here = (os.cpu_count() or 1) < 2 or (quick and len(hunts) < _WORTH_PROCESSES)
+    return _Here() if here and dask is None else workers_for(dask)
+
+
+def _search(hunts: Sequence[Titled], workers: Workers | _Here, budget: float, path: str | None) -> None:
+    """Do all parts; each hunt asks for its next ones when the last are done.
+
+    What the parts of a hunt give is looked at in their order, so that the same is found whoever is the quickest.
+    """
+    each = _EACH if len(hunts) == 1 else None
+    with Progress() as progress:
         running: dict[Future[tuple[Tally, Finding | None]], tuple[str, Hunt, Part]] = {}
 
         def begin(title: str, hunt: Hunt) -> None:
@@ -148,16 +160,22 @@ def _search(hunts: Sequence[Titled], budget: float, path: str | None) -> None:
         saved = time.monotonic()
         try:
             while running or waiting:
-                while waiting and len(running) < 2 * cores:
+                while waiting and len(running) < 2 * workers.number:
                     begin(*waiting.pop())
-                ready, _ = wait(running, return_when=FIRST_COMPLETED)
+                firsts = {id(hunt): future for future, (_, hunt, _) in reversed(running.items())}
+                ready, _ = wait(firsts.values(), return_when=FIRST_COMPLETED)
                 for future in ready:
                     title, hunt, part = running.pop(future)
                     progress.show(f"{title} level {part.level} {hunt.after} instructions")
-                    if hunt.add(part, *future.result()):
+                    match future.result():
+                        case (Tally() as tally, (Finding() | None) as finding):
+                            found = hunt.add(part, tally, finding)
+                        case _:
+                            raise SomethingElse
+                    if found:
                         for other in [f for f, (_, h, _) in running.items() if h is hunt]:
-                            if other.cancel():
-                                running.pop(other)
+                            other.cancel()
+                            running.pop(other)
                         begin(title, hunt)
                     if path and time.monotonic() > saved + _SAVED_EVERY:
                         save(path, hunts)
@@ -169,14 +187,16 @@ def _search(hunts: Sequence[Titled], budget: float, path: str | None) -> None:
 class _Here:
     """As Workers, in this process: where starting others takes longer than the work."""
 
+    number = 1
+
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
         """What the function gives, at once."""
         future: Future[T] = Future()
         future.set_result(function(*arguments, **named))
         return future
 
-    def __enter__(self) -> None:
-        return None
+    def __enter__(self) -> _Here:
+        return self
 
     def __exit__(self, *_: object) -> None:
         return None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import logging
 import os
 import platform
 import resource
@@ -35,6 +34,7 @@ from setwise.analysis.report.columns import PATH, Columns, Through
 from setwise.analysis.report.files import write
 from setwise.analysis.report.recording import machine
 from setwise.analysis.spec import raywalk
+from tests.cluster import local_cluster
 
 NAMES = ["rooks", "bishops", "occupied"]
 KERNEL, SEED, WORKERS = "sliders.union", 17, 2
@@ -136,10 +136,7 @@ def dask(source: str, target: str, ends: bool = False) -> Iterator[Work]:
             for attacks in client.gather(futures):
                 out.write_table(pyarrow.table([attacks], ["attacks"]))
 
-    cluster = distributed.LocalCluster(
-        n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-    )
-    with cluster, distributed.Client(cluster) as client:
+    with local_cluster(WORKERS) as client:
         client.run(of_group, attacked, source, 0)  # each worker makes its kernel
         workers = list(client.run(os.getpid).values())
         yield work

@@ -119,9 +119,7 @@ def documentation(choice: Choice) -> list[str]:
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
-    outside = [f"Outside of that {routine.contract.outside}."] if routine.contract.outside else []
-    said = (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required, *outside)
-    return [*map(in_comment, said)]
+    return [*map(in_comment, (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required))]
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:
