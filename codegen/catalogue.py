@@ -11,7 +11,7 @@ from itertools import product
 from setwise.codegen import literature
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.description import Fill, along, at_run_time, plain
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
+from setwise.codegen.describe.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Parameter, Routine
 from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import (
     batch,
@@ -54,9 +54,6 @@ KOGGE_STONE = literature.KOGGE_STONE.citation
 ISENBERG = literature.ISENBERG.citation
 EXPLODING = literature.EXPLODING.citation
 SETWISE = "setwise"
-
-WITHIN_OCCUPIED = "sliders within occupied"
-NOT_ON_EMPTY = "no slider on an empty square"
 
 EACH = {direction.name: (direction,) for direction in DIR8}
 """The eight directions, each a set of its own."""

@@ -142,6 +142,7 @@ class Commands(ABC):
         *,
         endbr64: bool = False,
         dispatch: bool = False,
+        checked: bool = False,
         name: str | None = None,
         prefix: str | None = None,
         force: bool = False,
@@ -157,7 +158,13 @@ class Commands(ABC):
 
         options = Namespace(output=output, format=format, isa=isa, lanes=lanes, abi=abi, endbr64=endbr64)
         options.__dict__.update(
-            dispatch=dispatch, name=name, prefix=prefix, force=force, unproved=unproved, time_limit=time_limit
+            dispatch=dispatch,
+            checked=checked,
+            name=name,
+            prefix=prefix,
+            force=force,
+            unproved=unproved,
+            time_limit=time_limit,
         )
         options.names = [routine.name for routine in self.routines]
         return written(options, self.routines)

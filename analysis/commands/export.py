@@ -57,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
     parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
+    parser.add_argument("--checked", action="store_true", help="source that asserts its contracts in debug builds")
     parser.add_argument("--name", metavar="N", help="what files and modules are called (default: the prefix)")
     add_prefix(parser)
     parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
@@ -116,12 +117,16 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
     if arguments.dispatch and not given.dispatch:
         choosing = [name for name, format in FORMATS.items() if format.dispatch]
         raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
+    if arguments.checked and not given.checked:
+        checking = [name for name, format in FORMATS.items() if format.checked]
+        raise ValueError(f"--checked is for source that asserts what it requires: use one of {', '.join(checking)}")
     if given.fallback and (arguments.dispatch or len(isas) > 1):
         isas = list(dict.fromkeys(("x86-64", *isas)))
     abi = arguments.abi or given.abi
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
+    name, prefix = (checked_name(given) if given else UNSET for given in (arguments.name, arguments.prefix))
     return Request(
         arguments.format,
         tuple(routine.name for routine in routines),
@@ -131,7 +136,9 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
         arguments.endbr64,
         arguments.dispatch,
         _command(arguments, routines),
-        *(checked_name(name) if name else UNSET for name in (arguments.name, arguments.prefix)),
+        name,
+        prefix,
+        arguments.checked or UNSET,
     )
 
 
@@ -150,6 +157,7 @@ def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
     words += ["--abi", arguments.abi] if arguments.abi else []
     words += ["--format", arguments.format]
     words += ["--endbr64"] if arguments.endbr64 else []
+    words += ["--checked"] if arguments.checked else []
     words += ["--name", arguments.name] if arguments.name else []
     words += ["--prefix", arguments.prefix] if arguments.prefix else []
     return " ".join([*words, "--dispatch"] if arguments.dispatch else words)

@@ -38,6 +38,7 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     made_by: Text = ""
     name: Text | UnsetType = UNSET
     prefix: Text | UnsetType = UNSET
+    checked: bool | UnsetType = UNSET
 
 
 def format_called(name: str) -> Format:
@@ -72,5 +73,14 @@ def files_of(request: Request, kernels: Sequence[Kernel], proved: bool) -> dict[
         if other != kernel.name:
             raise ValueError(f"{other} and {kernel.name} would both be {symbol(kernel)}: export them one by one")
     name = checked_name(request.name) if request.name else ""
-    order = Order(tuple(kernels), cache(facts_of), request.made_by, request.endbr64, request.dispatch, name, proved)
+    order = Order(
+        tuple(kernels),
+        cache(facts_of),
+        request.made_by,
+        endbr64=request.endbr64,
+        dispatch=request.dispatch,
+        name=name,
+        proved=proved,
+        checked=bool(request.checked),
+    )
     return FORMATS[request.format].files(order)

@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setwise.analysis.run.contracts import Contract, Parameter
-from setwise.analysis.run.specification import Written, specified
-from setwise.analysis.run.task import SLIDERS_WITHIN
+from setwise.analysis.run.specification import SLIDERS_WITHIN, Written, specified
 from setwise.analysis.semantics.columns import Columns
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.semantics.words import BranchError

@@ -13,6 +13,7 @@ from setwise.analysis.spec.evaluator import EvaluationError, evaluate
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import SLIDERS_WITHIN as SLIDERS_WITHIN
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.describe.routine import Written as Written
 from setwise.codegen.describe.values import parameter

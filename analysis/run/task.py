@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from setwise.analysis.run.specification import LITTLE_ENDIAN, Numbering, Written, promised
+from setwise.analysis.run.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Numbering, Written, promised
 from setwise.analysis.run.specification import TaskError as TaskError
 from setwise.analysis.run.specification import specified as results_of
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
@@ -108,8 +108,6 @@ class Task:
 
 _KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word"})
 _ARRAYS = frozenset({"boards", "count"})
-SLIDERS_WITHIN = {"sliders within occupied": "occupied", "no slider on an empty square": "empty"}
-"""What may be required of sliders, and the kind of the boards that say where they may stand: where `empty` is not."""
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:

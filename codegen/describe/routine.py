@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,11 @@ ParameterKind = Literal[
 ]
 """What a parameter is; boards are sliders, of which contracts say where they may stand, leapers may stand anywhere."""
 
+
+WITHIN_OCCUPIED = "sliders within occupied"
+NOT_ON_EMPTY = "no slider on an empty square"
+SLIDERS_WITHIN: Mapping[str, ParameterKind] = {WITHIN_OCCUPIED: "occupied", NOT_ON_EMPTY: "empty"}
+"""What may be required of sliders, and the kind of the boards that say where they may stand: where `empty` is not."""
 
 Description = Callable[..., tuple[Value, ...]]
 """From a layout and the parameters' values to the results."""
@@ -84,6 +89,19 @@ class Contract:
     def required(self) -> tuple[str, ...]:
         """What is required, in words."""
         return tuple(map(str, self.requires))
+
+    @property
+    def outside(self) -> str:
+        """What a call may do that does not keep to what is required, in words; nothing where all calls do."""
+        parts = ["a number beyond its bound may have other memory read, or jumped to"] if self.bounded else []
+        if any(isinstance(requirement, Written) or requirement in SLIDERS_WITHIN for requirement in self.requires):
+            parts.append("results may be others, and differ from one instruction set to the next")
+        return "; ".join(parts)
+
+    @property
+    def bounded(self) -> tuple[Parameter, ...]:
+        """The parameters that have a bound."""
+        return tuple(parameter for parameter in self.parameters if parameter.below)
 
     @property
     def numbers(self) -> tuple[tuple[str, str], ...]:

@@ -108,6 +108,8 @@ def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool 
     contract = kernel.routine.contract
     yield from contract.numbers
     yield "requires", in_comment(" and ".join(contract.required)) or "nothing of the boards"
+    if contract.outside:
+        yield "outside", contract.outside
     if contract.elements:
         yield "aliasing", "result may be exactly one of the inputs or lie apart from all of them; inputs may overlap"
         yield "alignment", f"{alignment}; with n = 0 nothing is read or written"

@@ -119,7 +119,9 @@ def documentation(choice: Choice) -> list[str]:
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
-    return [*map(in_comment, (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required))]
+    outside = [f"Outside of that {routine.contract.outside}."] if routine.contract.outside else []
+    said = (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required, *outside)
+    return [*map(in_comment, said)]
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:

@@ -112,7 +112,7 @@ def _introduction(order: Order) -> str:
 def _documented(kernel: Kernel, order: Order) -> str:
     text = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
     lines = ["```text", *text, "```", "# Safety", *_safety(kernel)]
-    return "\n".join((*commented(lines, "///"), function(kernel)))
+    return "\n".join((*commented(lines, "///"), function(kernel, checked=order.checked)))
 
 
 def _safety(kernel: Kernel) -> list[str]:
@@ -123,7 +123,9 @@ def _safety(kernel: Kernel) -> list[str]:
     if contract.elements:
         wants += ["- Every pointer holds n boards, aligned as u64 is."]
         wants += ["- result is one of the inputs, or lies apart from all of them."]
-    return wants or ["There is nothing that it needs."]
+    sound = "Any arguments are sound"
+    sound += ": outside of what is required results alone are others." if contract.required else "."
+    return wants or [sound]
 
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
