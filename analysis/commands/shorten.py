@@ -30,9 +30,9 @@ from setwise.analysis.report.files import write
 from setwise.analysis.report.searched import PATH, Row, merged, recorded, searched_json
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.search.hunt import Hunt, Part
-from setwise.analysis.search.levels import LEVELS
+from setwise.analysis.search.levels import ALL_LEVELS
 from setwise.analysis.search.saved import SavedError, resume, save
-from setwise.analysis.search.search import Finding, Tally, search
+from setwise.analysis.search.search import Outcome, Tally, search
 from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.text import counted
@@ -65,8 +65,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--level",
         action="append",
-        choices=tuple(LEVELS),
-        help="a: another value, or a constant, in the place of each instruction's result (default: all levels)",
+        choices=ALL_LEVELS,
+        help="a: another value, or a constant, in the place of each instruction's result; b: one new instruction; "
+        "c: two or three; d: bits of constants that do not matter (default: all, one after the other)",
     )
     parser.add_argument("--budget", type=float, default=BUDGET, metavar="S", help="seconds a level (default: 60)")
     parser.add_argument("--save", metavar="FILE", help="keep the search in this file, and go on from there")
@@ -83,12 +84,12 @@ def run(arguments: Namespace) -> int:
     BitVectors()  # before anything is made: it says at once if there is no solver
     import numpy  # noqa: F401 - as well
 
-    if arguments.budget <= 0:
+    if not 0 < arguments.budget < float("inf"):
         raise ValueError("--budget takes seconds above 0")
     if arguments.record and arguments.object:
         raise ValueError("--record is for kernels: leave it out of the search of an object")
     before = recorded(Path(arguments.record)) if arguments.record else []
-    levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
+    levels = [level for level in ALL_LEVELS if level in (arguments.level or ALL_LEVELS)]
     hunts = _of_object(arguments, levels) if object_given(arguments, elsewhere=True) else _of_names(arguments, levels)
     if arguments.save:
         resume(arguments.save, hunts)
@@ -136,7 +137,7 @@ def _of_names(arguments: Namespace, levels: Sequence[str]) -> list[Titled]:
 
 def _workers(hunts: Sequence[Titled], dask: str | None) -> AbstractContextManager[Workers | _Here]:
     """Who does the parts: as `workers_for` has it, or this process."""
-    quick = [*LEVELS][:1] == [*{level for _, hunt in hunts for level in hunt.levels}]
+    quick = [*{level for _, hunt in hunts for level in hunt.levels}] == ["a"]
     here = (os.cpu_count() or 1) < 2 or (quick and len(hunts) < _WORTH_PROCESSES)
     return _Here() if here and dask is None else workers_for(dask)
 
@@ -148,7 +149,7 @@ def _search(hunts: Sequence[Titled], workers: Workers | _Here, budget: float, pa
     """
     each = _EACH if len(hunts) == 1 else None
     with Progress() as progress:
-        running: dict[Future[tuple[Tally, Finding | None]], tuple[str, Hunt, Part]] = {}
+        running: dict[Future[Outcome], tuple[str, Hunt, Part]] = {}
 
         def begin(title: str, hunt: Hunt) -> None:
             until = time.time() + budget
@@ -167,12 +168,10 @@ def _search(hunts: Sequence[Titled], workers: Workers | _Here, budget: float, pa
                 for future in ready:
                     title, hunt, part = running.pop(future)
                     progress.show(f"{title} level {part.level} {hunt.after} instructions")
-                    match future.result():
-                        case (Tally() as tally, (Finding() | None) as finding):
-                            found = hunt.add(part, tally, finding)
-                        case _:
-                            raise SomethingElse
-                    if found:
+                    outcome = future.result()
+                    if not isinstance(outcome, Outcome):
+                        raise SomethingElse
+                    if hunt.add(part, outcome):
                         for other in [f for f, (_, h, _) in running.items() if h is hunt]:
                             other.cancel()
                             running.pop(other)
@@ -249,6 +248,7 @@ def _row(hunt: Hunt) -> dict[str, Any]:
             {"level": f.level, "exchanged": f.said, "before": f.before, "after": f.after, "text": f.binary.text.hex()}
             for f in hunt.findings
         ],
+        "spare": [{"constant": list(s.words), "bits": list(s.bits)} for s in hunt.spare],
         "levels": {level: asdict(tally) for level, tally in hunt.tallies.items()},
     }
 
@@ -266,6 +266,7 @@ def _print_one(title: str, hunt: Hunt) -> None:
     rows = [(level, *_cells(tally)) for level, tally in hunt.tallies.items()]
     if rows:
         print_table(("level", *_HEAD), rows, "l" + "r" * len(_HEAD))
+    _print_spare(hunt)
     if hunt.refused:
         print(f"not searched: {hunt.refused}")
 
@@ -279,9 +280,17 @@ def _print_all(hunts: Sequence[Titled]) -> None:
     for title, hunt in hunts:
         for finding in hunt.findings:
             print(f"\n{title}: {finding.before} to {finding.after}, level {finding.level}: {finding.said}")
+        _print_spare(hunt, title)
     print_reasons(("not searched", hunt.refused) for _, hunt in hunts if hunt.refused)
     shorter = sum(bool(hunt.findings) for _, hunt in hunts)
     print(f"\n{counted(len(hunts), 'kernel')}: shorter code found for {shorter}, proved")
+
+
+def _print_spare(hunt: Hunt, title: str = "") -> None:
+    for number, spare in enumerate(hunt.spare, 1):
+        print(f"\n{title}{title and ': '}constant {number}, and its bits that do not matter, all of them together")
+        for word, bits in zip(spare.words, spare.bits, strict=True):
+            print(f"  {word:#018x}  {bits:#018x}")
 
 
 _HEAD = ("places", "tried", "right", "longer", "refuted", "undecided", "s")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.search.forms import Form, Spelling
+from setwise.analysis.search.forms import Form, Spelling, takes_all_registers
 from setwise.analysis.search.program import Argument, Known, Program, Step
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.describe.graph import Graph
@@ -53,6 +53,8 @@ def binary_of_code(code: Code) -> Binary | None:
 
 def _code(program: Program, plan: Plan, order: Callable[[Unit], Unit]) -> Code:
     target = _Lifted(**{field.name: getattr(plan.target, field.name) for field in fields(Target)})
+    if not all(takes_all_registers(step.form) for step in program.steps):
+        target = replace(target, vectors=min(16, target.vectors))
     writing = _Writing(program, plan, target)
     results = tuple(writing.values())
     block = Block(tuple(writing.items))

@@ -132,8 +132,8 @@ class Form:
 
     row: Row = field(repr=False)
     op: str
-    number: int | None
-    """A truth table, where the target's own row has one."""
+    number: int | tuple[int, ...] | None
+    """A truth table, or the shift count of each lane, where the target's own row has one."""
     files: tuple[RegisterFile, ...]
     file: RegisterFile | None
     bits: int
@@ -254,8 +254,19 @@ def _register(part: Written) -> Operand:
     return _of(part) or 0 if isinstance(part, Hole) else part
 
 
-def _of(hole: Hole | None) -> Register | None:
-    return Register(hole.file, "dabc".index(hole.letter), hole.bits) if hole else None
+def _of(hole: Hole | None, first: int = 0) -> Register | None:
+    return Register(hole.file, first + "dabc".index(hole.letter), hole.bits) if hole else None
+
+
+def takes_all_registers(form: Form) -> bool:
+    """Whether its vector registers may be 16 and above, too."""
+    if not isinstance(form.row, Spelling) or "vector" not in (form.file, *form.files):
+        return True
+    parts = tuple(
+        _of(part, 16) or 0 if isinstance(part, Hole) and part.file == "vector" else _register(part)
+        for part in form.row.parts
+    )
+    return _encodable(form.row.mnemonic, parts)
 
 
 @cache

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.search.search import Finding, Tally, length, places
+from setwise.analysis.search.search import Finding, Outcome, Tally, length, places
+from setwise.analysis.search.spare import Spare
 from setwise.analysis.search.subject import Subject
 
 
@@ -38,6 +39,8 @@ class Hunt:
     looked: dict[str, set[int]] = field(default_factory=dict)
     """Of each level the places that have been looked at."""
     done: list[str] = field(default_factory=list)
+    spare: list[Spare] = field(default_factory=list)
+    """Bits of its constants that do not matter."""
     refused: str = ""
     """Why levels that are not done cannot be."""
     _open: int = 0
@@ -78,16 +81,18 @@ class Hunt:
             self.done.append(level)
         return []
 
-    def add(self, part: Part, tally: Tally, finding: Finding | None) -> bool:
+    def add(self, part: Part, outcome: Outcome) -> bool:
         """Takes what a part gave; says whether the next parts can be asked for."""
         if part.binary != self.binary:  # what was at work when something was found
             return False
-        self.tallies[part.level] = self.tallies[part.level].plus(tally)
-        self.looked[part.level].update(part.at[: tally.places])
+        self.tallies[part.level] = self.tallies[part.level].plus(outcome.tally)
+        self.looked[part.level].update(part.at[: outcome.tally.places])
+        self.spare += outcome.spare
         self._open -= 1
-        if finding is not None:
-            self.findings.append(finding)
-            self.binary = finding.binary
+        if outcome.finding is not None:
+            self.findings.append(outcome.finding)
+            self.binary = outcome.finding.binary
+            self.spare.clear()
             self.done.clear()
             self.tallies.clear()
             self.looked.clear()

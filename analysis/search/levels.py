@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from setwise.analysis.search.expressions import Expressions
 from setwise.analysis.search.forms import Lanes
-from setwise.analysis.search.program import Argument, Known, Program, Step
+from setwise.analysis.search.program import Argument, Known, Program, Step, lanes_of
 from setwise.analysis.search.trials import Trials
 
 ALL = (1 << 64) - 1
@@ -23,10 +24,11 @@ class Candidate:
     steps: tuple[Step, ...] = ()
 
 
-Level = Callable[[Trials, Step], Iterator[Candidate]]
+Level = Callable[[Trials, Step, float], Iterator[Candidate]]
+"""Of a program the candidates for a step; OutOfTime after a moment of time.time()."""
 
 
-def others(trials: Trials, step: Step) -> Iterator[Candidate]:
+def others(trials: Trials, step: Step, _: float) -> Iterator[Candidate]:
     """Level a: each other value that does not depend on this one, each constant of the code, zero and all ones."""
     program = trials.program
     for number in values_beside(trials, step):
@@ -34,6 +36,30 @@ def others(trials: Trials, step: Step) -> Iterator[Candidate]:
             yield Candidate(number, trials.lanes(number), said_of(program, number))
     for known in constants(program, step):
         yield Candidate(known, known.words, said_of(program, known))
+
+
+def single(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
+    """Level b: any one instruction of the target, over values and constants, in the place of more."""
+    return _new(trials, step, until, Expressions.single)
+
+
+def windows(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
+    """Level c: two and three instructions of the target, each of which reads the one before, in the place of more."""
+    yield from _new(trials, step, until, Expressions.pairs)
+    yield from _new(trials, step, until, Expressions.triples)
+
+
+def _new(
+    trials: Trials, step: Step, until: float, found: Callable[[Expressions], Iterator[tuple[Step, ...]]]
+) -> Iterator[Candidate]:
+    if step.form.file == "mask":
+        return
+    beside: list[Argument] = [*values_beside(trials, step), *constants(trials.program, step)]
+    for steps in found(Expressions(trials, step, beside, until)):
+        known = dict(trials.values)
+        for new in steps:
+            known[new.number] = new.form.result(trials.few, [lanes_of(arg, known) for arg in new.args])
+        yield Candidate(steps[-1].number, known[steps[-1].number], "; ".join(new.said for new in steps), steps)
 
 
 def values_beside(trials: Trials, step: Step) -> list[int]:
@@ -65,5 +91,9 @@ def said_of(program: Program, argument: Argument) -> str:
     return f"argument {argument + 1}"
 
 
-LEVELS: Mapping[str, Level] = MappingProxyType({"a": others})
-"""By their letters."""
+CONSTANTS = "d"
+"""The level that looks at constants: which of their bits do not matter."""
+
+LEVELS: Mapping[str, Level] = MappingProxyType({"a": others, "b": single, "c": windows})
+"""Those that look for other values, by their letters."""
+ALL_LEVELS = (*LEVELS, CONSTANTS)

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from setwise.analysis.code.decode import Binary, DecodeError, decode
 from setwise.analysis.search.hunt import Hunt
 from setwise.analysis.search.search import Finding, Tally
+from setwise.analysis.search.spare import Spare
 from setwise.codegen.files import NotRegularError, regular_content
 
 _EDITION = 1
@@ -24,6 +25,7 @@ Seconds = Annotated[float, Meta(ge=0, lt=1e12)]
 Text = Annotated[str, Meta(pattern=r"\A[ -~]*\Z", max_length=1 << 12)]
 Level = Annotated[str, Meta(pattern=r"\A[a-d]\Z")]
 Hex = Annotated[str, Meta(pattern=r"\A(?:[0-9a-f]{2})*\Z", max_length=1 << 18)]
+Word = Annotated[str, Meta(pattern=r"\A[0-9a-f]{1,16}\Z")]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
@@ -62,6 +64,13 @@ class FindingRecord(Struct, frozen=True, forbid_unknown_fields=True):
     code: CodeRecord
 
 
+class SpareRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """Bits of a constant that do not matter, in hexadecimal as the constant is: lane by lane."""
+
+    words: list[Word]
+    bits: list[Word]
+
+
 class HuntRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """The search of one subject; `original` is the SHA-256 of the code and data that it began with."""
 
@@ -70,6 +79,7 @@ class HuntRecord(Struct, frozen=True, forbid_unknown_fields=True):
     findings: list[FindingRecord]
     tallies: dict[Level, TallyRecord]
     looked: dict[Level, list[Number]]
+    spare: list[SpareRecord]
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True):
@@ -135,6 +145,11 @@ def _go_on(path: str, hunt: Hunt, record: HuntRecord) -> None:
         hunt.findings.append(Finding(found.level, found.said, found.before, found.after, binary))
         hunt.binary = binary
     hunt.tallies = {level: Tally(**msgspec.structs.asdict(tally)) for level, tally in record.tallies.items()}
+    hunt.spare = [
+        Spare(tuple(int(word, 16) for word in spare.words), tuple(int(bits, 16) for bits in spare.bits))
+        for spare in record.spare
+        if len(spare.words) == len(spare.bits)
+    ]
     hunt.looked = {level: set(at) for level, at in record.looked.items()}
 
 
@@ -150,5 +165,6 @@ def _record(title: str, hunt: Hunt) -> HuntRecord:
         for found in hunt.findings
     ]
     tallies = {level: TallyRecord(**vars(tally)) for level, tally in hunt.tallies.items()}
+    spare = [SpareRecord([f"{w:x}" for w in s.words], [f"{b:x}" for b in s.bits]) for s in hunt.spare]
     looked = {level: sorted(at) for level, at in hunt.looked.items()}
-    return HuntRecord(title, hunt.original.image_sha256, findings, tallies, looked)
+    return HuntRecord(title, hunt.original.image_sha256, findings, tallies, looked, spare)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.proof.solver import TimeOutError
 from setwise.analysis.search.back import binary_of_code, shortest
-from setwise.analysis.search.levels import LEVELS
+from setwise.analysis.search.expressions import OutOfTime
+from setwise.analysis.search.levels import CONSTANTS, LEVELS, Candidate
 from setwise.analysis.search.lift import JumpError, lift
-from setwise.analysis.search.program import Program, Step
+from setwise.analysis.search.program import Known, Program, Step
+from setwise.analysis.search.spare import Spare, spare_bits
 from setwise.analysis.search.subject import Subject
 from setwise.analysis.search.trials import Trials
 
@@ -64,28 +68,37 @@ def places(subject: Subject, binary: Binary, level: str) -> int:
     return len(_places(subject, binary, level))
 
 
-def search(
-    subject: Subject, binary: Binary, level: str, at: Sequence[int], until: float
-) -> tuple[Tally, Finding | None]:
-    """What a level finds at these places of the code, the first thing found; after `until`, of time.time(), it ends."""
+@dataclass(frozen=True)
+class Outcome:
+    """What came of looking at places: what was tried, the first finding, and bits of constants that do not matter."""
+
+    tally: Tally
+    finding: Finding | None = None
+    spare: tuple[Spare, ...] = ()
+
+
+def search(subject: Subject, binary: Binary, level: str, at: Sequence[int], until: float) -> Outcome:
+    """What a level finds at these places of the code; it ends with a finding, and after `until`, of time.time()."""
     return _Search(subject, binary, level, until).run(at)
 
 
 @lru_cache(4)
 def _trials(subject: Subject, binary: Binary) -> Trials:
     program = lift(binary, subject.task, subject.plan.target)
-    return Trials(subject.plan.routine.contract, subject.task, program)
+    return Trials(
+        subject.plan.routine.contract, subject.task, program, subject.plan.target, length(binary) - len(program.steps)
+    )
 
 
 @lru_cache(4)
-def _places(subject: Subject, binary: Binary, level: str) -> tuple[Step | Decoded, ...]:
+def _places(subject: Subject, binary: Binary, level: str) -> tuple[Step | Decoded | Known, ...]:
     try:
         program = _trials(subject, binary).program
     except JumpError:
         if level != "a":
             raise
         return tuple(i for i in decode(binary.text) if i.flow == "next" and i.mnemonic not in ("nop", "endbr64"))
-    return tuple(step for step in program.steps if step.form.file is not None)
+    return program.constants if level == CONSTANTS else tuple(step for step in program.steps if step.form.file)
 
 
 @lru_cache(1)
@@ -100,18 +113,35 @@ class _Search:
     level: str
     until: float
     tally: Tally = field(default_factory=Tally)
+    spare: list[Spare] = field(default_factory=list)
 
-    def run(self, at: Sequence[int]) -> tuple[Tally, Finding | None]:
+    def run(self, at: Sequence[int]) -> Outcome:
         start = time.process_time()
         places = _places(self.subject, self.binary, self.level)
         finding = None
         for place in (places[number] for number in at):
             if time.time() > self.until or finding:
                 break
-            self.count(places=1)
-            finding = self.without(place) if isinstance(place, Decoded) else self.instead(place)
+            finding = self.look(place)
+            if finding or time.time() <= self.until:
+                self.count(places=1)
         self.count(seconds=time.process_time() - start)
-        return replace(self.tally, all_places=len(places)), finding
+        return Outcome(replace(self.tally, all_places=len(places)), finding, tuple(self.spare))
+
+    def look(self, place: Step | Decoded | Known) -> Finding | None:
+        """What is found at a place."""
+        if isinstance(place, Step):
+            return self.instead(place)
+        if isinstance(place, Decoded):
+            return self.without(place)
+        self.count(candidates=64 * len(place.words))
+        try:
+            spare = spare_bits(_trials(self.subject, self.binary), place, _prover(), self.until)
+        except TimeOutError:
+            self.count(undecided=1)
+        else:
+            self.spare += [spare] if spare else []
+        return None
 
     def count(self, **more: float) -> None:
         self.tally = replace(self.tally, **{name: getattr(self.tally, name) + by for name, by in more.items()})
@@ -119,13 +149,16 @@ class _Search:
     def instead(self, step: Step) -> Finding | None:
         """Shorter code with something else in place of what a step gives."""
         trials = _trials(self.subject, self.binary)
-        candidates = list(LEVELS[self.level](trials, step))
+        candidates: list[Candidate] = []
+        with suppress(OutOfTime):
+            candidates += LEVELS[self.level](trials, step, self.until)
         self.count(candidates=len(candidates))
         seen: set[Program] = set()
         for at in trials.standing_in(step.number, [candidate.lanes for candidate in candidates]):
             candidate = candidates[at]
             program = trials.program.with_instead(step.number, candidate.argument, candidate.steps)
-            if len(program.steps) >= len(trials.program.steps) or program in seen or not trials.right(program):
+            most = len(trials.program.steps) - (not trials.moves)
+            if len(program.steps) > most or program in seen or not trials.right(program):
                 continue
             seen.add(program)
             self.count(fitting=1)

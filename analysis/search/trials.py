@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import product
 
 from setwise.analysis.run.contracts import Contract
 from setwise.analysis.run.task import Task
 from setwise.analysis.search.forms import Lanes, SearchError
-from setwise.analysis.search.program import Argument, Program, lanes_of
+from setwise.analysis.search.program import Argument, Known, Program, lanes_of
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.samples import Samples
+from setwise.analysis.semantics.samples import BYTES, PITCH, Sampled, Samples
+from setwise.codegen.targets.table import Target
 
 FEW = 48
 MANY = 1024
@@ -88,12 +90,14 @@ def _junk(seed: int, number: int) -> list[int]:
 class Trials:
     """A program on samples, and the question which candidates for a value leave its results as they are."""
 
-    def __init__(self, contract: Contract, task: Task, program: Program) -> None:
-        self.contract, self.task, self.program = contract, task, program
-        self.few = Samplings.of(contract, task, program, FEW)
-        self.values = program.values(self.few.domain, self.few.given)
-        self.tried = 0
-        if self._wrong(program, self.few, self.values):
+    def __init__(self, contract: Contract, task: Task, program: Program, target: Target, moves: int = 0) -> None:
+        self.contract, self.task, self.program, self.target = contract, task, program, target
+        self.moves = moves
+        """Instructions of the code that are no steps."""
+        self.samples = Samplings.of(contract, task, program, FEW)
+        self.few = self.samples.domain
+        self.values = program.values(self.few, self.samples.given)
+        if self._wrong(program, self.samples, self.values):
             raise SearchError("it does not keep to the specification: setwise prove shows where")
 
     @cached_property
@@ -111,20 +115,50 @@ class Trials:
 
     def standing_in(self, number: int, candidates: Sequence[Lanes]) -> Iterator[int]:
         """Those of the candidates, by their places, with which all results are right on the few samples."""
-        order = [step for step in self.program.steps if step.number in self._below(number)]
+        size = self.few.number * BYTES
         for start in range(0, len(candidates), _TOGETHER):
             some = candidates[start : start + _TOGETHER]
-            self.tried += len(some)
-            yield from (start + at for at in self._together(number, some, order))
+            wrong = self._wrong_with(number, some).to_bytes(size * len(some), "little")
+            yield from (start + at for at in range(len(some)) if not any(wrong[at * size : (at + 1) * size]))
 
-    def _together(self, number: int, candidates: Sequence[Lanes], order: Sequence[object]) -> Iterator[int]:
-        few = self.few.domain
+    def caring(self, number: int, domain: Samples) -> Bits:
+        """The bits of a value that, changed alone, make some result wrong, in each sample; lane after lane."""
+        lanes = self.lanes(number)[: domain.number // self.few.number]
+        few, caring = self.few, []
+        for at, lane in enumerate(lanes):
+            bits = 0
+            for start in range(0, 64, _TOGETHER):
+                changed = [few.xor(lane, 1 << bit, 64) for bit in range(start, start + _TOGETHER)]
+                wrong = self._wrong_with(number, [(*lanes[:at], one, *lanes[at + 1 :]) for one in changed])
+                for bit in range(_TOGETHER):
+                    size = few.number * PITCH
+                    bits |= (wrong >> bit * size & (1 << size) - 1) << start + bit
+            caring.append(Sampled(bits))
+        return domain.joined(caring, few)
+
+    def idle_bits(self, known: Known, lanes: int) -> list[int]:
+        """The bits of a constant's lanes that, changed alone, leave all results as they are."""
+        size = self.few.number * PITCH
+        found = [0] * lanes
+        for at, start in product(range(lanes), range(0, 64, _TOGETHER)):
+            words = known.words
+            places = range(start, start + _TOGETHER)
+            wrong = self._wrong_with(known, [(*words[:at], words[at] ^ 1 << bit, *words[at + 1 :]) for bit in places])
+            for bit in places:
+                found[at] |= (wrong >> (bit - start) * size & (1 << size) - 1 == 0) << bit
+        return found
+
+    def _wrong_with(self, number: Argument, candidates: Sequence[Lanes]) -> int:
+        """Where some result is wrong, sample by sample, with each of the candidates for a value, or a constant."""
+        few = self.few
         domain = _domain(few.number * len(candidates))
-        known: dict[int, Lanes] = {number: tuple(domain.joined(lane, few) for lane in zip(*candidates, strict=True))}
+        known: dict[Argument, Lanes] = {
+            number: tuple(domain.joined(lane, few) for lane in zip(*candidates, strict=True))
+        }
         repeated: dict[Argument, Lanes] = {}
 
         def argument(arg: Argument) -> Lanes:
-            if isinstance(arg, int) and arg in known:
+            if arg in known:
                 return known[arg]
             if arg not in repeated:
                 repeated[arg] = tuple(domain.repeated(lane, few) for lane in lanes_of(arg, self.values))
@@ -134,35 +168,25 @@ class Trials:
             if step.number != number and not known.keys().isdisjoint(step.args):
                 known[step.number] = step.form.result(domain, [argument(arg) for arg in step.args])
         differing = 0
-        for got, wanted in self._ends(self.program, argument, self.few):
+        for got, wanted in zip(self.ends(self.program, argument), self.samples.expected, strict=False):
             differing |= domain.differing(got, domain.repeated(wanted, few))
-        size = few.number * 17
-        whole = differing.to_bytes(size * len(candidates), "little")
-        nothing = bytes(size)
-        yield from (at for at in range(len(candidates)) if whole[at * size : (at + 1) * size] == nothing)
-
-    def _below(self, number: int) -> frozenset[int]:
-        return self.program.below(number)
+        return differing
 
     def _wrong(self, program: Program, samplings: Samplings, values: Mapping[int, Lanes]) -> bool:
         domain = samplings.domain
-        ends = self._ends(program, lambda arg: lanes_of(arg, values), samplings)
-        return any(domain.differing(got, wanted) for got, wanted in ends)
+        ends = self.ends(program, lambda arg: lanes_of(arg, values))
+        return any(domain.differing(got, wanted) for got, wanted in zip(ends, samplings.expected, strict=False))
 
-    def _ends(
-        self, program: Program, argument: Callable[[Argument], Lanes], samplings: Samplings
-    ) -> Iterator[tuple[Bits, Bits]]:
-        """Each word that must come out, with what does."""
+    def ends(self, program: Program, argument: Callable[[Argument], Lanes]) -> list[Bits]:
+        """The words that come out, in the order of the task's results, lane by lane, and more behind them."""
         if program.results:
-            got = [lane for result in program.results for lane in argument(result)]
-        else:
-            memory: dict[int, Bits] = {}
-            for step in program.steps:
-                if step.form.file is None:
-                    offset = step.form.offset
-                    memory.update((offset + 8 * at, lane) for at, lane in enumerate(argument(step.number)))
-            got = [memory.get(8 * at, 0) for at in range(len(samplings.expected))]
-        return zip(got, samplings.expected, strict=False)
+            return [lane for result in program.results for lane in argument(result)]
+        memory: dict[int, Bits] = {}
+        for step in program.steps:
+            if step.form.file is None:
+                start = step.form.offset
+                memory.update((start + 8 * at, lane) for at, lane in enumerate(argument(step.number)))
+        return [memory.get(8 * at, 0) for at in range(len(self.samples.expected))]
 
 
 @cache

@@ -11,7 +11,7 @@ from setwise.analysis.semantics.domains import Bits, Domain, Integers
 PITCH = 136
 """Bits from one sample to the next: twice a word, a bit that is carried or shifted out, and whole bytes."""
 
-_BYTES = PITCH // 8
+BYTES = PITCH // 8
 
 
 class Sampled:
@@ -41,18 +41,18 @@ class Samples(Domain):
 
     def of(self, words: Iterable[int]) -> Sampled:
         """A value that has these words, one a sample."""
-        return Sampled(int.from_bytes(b"".join(word.to_bytes(_BYTES, "little") for word in words), "little"))
+        return Sampled(int.from_bytes(b"".join(word.to_bytes(BYTES, "little") for word in words), "little"))
 
     def words(self, value: Bits) -> list[int]:
         """What the value is in each sample."""
         if isinstance(value, int):
             return [value] * self.number
-        whole = value.bits.to_bytes(self.number * _BYTES, "little")
-        return [int.from_bytes(whole[at : at + _BYTES], "little") for at in range(0, len(whole), _BYTES)]
+        whole = value.bits.to_bytes(self.number * BYTES, "little")
+        return [int.from_bytes(whole[at : at + BYTES], "little") for at in range(0, len(whole), BYTES)]
 
     def joined(self, values: Iterable[Bits], each: Samples) -> Sampled:
         """The samples of these values, which are of the domain `each`, one after the other."""
-        size = each.number * _BYTES
+        size = each.number * BYTES
         return Sampled(
             int.from_bytes(b"".join(each.every(value).to_bytes(size, "little") for value in values), "little")
         )
@@ -61,7 +61,7 @@ class Samples(Domain):
         """The samples of a value of the domain `each` again and again."""
         if isinstance(value, int):
             return value
-        whole = value.bits.to_bytes(each.number * _BYTES, "little")
+        whole = value.bits.to_bytes(each.number * BYTES, "little")
         return Sampled(int.from_bytes(whole * (self.number // each.number), "little"))
 
     def differing(self, value: Bits, other: Bits, width: int = 64) -> int:
@@ -136,7 +136,7 @@ class Samples(Domain):
 
 @cache
 def _units(number: int) -> int:
-    return int.from_bytes((b"\x01" + bytes(_BYTES - 1)) * number, "little")
+    return int.from_bytes((b"\x01" + bytes(BYTES - 1)) * number, "little")
 
 
 _KNOWN = Integers()

@@ -50,7 +50,7 @@ def found(name: str, isa: str, lanes: int, level: str) -> Finding | None:
         number = places(subject, binary, level)
     except SearchError:
         return None
-    return search(subject, binary, level, range(number), time.time() + 3600)[1]
+    return search(subject, binary, level, range(number), time.time() + 3600).finding
 
 
 @pytest.mark.slow

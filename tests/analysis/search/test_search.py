@@ -14,7 +14,7 @@ from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.hunt import Hunt
 from setwise.analysis.search.lift import JumpError, lift
-from setwise.analysis.search.search import Finding, length, places, search
+from setwise.analysis.search.search import Finding, Outcome, length, places, search
 from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.codegen.catalogue import find
@@ -33,7 +33,7 @@ _WHOLE = ("sliders.union", "sliders.pair", "sliders.pieces")
 def found(subject: Subject, binary: Binary, level: str, first: int = 0, last: int | None = None) -> Finding | None:
     """The first that a level finds."""
     last = places(subject, binary, level) if last is None else last
-    return search(subject, binary, level, range(first, last), time.time() + 1000)[1]
+    return search(subject, binary, level, range(first, last), time.time() + 1000).finding
 
 
 @pytest.mark.slow
@@ -51,6 +51,38 @@ def test_an_instruction_that_a_switch_does_not_need_goes() -> None:
     finding = found(subject, binary, "a", 37)
     assert finding is not None
     assert (finding.before, finding.after, finding.said) == (42, 41, "'and r9,rsi' goes")
+
+
+def test_one_instruction_stands_for_two() -> None:
+    """What AVX2 does in two, AVX-512 has one for: any function of three values, bit by bit."""
+    south = lower(find(SOUTH.routine), "avx2")
+    subject = Subject(SOUTH.routine, "avx512", "sysv", 4)
+    finding = found(subject, binary_of(south), "b", 2, 4)
+    assert finding is not None
+    assert finding.after < finding.before
+    assert "ternary 0x" in finding.said
+    assert Prover().prove(finding.binary, subject.task).status == "proved"
+
+
+@pytest.mark.slow
+def test_windows_find_bytes_that_are_added() -> None:
+    subject, binary = superseded("push.attacks.east", "sse2")
+    before = []
+    while finding := found(subject, binary, "c"):
+        before.append(finding.before)
+        binary = finding.binary
+    assert (before, length(binary)) == ([5, 4], 3)
+
+
+def test_bits_of_constants_that_do_not_matter() -> None:
+    """A shift's count has six bits that matter, and a wall is asked for where something can pass it."""
+    kernel = lower(find("push.attacks.noEa"))
+    subject = Subject("push.attacks.noEa", "x86-64", "sysv")
+    spare = search(subject, binary_of(kernel), "d", [0, 1], time.time() + 1000).spare
+    assert [(s.words, s.bits) for s in spare] == [
+        ((0x7E7E_7E7E_7E7E_7E7E,), (0xFF80_0000_0080_01FF,)),
+        ((0xFEFE_FEFE_FEFE_FEFE,), (0x1FF,)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +107,9 @@ def test_code_comes_back_as_short_as_it_was(name: str, isa: str) -> None:
 def test_values_are_those_that_code_gives() -> None:
     """Every step, left as it is, stands in for itself; turned round it does not."""
     kernel = lower(find(SOUTH.routine))
-    trials = Trials(kernel.routine.contract, task_of(kernel), lift(binary_of(kernel), task_of(kernel), kernel.target))
-    domain = trials.few.domain
+    program = lift(binary_of(kernel), task_of(kernel), kernel.target)
+    trials = Trials(kernel.routine.contract, task_of(kernel), program, kernel.target)
+    domain = trials.few
     for step in trials.program.steps:
         (lane,) = trials.lanes(step.number)
         lanes = [(lane,), (domain.not_(lane, 64),)]
@@ -124,13 +157,13 @@ def test_a_hunt_goes_on_from_what_is_found() -> None:
     hunt = Hunt.of(subject, binary, ("a",))
     (part,) = hunt.parts(None)
     finding = found(subject, binary, "a", 37)
-    tally, _ = search(subject, binary, "a", [0], time.time() + 1000)
-    assert hunt.add(part, tally, finding)
+    nothing = search(subject, binary, "a", [0], time.time() + 1000)
+    assert hunt.add(part, Outcome(nothing.tally, finding))
     assert (hunt.before, hunt.after, hunt.done) == (42, 41, [])
     (again,) = hunt.parts(None)
     assert again.binary == hunt.binary != binary
-    assert not hunt.add(part, tally, finding)  # of code that is no longer searched
-    assert hunt.add(again, tally, None)  # one place, then its time was over
+    assert not hunt.add(part, nothing)  # of code that is no longer searched
+    assert hunt.add(again, nothing)  # one place, then its time was over
     assert (hunt.done, hunt.looked) == (["a"], {"a": {0}})
     assert hunt.parts(None) == []
 

@@ -1,0 +1,327 @@
+"""A few instructions of a target that make what is needed of a value, over other values and constants.
+
+What is needed is taken from the few samples: the bits that, changed alone, make a result wrong. So a value that is
+wrong in several bits whose errors make up for each other is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, product
+from time import time
+
+from setwise.analysis.search.forms import Form
+from setwise.analysis.search.program import Argument, Known, Program, Step
+from setwise.analysis.search.trials import Trials
+from setwise.analysis.semantics.samples import Samples
+from setwise.codegen.describe.values import Value
+from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.targets import TARGETS
+from setwise.codegen.targets.table import Row, Target
+
+_ONES = (1 << 64) - 1
+_EITHER = ("and", "or", "xor", "add")
+_ORDERED = ("sub", "andn", "add-bytes", "sub-bytes")
+_COUNTED = ("shl", "shr", "rotl")
+_SIGNS = {"and": "&", "or": "|", "xor": "^", "add": "+", "sub": "-", "shl": "<<", "shr": ">>", "rotl": "rol"}
+_LOW, _HIGH = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080
+
+Expression = tuple[str, tuple[Argument, ...], int]
+"""An operation, its arguments, its count or truth table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a value must be where it matters, both as the integers of many samples; and what is then made of it.
+
+    `around` is an operation with a place left open for the value, None where the value itself is wanted.
+    """
+
+    bits: int
+    caring: int
+    around: tuple[str, int, tuple[Argument, ...], int] | None = None
+
+
+class OutOfTime(Exception):
+    """The search's time is over."""
+
+
+class Expressions:
+    """The instructions of a target over some values, in the place of a step; OutOfTime after `until`.
+
+    Those that spare no step are among them where the code has moves, which they may spare.
+    """
+
+    def __init__(self, trials: Trials, step: Step, beside: Sequence[Argument], until: float) -> None:
+        self.trials, self.step, self.program, self.until = trials, step, trials.program, until
+        self.lanes = step.form.lanes
+        self.domain = Samples(trials.few.number * self.lanes)
+        self.ones = self.domain.every(_ONES)
+        self.target: Target = trials.target
+        self.values = [arg for arg in beside if self._alike(arg)]
+        self.bits = {arg: self._joined(arg) for arg in self.values}
+        self.wanted = Wanted(self._joined(step.number), self.domain.every(trials.caring(step.number, self.domain)))
+        self.needs = _needs(self.program)
+        alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
+        self.alive = sum(1 << other.number for other in alive.steps)
+        self.most = len(self.program.steps) - (not trials.moves)  # steps that may be, new ones included
+        self.free = 1 + max(self.program.files) + len(self.program.steps)
+
+    def single(self) -> Iterator[tuple[Step, ...]]:
+        """One instruction."""
+        for expression, _ in self._matching([self.wanted], 1):
+            yield (self._step(expression, 0),)
+
+    def pairs(self) -> Iterator[tuple[Step, ...]]:
+        """Two instructions, of which the second reads the first."""
+        for inner, target in self._matching([*self._inside(self.wanted, 2)], 2):
+            yield self._step(inner, 0), self._around(target, 1)
+
+    def triples(self) -> Iterator[tuple[Step, ...]]:
+        """Three instructions, each of which reads the one before."""
+        if self.alive.bit_count() + 3 > self.most:
+            return
+        seen = {*self.bits.values()}
+        values = self.values
+        for inner, bits in [*self._expressions(values, 3)]:
+            if bits in seen:
+                continue
+            seen.add(bits)
+            first = self._step(inner, 0)
+            self.bits[first.number] = bits
+            self.needs[first.number] = self._reading(inner[1])
+            self.values = [*values, first.number]
+            wanted = [*self._inside(self.wanted, 3)]
+            for second, target in self._matching(wanted, 3, first.number):
+                yield first, self._step(second, 1), self._around(target, 2)
+            del self.bits[first.number], self.needs[first.number]
+            self.values = values
+
+    # ---- what there is
+
+    def _alike(self, arg: Argument) -> bool:
+        """Whether it lies in a register as wide as the step's result."""
+        if isinstance(arg, Known):
+            return arg.file == self.step.form.file
+        if self.program.files[arg] != self.step.form.file:
+            return False
+        if self.step.form.file == "general":
+            return True
+        made = {step.number: step.form.bits for step in self.program.steps}
+        given = {parameter.number: 64 * parameter.lanes for parameter in self.program.parameters}
+        return (made | given)[arg] == self.step.form.bits
+
+    def _joined(self, arg: Argument) -> int:
+        lanes = self.trials.lanes(arg)[: self.lanes]
+        return self.domain.joined(lanes, self.trials.few).bits
+
+    def _spares(self, args: Sequence[Argument], new: int) -> bool:
+        """Whether there are fewer steps with so many new ones that read these."""
+        alive = self.alive
+        for arg in args:
+            if isinstance(arg, int):
+                alive |= self.needs[arg]
+        return alive.bit_count() + new <= self.most
+
+    def _reading(self, args: Sequence[Argument]) -> int:
+        """The steps that make these."""
+        needs = 0
+        for arg in args:
+            needs |= self.needs[arg] if isinstance(arg, int) else 0
+        return needs
+
+    # ---- what matches
+
+    def _matching(
+        self, wanted: Sequence[Wanted], new: int, read: int | None = None
+    ) -> Iterator[tuple[Expression, Wanted]]:
+        """The expressions that give what is wanted; where `read` says so, those that read this value."""
+        if not wanted:
+            return
+        for expression, bits in self._expressions(self.values, new, read):
+            for target in wanted:
+                if (bits ^ target.bits) & target.caring == 0 and (
+                    target.around is None or self._spares((*expression[1], *target.around[2]), new)
+                ):
+                    yield expression, target
+        if self.target.has("ternary", 2) and self.lanes > 1:
+            for args in combinations([arg for arg in self.values if isinstance(arg, int)], 3):
+                if not self._spares(args, new) or not (read is None or read in args):
+                    continue
+                self._ask_time()
+                for target in wanted:
+                    table = self._table(args, target)
+                    if table is not None and (target.around is None or self._spares((*args, *target.around[2]), new)):
+                        yield ("ternary", args, table), target
+
+    def _ask_time(self) -> None:
+        if time() > self.until:
+            raise OutOfTime
+
+    def _expressions(
+        self, values: Sequence[Argument], new: int, read: int | None = None
+    ) -> Iterator[tuple[Expression, int]]:
+        """Every operation of the target over the values, or those that read this one, with what it gives."""
+        domain, lanes = self.domain, max(2, self.lanes) if self.step.form.file == "vector" else 1
+        either = [op for op in _EITHER if self.target.has(op, lanes)]
+        ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
+        counted = [op for op in _COUNTED if self.target.has(op, lanes)]
+        for a, b in combinations_with_replacement(values, 2):
+            if isinstance(a, Known) or not self._spares((a, b), new) or not (read is None or read in (a, b)):
+                continue
+            self._ask_time()
+            for op in either:
+                yield (op, (a, b), 0), self._two(op, self.bits[a], self.bits[b])
+        for a, b in product(values, repeat=2) if ordered else ():
+            if (isinstance(a, Known) and isinstance(b, Known)) or not self._spares((a, b), new):
+                continue
+            if not (read is None or read in (a, b)):
+                continue
+            self._ask_time()
+            for op in ordered:
+                yield (op, (a, b), 0), self._two(op, self.bits[a], self.bits[b])
+        for a in values:
+            if isinstance(a, Known) or not self._spares((a,), new) or not (read is None or read == a):
+                continue
+            for op, count in product(counted, range(1, 64)):
+                yield (op, (a,), count), self._turned(op, self.bits[a], count)
+            if self.target.has("not", lanes):
+                yield ("not", (a,), 0), self.bits[a] ^ domain.every(_ONES)
+        if self.target.has("scaled-sum", lanes):
+            for a, b in product(values, repeat=2):
+                if isinstance(a, Known) or isinstance(b, Known) or not self._spares((a, b), new):
+                    continue
+                if not (read is None or read in (a, b)):
+                    continue
+                for count in (1, 2, 3):
+                    moved = self._turned("shl", self.bits[b], count)
+                    yield ("scaled-sum", (a, b), count), self._two("add", self.bits[a], moved)
+
+    def _two(self, op: str, a: int, b: int) -> int:
+        if op == "and":
+            return a & b
+        if op == "or":
+            return a | b
+        if op == "xor":
+            return a ^ b
+        if op == "andn":
+            return b & ~a
+        if op == "add":
+            return a + b & self.ones
+        every = self.domain.every
+        if op == "sub":
+            return a + (self.domain.units << 64) - b & self.ones
+        low, high = every(_LOW), every(_HIGH)
+        if op == "add-bytes":
+            return (a & low) + (b & low) ^ (a ^ b) & high
+        return (a | high) - (b & low) ^ (a ^ ~b) & high
+
+    def _turned(self, op: str, a: int, count: int) -> int:
+        every = self.domain.every
+        left = (a & every(_ONES >> count)) << count
+        if op == "shl":
+            return left
+        if op == "shr":
+            return a >> count & every(_ONES >> count)
+        return left | a >> 64 - count & every((1 << count) - 1)
+
+    def _table(self, args: tuple[Argument, ...], target: Wanted) -> int | None:
+        """The truth table with which three values make what is wanted; None where there is none."""
+        ones, zeros = target.bits & target.caring, target.caring & ~target.bits
+        a, b, c = (self.bits[arg] for arg in args)
+        table = 0
+        for row in range(8):
+            here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+            if here & ones:
+                if here & zeros:
+                    return None
+                table |= 1 << row
+        return table
+
+    def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
+        """What must stand in each operation over one more value, so that it makes what is wanted."""
+        bits, caring = wanted.bits, wanted.caring
+        lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
+        has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}
+        for arg in self.values:
+            if not self._spares((arg,), new):
+                continue
+            other = self.bits[arg]
+            if has["and"] and bits & caring & ~other == 0:
+                yield Wanted(bits, caring & other, ("and", 0, (arg,), 0))
+            if has["andn"] and bits & caring & other == 0:
+                yield Wanted(bits, caring & ~other, ("andn", 1, (arg,), 0))
+            if has["andn"] and bits & caring & ~other == 0:
+                yield Wanted(bits ^ self.ones, caring & other, ("andn", 0, (arg,), 0))
+            if has["or"] and other & caring & ~bits == 0:
+                yield Wanted(bits, caring & ~other, ("or", 0, (arg,), 0))
+            yield Wanted(bits ^ other, caring, ("xor", 0, (arg,), 0))
+            if not isinstance(arg, Known):
+                yield Wanted(self._two("sub", bits, other), caring, ("add", 0, (arg,), 0))
+                yield Wanted(self._two("add", bits, other), caring, ("sub", 0, (arg,), 0))
+                yield Wanted(self._two("sub", other, bits), caring, ("sub", 1, (arg,), 0))
+        for count in range(1, 64):
+            low = self.domain.every((1 << count) - 1)
+            if has["shl"] and bits & caring & low == 0:
+                yield Wanted(
+                    self._turned("shr", bits, count), self._turned("shr", caring, count), ("shl", 0, (), count)
+                )
+            if has["shr"] and bits & caring & (low << 64 - count) == 0:
+                yield Wanted(
+                    self._turned("shl", bits, count), self._turned("shl", caring, count), ("shr", 0, (), count)
+                )
+            if has["rotl"]:
+                back = 64 - count
+                yield Wanted(
+                    self._turned("rotl", bits, back), self._turned("rotl", caring, back), ("rotl", 0, (), count)
+                )
+
+    # ---- what is found
+
+    def _step(self, expression: Expression, at: int) -> Step:
+        op, args, number = expression
+        form = _form(self.target.name, op, number, len(args), self.step.form.file == "vector", self.step.form.bits)
+        return Step(self.free + at, form, args, f"new{at + 1} = {self._said(op, args, number)}")
+
+    def _around(self, target: Wanted, at: int) -> Step:
+        """The step that makes of the one before what is wanted."""
+        assert target.around is not None
+        op, place, args, number = target.around
+        return self._step((op, (*args[:place], self.free + at - 1, *args[place:]), number), at)
+
+    def _said(self, op: str, args: tuple[Argument, ...], number: int) -> str:
+        names = {step.number: f"({step.said.partition(' at offset ')[0]})" for step in self.program.steps}
+        names |= {self.free + at: f"new{at + 1}" for at in range(3)}
+        texts = [
+            f"{max(arg.words):#x}" if isinstance(arg, Known) else names.get(arg, f"argument {arg + 1}") for arg in args
+        ]
+        sign = _SIGNS.get(op, op)
+        if len(texts) == 1:
+            return f"{op} of {texts[0]}" if op == "not" else f"{texts[0]} {sign} {number}"
+        if op in _SIGNS:
+            return f"{texts[0]} {sign} {texts[1]}"
+        return f"{op} {number:#x} of {', '.join(texts)}" if number else f"{op} of {', '.join(texts)}"
+
+
+def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -> Form:
+    """The target's own form of an operation."""
+    lanes = bits // 64 if wide else 1
+    attr: int | tuple[int, ...] | None = (number,) * lanes if op in _COUNTED else number or None
+    if op == "ternary":
+        attr = number
+    given = tuple(Value("param", lanes=lanes) for _ in range(args))
+    row: Row = TARGETS[target].rows_for(Value(op, given, attr, lanes))[0]
+    file: RegisterFile = "vector" if wide else "general"
+    return Form(row, op, attr, (file,) * args, file, bits, op)
+
+
+def _needs(program: Program) -> dict[int, int]:
+    """For each value the set of steps that make it: a bit for each by its number."""
+    needs = {parameter.number: 0 for parameter in program.parameters}
+    for step in program.steps:
+        needs[step.number] = 1 << step.number
+        for arg in step.args:
+            if isinstance(arg, int):
+                needs[step.number] |= needs[arg]
+    return needs
