@@ -244,4 +244,12 @@ def _namespace(order: Order, offered: Sequence[Choice]) -> str:
 
     lines = [_guarded(each, f"constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
     lines += [f"constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
-    return "\n".join(("#if defined(__cplusplus)", f"namespace {order.prefix} {{", *lines, "}", "#endif"))
+    return "\n".join(
+        (
+            "#if defined(__cplusplus)",
+            f"namespace {order.prefix} {{",
+            *lines,
+            f"}} // namespace {order.prefix}",
+            "#endif",
+        )
+    )
