@@ -13,6 +13,7 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.solver import TimeOutError
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.expressions import OutOfTime
+from setwise.analysis.search.inplace import shorter
 from setwise.analysis.search.levels import CONSTANTS, LEVELS, Candidate
 from setwise.analysis.search.lift import JumpError, lift
 from setwise.analysis.search.program import Known, Program, Step
@@ -90,15 +91,22 @@ def _trials(subject: Subject, binary: Binary) -> Trials:
     )
 
 
+Place = Program | Step | Decoded | Known
+"""Where a level looks: all of the code as it is, the result of a step, an instruction, a constant."""
+
+
 @lru_cache(4)
-def _places(subject: Subject, binary: Binary, level: str) -> tuple[Step | Decoded | Known, ...]:
+def _places(subject: Subject, binary: Binary, level: str) -> tuple[Place, ...]:
     try:
         program = _trials(subject, binary).program
     except JumpError:
         if level != "a":
             raise
         return tuple(i for i in decode(binary.text) if i.flow == "next" and i.mnemonic not in ("nop", "endbr64"))
-    return program.constants if level == CONSTANTS else tuple(step for step in program.steps if step.form.file)
+    if level == CONSTANTS:
+        return program.constants
+    steps = tuple(step for step in program.steps if step.form.file)
+    return (program, *steps) if level == "b" else steps
 
 
 @lru_cache(1)
@@ -128,8 +136,11 @@ class _Search:
         self.count(seconds=time.process_time() - start)
         return Outcome(replace(self.tally, all_places=len(places)), finding, tuple(self.spare))
 
-    def look(self, place: Step | Decoded | Known) -> Finding | None:
+    def look(self, place: Place) -> Finding | None:
         """What is found at a place."""
+        if isinstance(place, Program):
+            self.count(candidates=1, fitting=1)
+            return self.judged(place, "another order or other registers")
         if isinstance(place, Step):
             return self.instead(place)
         if isinstance(place, Decoded):
@@ -184,8 +195,10 @@ class _Search:
         return Finding(self.level, said, length(self.binary), length(binary), binary)
 
     def without(self, instruction: Decoded) -> Finding | None:
-        """The code with an instruction left out; nops stand in its place, so that all distances stay."""
-        text = bytearray(self.binary.text)
-        text[instruction.offset : instruction.end] = b"\x90" * instruction.length
-        self.count(candidates=1)
-        return self.proved(replace(self.binary, text=bytes(text)), f"'{instruction.text()}' goes")
+        """Shorter code without an instruction of code with jumps."""
+        for binary, said in shorter(self.binary, instruction):
+            self.count(candidates=1)
+            finding = self.proved(binary, said)
+            if finding or time.time() > self.until:
+                return finding
+        return None
