@@ -129,5 +129,5 @@ VECTOR_LOADS = {
 }
 """Loads into vector registers, as `Processor.loads` has them."""
 
-FUSED = "test|and|cmp|add|sub|inc|dec"
-"""What a branch behind it joins: recalled from Fog's Microarchitecture (2023), not looked up."""
+FUSED = "(test|and) .*|(cmp|add|sub) j(?!n?[ops]$).*|(inc|dec) j(n?[elg]|[lg]e)"
+"""What forms one operation with which branch: recalled from Fog's Microarchitecture (2023), not looked up."""

@@ -89,10 +89,11 @@ class Processor:
     `width` slots are issued a cycle. `loads` and `stores` are by size: r (general), s (up to 64 bits of a vector
     register), x, y, z. A scaled index adds `scaled` cycles to a load. `forwards` maps sizes of a store and of a load
     to cycles from the data to the loaded value, where the one takes what the other stored. `taken` maps the flow of a
-    taken jump to cycles that fetching takes for it, however little else there is to do. `fused` matches those that form
-    one operation with the branch behind them. While anything of 512 bits runs, `closed` ports take no vector operation.
-    With `splits`, some operands in memory take an issue slot of their own (see `slots`). Of code that runs on without a
-    jump, `line` bytes are fetched a cycle (0: not known). Of `rows` the first that fits counts.
+    taken jump to cycles that fetching takes for it, however little else there is to do. `fused` matches an instruction
+    and the branch behind it, a blank between them, that form one operation. While anything of 512 bits runs, `closed`
+    ports take no vector operation. With `splits`, some operands in memory take an issue slot of their own (see
+    `slots`). Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows` the first
+    that fits counts.
     """
 
     name: str
@@ -151,7 +152,7 @@ class Processor:
         """Whether the two form one operation."""
         return (
             following.flow == "branch"
-            and bool(re.fullmatch(self.fused, instruction.mnemonic))
+            and bool(re.fullmatch(self.fused, f"{instruction.mnemonic} {following.mnemonic}"))
             and not instruction.stores
             and not (instruction.loads and any(isinstance(operand, Imm) for operand in instruction.operands))
         )

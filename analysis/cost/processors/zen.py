@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from setwise.analysis.cost.processors.table import CostRow
 
-FUSED = "test|and|or|xor|cmp|add|sub|inc|dec"
-"""What a branch behind it joins."""
+FUSED = "(test|and|or|xor|cmp|add|sub|inc|dec) .*"
+"""What forms one operation with which branch."""
 
 
 def integer(source: str) -> tuple[CostRow, ...]:

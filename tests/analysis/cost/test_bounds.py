@@ -102,3 +102,5 @@ def test_a_branch_joins_the_comparison_before_it() -> None:
     joined = decode(bytes.fromhex("4839c87500"))
     assert cost(apart, processor("zen4")).issue == 2 / 6
     assert cost(joined, processor("zen4")).issue == 1 / 6
+    signed = decode(bytes.fromhex("4883e8017900"))  # sub rax,1 / jns
+    assert [cost(signed, processor(name)).issue for name in ("zen4", "skylake-server")] == [1 / 6, 2 / 4]
