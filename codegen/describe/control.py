@@ -21,24 +21,28 @@ ROUNDS_DECIDED = 1 << 10
 """How many rounds a loop over constants goes when code is made; those that go on are for the code."""
 
 
+SIGN = 1 << 63
+"""The bound of the values that are not negative, taken as signed numbers."""
+
+
 def nonzero(value: Value) -> Condition:
     """The condition that a value is not zero."""
     return _of_one("nonzero", value)
 
 
 def below(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is below `bound`, which must be below 2**31."""
+    """The condition that a value, unsigned, is below `bound`, which must be below 2**31, or 2**63."""
     return _of_one("below", value, _bound(bound))
 
 
 def at_least(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is `bound` or more, which must be below 2**31."""
+    """The condition that a value, unsigned, is `bound` or more, which must be below 2**31, or 2**63."""
     return _of_one("at-least", value, _bound(bound))
 
 
 def _bound(bound: int) -> int:
-    if not 0 < bound < 1 << 31:
-        raise ValueError(f"a bound must be above 0 and below 2**31, not {bound}")
+    if not 0 < bound < 1 << 31 and bound != SIGN:
+        raise ValueError(f"a bound must be above 0 and below 2**31, or 2**63, not {bound}")
     return bound
 
 

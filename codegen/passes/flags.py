@@ -17,7 +17,7 @@ def flags(unit: Unit) -> Unit:
     return replace(unit, allocated=replace(unit.allocated, items=tuple(kept)))
 
 
-_SETS_ZERO_FLAG = frozenset({"and", "or", "xor", "add", "sub", "neg", "andn"})
+_SETS_FLAGS = frozenset({"and", "or", "xor", "add", "sub", "neg", "andn"})
 
 
 def _flags_from(before: list[Item], register: Operand) -> bool:
@@ -29,5 +29,5 @@ def _flags_from(before: list[Item], register: Operand) -> bool:
             if isinstance(written, Register) and written.at(64) == register:
                 return False
             continue
-        return item.mnemonic in _SETS_ZERO_FLAG and item.operands[0] == register
+        return item.mnemonic in _SETS_FLAGS and item.operands[0] == register
     return False

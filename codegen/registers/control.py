@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from setwise.codegen.describe.control import SIGN
 from setwise.codegen.describe.values import Condition, Region, Value
 from setwise.codegen.machine.code import Instruction, Item, Label
 from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices, Items
@@ -87,13 +88,15 @@ def _go(region: Region, at: dict[Value, int]) -> Items:
 
 
 _JUMPS = {"nonzero": ("jz", "jnz"), "below": ("jae", "jb"), "at-least": ("jb", "jae")}
+_SIGN_JUMPS = {"below": ("js", "jns"), "at-least": ("jns", "js")}
 
 
 def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: bool) -> Items:
     """The test and the jump to a label that is taken if the condition holds, or if it does not."""
     register = REGISTERS[at[condition.value]]
-    test = ("test", (register, register)) if condition.kind == "nonzero" else ("cmp", (register, condition.bound))
-    return (Instruction(*test), Instruction(_JUMPS[condition.kind][holds], (label,)))
+    jumps = _SIGN_JUMPS if condition.bound == SIGN else _JUMPS
+    test = ("test", (register, register)) if condition.bound in (0, SIGN) else ("cmp", (register, condition.bound))
+    return (Instruction(*test), Instruction(jumps[condition.kind][holds], (label,)))
 
 
 def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignment]:

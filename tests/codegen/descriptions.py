@@ -14,7 +14,7 @@ from setwise.analysis.proof.solver import Solver
 from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import ALL, DIR8, Direction
-from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.describe.control import SIGN, at_least, below, nonzero, repeat, switch, table, when, while_
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.ray import RuntimeRay
@@ -318,7 +318,7 @@ class Writer:
     def condition(self, value: Value) -> Condition:
         if self.kind == "boards":
             return nonzero(value)
-        bound = self.random.choice((1, 7, 200, (1 << 31) - 1))
+        bound = self.random.choice((1, 7, 200, (1 << 31) - 1, SIGN))
         asked = value if self.random.random() < 0.3 else value & 0xFF
         return self.random.choice((nonzero(value), nonzero(asked), below(asked, bound), at_least(asked, bound)))
 

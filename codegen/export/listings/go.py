@@ -30,7 +30,8 @@ _LETTERS = ("AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI")
 _SUFFIXES = {8: "B", 16: "W", 32: "L", 64: "Q"}
 _VECTORS = {128: "X", 256: "Y", 512: "Z"}
 _NAMES = {
-    "jz": "JEQ", "jnz": "JNE", "je": "JEQ", "jne": "JNE", "jb": "JCS", "jae": "JCC", "jmp": "JMP", "ret": "RET",
+    "jz": "JEQ", "jnz": "JNE", "je": "JEQ", "jne": "JNE", "jb": "JCS", "jae": "JCC", "js": "JMI", "jns": "JPL",
+    "jmp": "JMP", "ret": "RET",
     "movdqa": "MOVO", "movdqu": "MOVOU", "movsxd": "MOVLQSX", "sete": "SETEQ", "setne": "SETNE",
 }  # fmt: skip
 _ALIGNED = 256  # bits: vectors up to this size lie in Go's data as aligned as they want

@@ -137,7 +137,7 @@ class Language:
         """The condition on a value, or its opposite."""
         if condition.kind == "nonzero":
             return f"{text} {'!=' if holds else '=='} 0"
-        return f"{text} {'<' if (condition.kind == 'below') == holds else '>='} {condition.bound}"
+        return f"{text} {'<' if (condition.kind == 'below') == holds else '>='} {self.number(condition.bound)}"
 
     def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
         """The body again and again, until the condition `leave` holds at its end."""
