@@ -41,6 +41,9 @@ class Loops:
             return rest  # what looks like a loop is none where no path comes back
         variables = [*_variables(_body(self.explorer.code, head), path)]
         invariants = self.source.invariants(path, backs, variables)
+        if path.space.arrays and backs[0].space.arrays:
+            # All rounds count from the end that the first one chose: where no board is done both ends are true.
+            path.space.arrays.upward = backs[0].space.arrays.upward
         try:
             self.settle(path)
         except GapError as error:

@@ -5,7 +5,7 @@ Every access must be to one of them, whatever the arguments are; anything else i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -28,11 +28,14 @@ class GapError(SemanticsError):
 
 
 class DistanceError(GapError):
-    """It is not seen at once whether `index`, in bytes, is at the same distance from `origin` whatever the unknowns."""
+    """It is not seen at once whether `index`, in bytes, is at the same distance from an origin whatever the unknowns.
 
-    def __init__(self, message: str, index: Bits, origin: Bits) -> None:
+    One of `origins` is enough.
+    """
+
+    def __init__(self, message: str, index: Bits, origins: Sequence[Bits]) -> None:
         super().__init__(message)
-        self.index, self.origin = index, origin
+        self.index, self.origins = index, origins
 
 
 class ChoiceError(SemanticsError):
@@ -58,7 +61,7 @@ class Cells:
 
 @dataclass(slots=True)
 class Round:
-    """What was done to arrays since the frontier last moved: places are counted from it, one a board.
+    """What was done to arrays since the frontier last moved: places are counted on from it, one a board.
 
     `number` is that of the round; what is read in another lies elsewhere and is unknown anew.
     """
@@ -79,9 +82,12 @@ class Round:
 
 @dataclass(slots=True)
 class Arrays:
-    """Arrays of `count` boards each, one of them the result; all but what lies below `frontier` is as it was given.
+    """Arrays of `count` boards each, one of them the result; all but the first `frontier` boards is as it was given.
 
-    The result may be one of the inputs: so what lies below the frontier is not read again, and nothing is read after it
+    They are counted `upward` from the start or, where False, down from the end: as the code has it when it first
+    touches one, and so ever after; None before, when there is nothing to be counted.
+
+    The result may be one of the inputs: so what the frontier has passed is not read again, and nothing is read after it
     was written. `unknown` gives what is read: the same for the same array, round and place.
     """
 
@@ -90,6 +96,7 @@ class Arrays:
     count: Bits
     unknown: Callable[[str], Bits]
     frontier: Bits = 0
+    upward: bool | None = None
     round: Round = field(default_factory=Round)
 
     def board(self, name: str, place: int) -> Bits:
@@ -207,17 +214,28 @@ class Space:
         if bits != 64:
             raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
         index: Bits = 0 if pointer.index is None else pointer.index
-        origin = self.domain.shl(arrays.frontier, 3, 64)
-        distance = self.domain.distance(index, origin)
-        if distance is None:
-            distance = self.distances.get((index, origin))
         far = f"touches {arrays.names[pointer.base]} at a place that is not near the frontier"
-        if distance is None:
-            raise DistanceError(far, index, origin)
-        distance = (distance + pointer.offset) % (1 << 64)
-        if distance % 8 or distance >> 16:
-            raise GapError(far)
-        return distance // 8
+        ways = (True, False) if arrays.upward is None else (arrays.upward,)
+        origins = {upward: self._origin(arrays, upward) for upward in ways}
+        for upward, origin in origins.items():
+            distance = self.domain.distance(index, origin)
+            if distance is None:
+                distance = self.distances.get((index, origin))
+            if distance is None:
+                continue
+            ahead = (distance + pointer.offset) * (1 if upward else -1) % (1 << 64)
+            if ahead % 8 or ahead >> 16:
+                raise GapError(far)
+            arrays.upward = upward
+            return ahead // 8
+        raise DistanceError(far, index, [*origins.values()])
+
+    def _origin(self, arrays: Arrays, upward: bool) -> Bits:
+        """How many bytes from the arrays' start on the first board lies that is not done."""
+        domain, first = self.domain, arrays.frontier
+        if not upward:
+            first = domain.sub(domain.sub(arrays.count, 1, 64), first, 64)
+        return domain.shl(first, 3, 64)
 
     def grow(self, size: int) -> None:
         """The stack may be written that much deeper."""

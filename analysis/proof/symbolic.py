@@ -282,15 +282,17 @@ class Explorer:
         return forks
 
     def _measure(self, path: Path, unseen: DistanceError) -> bool:
-        """Whether the distance is always the same on this path; if so the path knows it, and goes on as before."""
-        distance, model = self.domain.sub(unseen.index, unseen.origin, 64), self.model(path)
+        """Whether a distance is always the same on this path; if so the path knows it, and goes on as before."""
+        model = self.model(path)
         if model is None:
             return False
-        found = model(distance, 64)
-        if not self.sure(path, self.domain.eq(distance, found, 64)):
-            return False
-        path.space.distances = {**path.space.distances, (unseen.index, unseen.origin): found}
-        return True
+        for origin in unseen.origins:
+            distance = self.domain.sub(unseen.index, origin, 64)
+            found = model(distance, 64)
+            if self.sure(path, self.domain.eq(distance, found, 64)):
+                path.space.distances = {**path.space.distances, (unseen.index, origin): found}
+                return True
+        return False
 
     def _values(self, path: Path, index: Bits) -> list[tuple[int, Bits]]:
         """Every value that an index can have on this path, with the condition that it has it."""

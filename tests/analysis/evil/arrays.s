@@ -283,6 +283,38 @@
     one r10
     jmp 1b
 2:  ret
+#= backwards_one_more: downwards, from the board behind the end
+1:  one rcx
+    dec rcx
+    jns 1b
+    ret
+#= backwards_in_place: downwards, two boards are written before the lower one is read
+1:  sub rcx, 2
+    js 2f
+    mov rax, [rdi+8*rcx+8]
+    mov r8, [rsi+8*rcx+8]
+    attacks
+    mov [rdx+8*rcx+8], rax
+    mov [rdx+8*rcx], rax
+    one rcx
+    jmp 1b
+2:  inc rcx
+    js 3f
+    one rcx
+3:  ret
+#= both_ends: as many rounds as boards, by turns so many boards from the start and from the end
+    xor r10d, r10d
+1:  cmp r10, rcx
+    je 3f
+    mov r11, r10
+    test r10d, 1
+    je 2f
+    sub r11, rcx
+    not r11
+2:  one r11
+    inc r10
+    jmp 1b
+3:  ret
 #= count_signed: n with a sign, stopped below 0: fine for all n that can be; and n = 1 is passed over
     xor r10d, r10d
     cmp rcx, 1

@@ -41,6 +41,8 @@ NORTH = Task(
 )
 STEP = "mov r8,[rdi+rax*8]; shl r8,8; mov [rdx+rax*8],r8; inc rax; dec rcx;"
 
+DOWN = "mov r8,[rdi+rcx*8+{0}]; shl r8,8; mov [rdx+rcx*8+{0}],r8;"
+
 
 def proof(source: str, task: Task = NORTH) -> Certificate:
     return Prover().prove(Binary(assemble(source)), task)
@@ -67,6 +69,9 @@ def boards(made: Certificate) -> int:
         "mov r8,[rdi]; shl r8,8; mov [rdx],r8; add rdi,8; add rdx,8; jmp 1b; 2: ret",
         # Bytes are counted.
         "mov r9,-8; 1: add r9,8; dec rcx; js 2f; mov r8,[rdi+r9]; shl r8,8; mov [rdx+r9],r8; jmp 1b; 2: ret",
+        # From the last one down: two at once, then one by one.
+        f"sub rcx,2; js 2f; 1: {DOWN.format(8)} {DOWN.format(0)} sub rcx,2; jns 1b;"
+        f"2: inc rcx; js 4f; 3: {DOWN.format(0)} dec rcx; jns 3b; 4: ret",
         # What is left over takes its index from n, not from the loop before.
         f"mov r10,rcx; and r10,-2; mov r11,rcx; mov rcx,r10; xor eax,eax; test r10,r10; je 2f; 1: {STEP} {STEP} jne 1b;"
         f"2: mov rax,r10; and r11,1; je 4f; mov rcx,r11; {STEP} 4: ret",
@@ -173,6 +178,14 @@ def test_what_a_loop_must_not_do_to_arrays_is_refuted(source: str, reason: str, 
     assert reason in made.reason
 
 
+def test_boards_of_both_ends_are_not_counted_together() -> None:
+    """By turns one from the start, one from the end, as many as there are: of two boards the first is done twice."""
+    turned = "mov r9,rax; test al,1; je 3f; sub r9,rcx; not r9; 3:"
+    at_turned = (READ + WRITE).replace("rax", "r9")
+    made = proof(f"xor eax,eax; 1: cmp rax,rcx; je 2f; {turned} {at_turned} inc rax; jmp 1b; 2: ret")
+    assert boards(made) == 2
+
+
 def test_what_the_result_held_may_be_read_and_is_unknown() -> None:
     assert proof(LOOP.format("mov r9,[rdx+rax*8];" + READ + WRITE)).status == "proved"
     assert proof(LOOP.format("mov r9,[rdx+rax*8];" + READ + "or r8,r9;" + WRITE)).status == "refuted"
@@ -209,7 +222,7 @@ def test_a_loop_that_nothing_comes_back_to_is_none() -> None:
     kernel = lower(find("kogge-stone.attacks.nort.batch"), "sse2", "sysv")
     binary = binary_of(kernel)
     code = decode(binary.text)
-    number, back = [(at, one) for at, one in enumerate(code) if one.mnemonic == "jne"][-1]
+    number, back = [(at, one) for at, one in enumerate(code) if one.mnemonic == "jns"][-1]
     assert back.length == 2
     for target in code[number - 6 : number]:
         changed = bytearray(binary.text)
@@ -223,7 +236,7 @@ def test_an_error_of_the_second_round_of_eight_boards_is_found() -> None:
     kernel = lower(find("kogge-stone.attacks.soWe.batch"), "avx512", "sysv")
     binary = binary_of(kernel)
     code = decode(binary.text)
-    back = next(one for one in code if one.mnemonic == "jae")
+    back = next(one for one in code if one.mnemonic == "jns")
     late = next(one for one in code if one.mnemonic == "vporq")
     changed = bytearray(binary.text)
     assert back.length == 2
