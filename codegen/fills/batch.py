@@ -1,19 +1,19 @@
 """Arrays of boards: a routine of boards run over n of them, as many at once as a register has lanes, then one by one.
 
-Each round reads all its boards before it writes, so a single result may be one of the inputs; arrays that overlap
-otherwise may not be given. Any n, any alignment.
+They are done from the last one down, so that what counts them is where they lie, and its sign tells of the end. Each
+round reads all its boards before it writes, so a single result may be one of the inputs; arrays that overlap otherwise
+may not be given. Any n, any alignment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
-from setwise.codegen.describe.control import at_least, nonzero, while_
+from setwise.codegen.describe.control import SIGN, below, while_
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Description, Parameter, Routine
-from setwise.codegen.describe.values import Value, constant, load, store
+from setwise.codegen.describe.values import Value, load, store
 from setwise.codegen.targets import ALL_SETS
 
 COUNT = Parameter("n", "count")
@@ -51,18 +51,20 @@ def over(
     *arrays, count = parameters
     inputs, written = arrays[:-results], arrays[-results:]
 
-    def by(lanes: int, describe: Description) -> Callable[[Value, Value], tuple[Value, ...]]:
-        def boards_at(index: Value, left: Value) -> tuple[Value, ...]:
+    def down(index: Value, lanes: int, describe: Description) -> Value:
+        """`index` is where the next round begins, and below 0 where none is left; so is what comes back."""
+
+        def boards_at(index: Value) -> tuple[Value, ...]:
             boards = (load(pointer, index, lanes) for pointer in inputs)
             made = describe(Layout(lanes, boards=True), *boards)
             writes = [store(array, index, board) for array, board in zip(written, made, strict=True)]
-            index += lanes
-            left -= lanes
-            return index, left, *writes
+            index -= lanes
+            return index, *writes
 
-        return boards_at
+        (index,) = while_(lambda index: below(index, SIGN), boards_at, index)
+        return index
 
-    index, left = constant(0), count
+    index = count - layout.lanes
     if layout.lanes > 1:
-        index, left = while_(lambda _, left: at_least(left, layout.lanes), by(layout.lanes, packed), index, left)
-    return (Value("done", while_(lambda _, left: nonzero(left), by(1, single), index, left)),)
+        index = down(index, layout.lanes, packed) + (layout.lanes - 1)
+    return (Value("done", (down(index, 1, single),)),)

@@ -15,7 +15,8 @@ from setwise.codegen.targets.table import Refused
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import forms
 
-FLOW = {"jmp", "ret", "ja", "jae", "jb", "jbe", "je", "jne"}  # tests/analysis/semantics/test_table.py has them
+# tests/analysis/semantics/test_table.py has them.
+FLOW = {"jmp", "ret", "ja", "jae", "jb", "jbe", "je", "jne", "js", "jns"}
 
 Form = tuple[str, tuple[str, ...], bool, bool]
 
