@@ -4,8 +4,10 @@
 platform's convention. Operands are the inputs and behind them the results; from one board of an operand to the next it
 is as many bytes as its step says, 0 where one is for all. The kernel may be of any convention.
 
-A kernel on arrays takes 64 boards a call where they lie side by side, and meanwhile the next 64 are fetched; else one a
-call. Any other takes one a call; where its lanes are boards that is the first of them, and nobody looks at the others.
+It goes from the last board down to the first, as kernels on arrays do: processors fetch ahead what goes one way. A
+kernel on arrays takes 64 boards a call where they lie side by side, and meanwhile the next 64 are fetched, in the order
+in which they are wanted; else one a call. Any other takes one a call; where its lanes are boards that is the first of
+them, and nobody looks at the others.
 """
 
 from __future__ import annotations
@@ -44,18 +46,24 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
     kept = [(word(_RSP, general_at + at), register) for at, register in enumerate(lost[0])]
     kept += [(word(_RSP, vectors_at + 2 * at, 128), register) for at, register in enumerate(lost[1])]
 
+    def place(register: Register, operand: int) -> Iterator[Item]:
+        """Where that operand has the first of the boards that are not left."""
+        yield move(register, word(_STEPS, operand))
+        yield Instruction("imul", (register, _LEFT))
+        yield Instruction("add", (register, word(_RSP, first + operand)))
+
     def load() -> Iterator[Item]:
-        operand = first
-        for parameter, place in zip(parameters, places, strict=True):
+        operand = 0
+        for parameter, where in zip(parameters, places, strict=True):
             # Before the call rsp is 8 above what the kernel sees.
-            target = word(_RSP, place // 8 - 1) if isinstance(place, int) else place
+            target = word(_RSP, where // 8 - 1) if isinstance(where, int) else where
             if parameter.kind == "count":
                 yield move(target, _AT_ONCE)
                 continue
             if parameter.kind == "results":
                 yield Instruction("lea", (_RAX, word(_RSP, block)))
             else:
-                yield move(_RAX, word(_RSP, operand))
+                yield from place(_RAX, operand)
                 operand += 1
                 if isinstance(target, Register) and target.file == "vector":
                     yield Instruction("movq", (target.at(128), word(_RAX, 0)))
@@ -69,7 +77,7 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
             return
         results = range(len(contract.results))
         for number in results:
-            yield move(_R10, word(_RSP, block - len(results) + number))
+            yield from place(_R10, operands - len(results) + number)
             if written:
                 yield move(_RAX, word(_RSP, block + number * each))
             if lanes > 1 and not written:
@@ -103,21 +111,14 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
         yield Instruction("cmp", (_LEFT, 2 * _BLOCK))
         yield Instruction("jb", (Label("last"),))
         for operand in range(operands - len(contract.results)):
-            yield move(_RAX, word(_RSP, first + operand))
+            yield from place(_RAX, operand)
             for line in range(8 * _BLOCK, 16 * _BLOCK, _LINE):
-                yield Instruction("prefetcht0", (Memory(8, _RAX, displacement=line),))
+                yield Instruction("prefetcht0", (Memory(8, _RAX, displacement=-_LINE - line),))
         yield Label("last")
         yield Instruction("cmp", (_LEFT, _AT_ONCE))
         yield Instruction("jae", (Label("fetched"),))
         yield move(_AT_ONCE, _LEFT)
         yield Label("fetched")
-
-    def advance() -> Iterator[Item]:
-        for operand in range(operands):
-            yield move(_RAX, word(_STEPS, operand))
-            yield Instruction("imul", (_RAX, _AT_ONCE))
-            yield Instruction("add", (word(_RSP, first + operand), _RAX))
-        yield Instruction("sub", (_LEFT, _AT_ONCE))
 
     body = (
         *begin(),
@@ -126,10 +127,11 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
         Instruction("je", (LEAVE,)),
         Label("next"),
         *(fetch() if arrays else ()),
+        Instruction("sub", (_LEFT, _AT_ONCE)),
         *load(),
         Instruction("call", (word(_RSP, kernel),)),
         *store(),
-        *advance(),
+        Instruction("test", (_LEFT, _LEFT)),
         Instruction("jne", (Label("next"),)),
         LEAVE,
         *([Instruction("vzeroupper")] if lanes > 2 else []),
