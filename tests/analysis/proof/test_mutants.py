@@ -40,12 +40,12 @@ QUICK = (
 VECTORS = ("kogge-stone.attacks.queen", "sliders.union", "sliders.rays", "kogge-stone.attacks.soWe.batch")
 # What a mutant must end in. "confirmed": refuted, and wrong when it is stepped, and when it runs, where the processor
 # has the instructions. "breach": refuted by what is not safe to run, and only stepped. Two more are set aside and
-# another mutant takes their place: "refused", an instruction without semantics, or an address put together from other
-# bits, which the prover names and does not follow; "elsewhere", refuted where addresses or memory are such as they are
-# not in a run.
+# another mutant takes their place: "refused", an instruction without semantics, an address put together from other
+# bits, or a branch into another loop, which the prover names and does not follow; "elsewhere", refuted where addresses
+# or memory are such as they are not in a run.
 DECIDED = frozenset({"confirmed", "breach", "equivalent"})
 ASIDE = frozenset({"refused", "elsewhere"})
-NOT_FOLLOWED = ("no semantics for", "made of no address")
+NOT_FOLLOWED = ("no semantics for", "made of no address", "comes back to a loop from another one")
 
 
 @dataclass(frozen=True)
