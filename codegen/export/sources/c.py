@@ -27,6 +27,14 @@ HEAD = """\
 #define SETWISE_TARGET(features)
 #endif
 
+#if defined(__cplusplus)
+#define SETWISE_CAST(type, value) static_cast<type>(value)
+#else
+#define SETWISE_CAST(type, value) ((type)(value))
+#endif
+
+/* What a loop or a branch hands on is not always read behind it: NOLINTBEGIN(clang-analyzer-deadcode.DeadStores) */
+
 /* Inlined, GCC 12's own header of AVX-512 makes it warn of what is not there (its bug 105593). */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -37,7 +45,8 @@ HEAD = """\
 TAIL = """\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
-#endif"""
+#endif
+/* NOLINTEND(clang-analyzer-deadcode.DeadStores) */"""
 
 _SPREAD = {2: "_mm_set1_epi64x", 4: "_mm256_set1_epi64x", 8: "_mm512_set1_epi64"}
 _JOINED = {2: "_mm_set_epi64x", 4: "_mm256_set_epi64x", 8: "_mm512_set_epi64"}
@@ -49,7 +58,7 @@ class _C(WithIntrinsics):
     NAME = "C"
     WORD = "uint64_t"
     NUMBER = "{}ULL"
-    SIGNED, UNSIGNED = "(long long){}", "(uint64_t){}"
+    SIGNED, UNSIGNED = "SETWISE_CAST(long long, {})", "SETWISE_CAST(uint64_t, {})"
     CONSTANT, VARIABLE = "const {type} {name} = {text};", "{type} {name} = {text};"
     TABLE = ("static const uint{bits}_t {name}[{length}] = {{", "};")
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
@@ -65,7 +74,7 @@ class _C(WithIntrinsics):
         return f"{name}({', '.join([*arguments, *immediates])})"
 
     def vector(self, lanes: tuple[int, ...]) -> str:
-        numbers = [f"(long long){self.number(lane)}" if lane >> 31 else str(lane) for lane in lanes]
+        numbers = [self.SIGNED.format(self.number(lane)) if lane >> 31 else str(lane) for lane in lanes]
         if len(set(numbers)) == 1:
             return f"{_SPREAD[len(lanes)]}({numbers[0]})"
         return f"{_JOINED[len(lanes)]}({', '.join(reversed(numbers))})"
@@ -73,12 +82,16 @@ class _C(WithIntrinsics):
     def load(self, pointer: str, index: str, lanes: int) -> str:
         if lanes == 1:
             return f"{pointer}[{index}]"
-        return f"{named(LOAD, lanes)}((const {VECTORS[lanes]} *)(const void *)({pointer} + {index}))"
+        return (
+            f"{named(LOAD, lanes)}({_cast(f'const {VECTORS[lanes]} *', _cast('const void *', f'{pointer} + {index}'))})"
+        )
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
         if lanes == 1:
             return f"{pointer}[{index}] = {boards};"
-        return f"{named(STORE, lanes)}(({VECTORS[lanes]} *)(void *)({pointer} + {index}), {boards});"
+        return (
+            f"{named(STORE, lanes)}({_cast(f'{VECTORS[lanes]} *', _cast('void *', f'{pointer} + {index}'))}, {boards});"
+        )
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
         """C has a switch that falls through; the last body takes every other number, so that nothing is undefined."""
@@ -91,13 +104,18 @@ class _C(WithIntrinsics):
         yield "}"
 
 
+def _cast(type_name: str, value: str) -> str:
+    return f"SETWISE_CAST({type_name}, {value})"
+
+
 def function(kernel: Kernel, name: str, linkage: str = "static inline ", *, checked: bool = False) -> str:
     """The kernel as one function of that name; `checked` ones assert what their contract requires."""
     language = _C()
     lines = [*(f"(void){parameter};" for parameter in unused(kernel)), *body(kernel, language)]
     lines = [*promises(kernel, language), *lines] if checked else lines
     head = f"{linkage}{prototype(kernel, name)} {{"
-    return "\n".join(folded(filter(None, (attribute(kernel), head, *indented(lines), "}"))))
+    text = "\n".join(folded(filter(None, (attribute(kernel), head, *indented(lines), "}"))))
+    return prefixed(text, kernel.prefix)
 
 
 def attribute(kernel: Kernel) -> str:

@@ -51,9 +51,9 @@ static inline void setwise_cpuid(uint32_t leaf, uint32_t answer[4]) {
 #if defined(_MSC_VER) && !defined(__clang__)
     int words[4] = {0, 0, 0, 0};
     __cpuid(words, 0);
-    if ((uint32_t)words[0] >= leaf) __cpuidex(words, (int)leaf, 0);
+    if (SETWISE_CAST(uint32_t, words[0]) >= leaf) __cpuidex(words, SETWISE_CAST(int, leaf), 0);
     else words[0] = words[1] = words[2] = words[3] = 0;
-    for (int i = 0; i < 4; i++) answer[i] = (uint32_t)words[i];
+    for (int i = 0; i < 4; i++) answer[i] = SETWISE_CAST(uint32_t, words[i]);
 #else
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid_count(leaf, 0, &a, &b, &c, &d)) a = b = c = d = 0;
@@ -63,7 +63,7 @@ static inline void setwise_cpuid(uint32_t leaf, uint32_t answer[4]) {
 
 /* Which registers the operating system saves. */
 SETWISE_TARGET("xsave") static inline uint64_t setwise_state(void) {
-    return (uint64_t)_xgetbv(0);
+    return SETWISE_CAST(uint64_t, _xgetbv(0));
 }
 #endif"""
 
@@ -242,8 +242,8 @@ def _choice(choice: Choice) -> str:
 def _namespace(order: Order, offered: Sequence[Choice]) -> str:
     """What C++ may call by a shorter name: all functions, in a namespace."""
 
-    lines = [_guarded(each, f"constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
-    lines += [f"constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
+    lines = [_guarded(each, f"static constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
+    lines += [f"static constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
     return "\n".join(
         (
             "#if defined(__cplusplus)",

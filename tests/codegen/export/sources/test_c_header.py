@@ -206,14 +206,17 @@ def test_it_inlines(tmp_path: Path, compiler: str) -> None:
 
 
 def test_several_files_may_include_it(tmp_path: Path) -> None:
-    """C and C++ in one program, without a name twice."""
+    """C and C++ in one program, without a name twice, and linked as one (-flto) without a word."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     one = '#include "setwise_inline.h"\n'
     (tmp_path / "one.c").write_text(one + "int one(void); int one(void) { return (int)setwise_sets(); }\n")
-    two = 'extern "C" int one(void);\nint main() { return one() == (int)setwise_sets() ? 0 : 1; }\n'
+    two = 'extern "C" int one(void);\nint main() { return one() == static_cast<int>(setwise_sets()) ? 0 : 1; }\n'
     (tmp_path / "two.cpp").write_text(one + two)
-    run([require_tool("gcc"), "-std=c11", "-c", "one.c"], tmp_path)
-    run([require_tool("g++"), "-std=c++17", "one.o", "two.cpp", "-o", "both"], tmp_path)
+    (tmp_path / "three.cpp").write_text(one)
+    flags = [*STRICT, "-O1", "-flto"]
+    run([require_tool("gcc"), "-std=c11", *flags, "-c", "one.c"], tmp_path)
+    strict = [*flags, "-Wold-style-cast", "-Wzero-as-null-pointer-constant"]
+    run([require_tool("g++"), "-std=c++17", *strict, "one.o", "two.cpp", "three.cpp", "-o", "both"], tmp_path)
     if runnable():
         run([str(tmp_path / "both")], tmp_path)
 
