@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from textwrap import wrap
 
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.export.names import in_comment, symbol_of
@@ -114,6 +115,10 @@ def chooser(dispatch: bool, flags: str) -> str:
     return "what CPUID says, once" if dispatch else f"what the compiler is told ({flags})"
 
 
+_WIDTH = 112
+"""So long is a line of a comment at most, its signs left out."""
+
+
 def documentation(choice: Choice) -> list[str]:
     """What the function does, what its numbers stand for, and what it requires."""
     routine = choice.kernels[-1].routine
@@ -121,7 +126,7 @@ def documentation(choice: Choice) -> list[str]:
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
     outside = [f"Outside of that {routine.contract.outside}."] if routine.contract.outside else []
     said = (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required, *outside)
-    return [*map(in_comment, said)]
+    return [line for text in said for line in wrap(in_comment(text), _WIDTH)]
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:

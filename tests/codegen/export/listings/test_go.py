@@ -23,6 +23,7 @@ from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code
+from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_tool
@@ -164,11 +165,12 @@ def test_go_makes_the_same_instructions(program: Path) -> None:
 
 
 def callable_from_go(job: Job) -> bool:
-    """Whether Go has words for its arguments and for its jumps; arrays in the widest registers alone."""
+    """Whether Go has words for its jumps and, in registers, its arguments; arrays in the widest registers alone."""
     if job.routine.contract.elements:
         return job.lanes == TARGETS[job.isa].widths[0]
     vectors = job.lanes > 1 and job.routine.boards
-    return not vectors and job.routine.family != "exploding"
+    registers = len(CONVENTIONS["sysv"].arguments)
+    return not vectors and job.routine.family != "exploding" and len(job.routine.contract.parameters) <= registers
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import ctypes
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,15 @@ def test_they_say_what_they_are() -> None:
         assert text.isascii()
         assert max(map(len, text.splitlines())) <= 120
     assert {"x86-64", "sse", "sse2"} >= BASELINE
+
+
+def test_a_long_sentence_stays_in_its_comment() -> None:
+    one = kernel("leapers.kings", "x86-64")
+    long = replace(one, routine=replace(one.routine, summary="squares, " * 40))
+    for text in (
+        rust_module.module(replace(order(), kernels=(long,))),
+        zig_module.module(replace(order(), kernels=(long,))),
+    ):
+        lines = [line for line in text.splitlines() if "squares, squares" in line]
+        assert len(lines) > 2
+        assert all(line.lstrip().startswith("//") for line in lines)
