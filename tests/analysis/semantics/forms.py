@@ -66,6 +66,7 @@ v{psll|psrl}{w|d|q} {ymm1,ymm2,5|ymm1,ymm2,255|ymm1,ymm2,xmm9|zmm1(k1),zmm2,xmm9
 v{psraw|psrad|psraq} {zmm1,zmm2,5|zmm1,zmm2,255|zmm1(k1),zmm2,xmm9}; vpsllq zmm1,qword ptr [rsi](1to8),8
 v{psllvd|psllvq|psrlvd|psrlvq|psravd} {ymm1,ymm2,ymm9|xmm1,xmm2,[rsi+256]}
 v{psllvw|psllvq|psrlvw|psrlvd|psravw|psravq} zmm1(k1),zmm2,zmm9; vpsllvq zmm1,zmm2,qword ptr [rsi+256](1to8)
+v{psllvq|psrlvq} zmm1,zmm2,[rsi+256]
 v{prol|pror}{d|q} {zmm1,zmm2,9|ymm1(k1),ymm2,63|xmm1(k1)(z),[rsi],1}
 v{prolv|prorv}{d|q} {zmm1,zmm2,zmm3|ymm1(k1),ymm2,[rsi]}
 vprolvq zmm1(k1),zmm2,qword ptr [rsi](1to8)
