@@ -54,28 +54,30 @@ class Table:
         assert len(entries) == prod(self.shape)
         return entries
 
-    def counted(self, number: int) -> tuple[str, ...]:
-        """What the indices of an entry stand for: directions, squares, files and ranks.
+    def counted(self, number: int, shown: Numbering) -> tuple[str, ...]:
+        """What the indices of an entry stand for on a board of that numbering: directions, squares, files and ranks.
 
-        >>> table("avoidWrap").counted(1), table("initB").counted(1), table("dirMaskUp").counted(1)
-        (('east',), ('g1',), ('2',))
+        >>> from setwise.codegen.numbering import NUMBERINGS
+        >>> wrap, mask = table("avoidWrap"), table("dirMaskUp")
+        >>> wrap.counted(1, wrap.numbering), mask.counted(1, mask.numbering), mask.counted(1, NUMBERINGS["h1-by-files"])
+        (('east',), ('2',), ('g',))
         """
         names: list[str] = []
         for index in reversed(self.indices):
             number, at = divmod(number, _LENGTHS[index])
-            names.insert(0, _stands_for(index, at, self.numbering))
+            names.insert(0, _stands_for(index, at, self.numbering, shown))
         return tuple(names)
 
 
-def _stands_for(index: str, at: int, numbering: Numbering) -> str:
+def _stands_for(index: str, at: int, own: Numbering, shown: Numbering) -> str:
     if index == "dir8":
-        return DIR8[at].name
-    if index == "rank":
-        return str(at + 1)
+        return own.seen_in(shown, DIR8[at]).name
     if index == "free":
         return f"{at:#04x}"
-    square = numbering.square_name(at)
-    return square if index == "square" else square[0]
+    if index == "square":
+        return shown.square_name(at)
+    step = 8 if index == "rank" else 1
+    return shown.square_name(step * at)[0 if abs(shown.file_step) == step else 1]
 
 
 _LENGTHS = {"dir8": 8, "square": 64, "file": 8, "rank": 8, "free": 128}

@@ -9,21 +9,23 @@ from itertools import product
 from textwrap import indent
 from typing import Any
 
-from setwise.analysis.commands.arguments import add_json
+from setwise.analysis.commands.arguments import add_json, add_squares
 from setwise.analysis.commands.boards import boards
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.codegen.board import hexadecimal
+from setwise.codegen.numbering import Numbering, numbering
 from setwise.codegen.tables import TABLES, Table, table
 
-EXAMPLES = ("setwise table avoidWrap", "setwise table dirMaskLeft --as rust")
+EXAMPLES = ("setwise table avoidWrap", "setwise table dirMaskLeft --as rust", "setwise table dirMaskLeft --squares a1")
 
 LANGUAGES = ("c", "rust", "python")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME, how it is written, and --json."""
+    """NAME, how it is written, --squares, and --json."""
     parser.add_argument("name", nargs="?", metavar="NAME", help="the table, as its page calls it (default: list them)")
     parser.add_argument("--as", dest="language", metavar="L", help="as source: c, rust, python (default: drawn)")
+    add_squares(parser)
     add_json(parser)
 
 
@@ -34,12 +36,17 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"no language '{language}': write one of {', '.join(LANGUAGES)}")
     if language and (arguments.json or name is None):
         raise ValueError("--as goes with the name of a table, and without --json")
+    if arguments.squares and (name is None or language or arguments.json):
+        raise ValueError("--squares goes with the name of a table that is drawn, without --as and --json")
     if name is not None:
         asked = table(name)
+        shown = numbering(arguments.squares) if arguments.squares else asked.numbering
+        if arguments.squares and not asked.boards:
+            raise ValueError(f"{asked.name} holds no boards to be drawn: leave --squares out")
         if arguments.json:
             print_json({**_facts(asked), "entries": [hexadecimal(e) if asked.boards else e for e in asked.entries]})
         else:
-            print(source(asked, language) if language else drawn(asked))
+            print(source(asked, language) if language else drawn(asked, shown))
     elif arguments.json:
         print_json(list(map(_facts, TABLES)))
     else:
@@ -48,19 +55,19 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def drawn(asked: Table) -> str:
-    """The table for people: boards, over each its index and what that stands for; or rows of numbers."""
-    head = f"{asked.name}{_brackets(asked.shape)}: {_about(asked)}\n"
+def drawn(asked: Table, shown: Numbering) -> str:
+    """The table for people: boards so numbered, over each its index and what that stands for; or rows of numbers."""
+    head = f"{asked.name}{_brackets(asked.shape)}: {_about(asked, shown)}\n"
     if not asked.boards:
         return "\n".join((head, *("\n".join(lines) + "\n" for lines in _groups(asked)))).rstrip()
     indices = product(*map(range, asked.shape))
-    titles = (f"{_brackets(index)} {' '.join(asked.counted(at))}" for at, index in enumerate(indices))
-    return f"{head}\n{boards(list(zip(titles, asked.entries, strict=True)), asked.numbering)}"
+    titles = (f"{_brackets(index)} {' '.join(asked.counted(at, shown))}" for at, index in enumerate(indices))
+    return f"{head}\n{boards(list(zip(titles, asked.entries, strict=True)), shown)}"
 
 
 def source(asked: Table, language: str) -> str:
     """The table as a constant in C, Rust or Python."""
-    about, (opening, closing) = f"{asked.name}: {_about(asked)}", "{}" if language == "c" else "[]"
+    about, (opening, closing) = f"{asked.name}: {_about(asked, asked.numbering)}", "{}" if language == "c" else "[]"
     groups = [
         indent("\n".join(lines), "    ")
         for lines in _groups(asked, "ULL," if asked.boards and language == "c" else ",")
@@ -107,8 +114,8 @@ def _facts(asked: Table) -> dict[str, Any]:
     }
 
 
-def _about(asked: Table) -> str:
-    return f"{'; '.join(map(str, asked.places))}; {asked.numbering}"
+def _about(asked: Table, shown: Numbering) -> str:
+    return f"{'; '.join(map(str, asked.places))}; {shown}"
 
 
 def _brackets(numbers: Iterable[int]) -> str:
