@@ -51,7 +51,7 @@ T = TypeVar("T")
 BUDGET = 60.0
 _WORTH_PROCESSES = 8  # kernels: level a of fewer is done before processes have started
 _SAVED_EVERY = 10.0  # seconds
-_EACH = 8  # places a part, where one subject has all cores
+_EACH = 2  # places a part, where one subject has all cores
 Titled = tuple[str, Hunt]
 
 

@@ -14,7 +14,7 @@ from time import time
 from setwise.analysis.search.forms import Form
 from setwise.analysis.search.program import Argument, Known, Program, Step
 from setwise.analysis.search.trials import Trials
-from setwise.analysis.semantics.samples import Samples
+from setwise.analysis.semantics.samples import PITCH, Samples
 from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.targets import TARGETS
@@ -62,6 +62,9 @@ class Expressions:
         self.values = [arg for arg in beside if self._alike(arg)]
         self.bits = {arg: self._joined(arg) for arg in self.values}
         self.wanted = Wanted(self._joined(step.number), self.domain.every(trials.caring(step.number, self.domain)))
+        samples = range(0, PITCH * self.domain.number, PITCH)
+        self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & _ONES).bit_count())
+        """Where the sample begins in which most bits matter."""
         self.needs = _needs(self.program)
         alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
         self.alive = sum(1 << other.number for other in alive.steps)
@@ -139,8 +142,15 @@ class Expressions:
         """The expressions that give what is wanted; where `read` says so, those that read this value."""
         if not wanted:
             return
+        # Most are told apart by one sample, which costs least.
+        one = [
+            (target.bits >> self.telling & _ONES, target.caring >> self.telling & _ONES, target) for target in wanted
+        ]
         for expression, bits in self._expressions(self.values, new, read):
-            for target in wanted:
+            sample = bits >> self.telling & _ONES
+            for its_bits, its_caring, target in one:
+                if (sample ^ its_bits) & its_caring:
+                    continue
                 if (bits ^ target.bits) & target.caring == 0 and (
                     target.around is None or self._spares((*expression[1], *target.around[2]), new)
                 ):
@@ -230,14 +240,10 @@ class Expressions:
         """The truth table with which three values make what is wanted; None where there is none."""
         ones, zeros = target.bits & target.caring, target.caring & ~target.bits
         a, b, c = (self.bits[arg] for arg in args)
-        table = 0
-        for row in range(8):
-            here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
-            if here & ones:
-                if here & zeros:
-                    return None
-                table |= 1 << row
-        return table
+        at = self.telling
+        if _truth(a >> at & _ONES, b >> at & _ONES, c >> at & _ONES, ones >> at & _ONES, zeros >> at & _ONES) is None:
+            return None
+        return _truth(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
         """What must stand in each operation over one more value, so that it makes what is wanted."""
@@ -314,6 +320,18 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
     row: Row = TARGETS[target].rows_for(Value(op, given, attr, lanes))[0]
     file: RegisterFile = "vector" if wide else "general"
     return Form(row, op, attr, (file,) * args, file, bits, op)
+
+
+def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
+    """The truth table that gives these ones and zeros; None where the same three bits should give both."""
+    table = 0
+    for row in range(8):
+        here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+        if here & ones:
+            if here & zeros:
+                return None
+            table |= 1 << row
+    return table
 
 
 def _needs(program: Program) -> dict[int, int]:

@@ -24,6 +24,7 @@ from setwise.analysis.search.program import Argument, Known, Parameter, Program,
 from setwise.analysis.semantics.samples import Samples
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS
 from setwise.analysis.semantics.table import SemanticsError
+from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.targets.operands import CL
 from setwise.codegen.targets.table import Row, Target
@@ -104,6 +105,10 @@ class _Lifting:
         name, operands = instruction.mnemonic, instruction.operands
         if name in _IDLE:
             return
+        known = {*self.at, *(["rsp"] if name in ("add", "sub") else [])}
+        strange = next((o for o in operands if isinstance(o, Reg) and o.full not in known), None)
+        if strange:
+            raise self.refusal(instruction, f"{strange.name} is not followed")
         if name in ("push", "pop") or "rsp" in instruction.writes:
             self._stack(instruction)
         elif name == "xchg" and all(isinstance(o, Reg) and o.bits == 64 for o in operands):
@@ -119,7 +124,7 @@ class _Lifting:
 
     def _stack(self, instruction: Decoded) -> None:
         name, operands = instruction.mnemonic, instruction.operands
-        first = operands[0]
+        first = operands[0] if operands else None
         if name == "push" and isinstance(first, Reg) and first.bits == 64:
             self.depth += 8
             self.slots[-self.depth] = self.at[first.full]
@@ -250,8 +255,10 @@ class _Lifting:
         return Known(tuple(result)) if all(isinstance(lane, int) for lane in result) else None
 
     def _write(self, instruction: Decoded, memory: Mem) -> None:
-        if self._slot(memory) is not None or memory.base is None or memory.index is not None or memory.bits % 64:
+        plain = len(instruction.operands) == 2 and memory.base is not None and memory.base.full in self.at
+        if not plain or self._slot(memory) is not None or memory.index is not None or memory.bits % 64:
             raise self.refusal(instruction, "what it writes is not followed")
+        assert memory.base is not None
         pointer, source = self.at[memory.base.full], instruction.operands[1]
         if not isinstance(pointer, int) or pointer >= self.given or self.task.arguments[pointer].kind != "results":
             raise self.refusal(instruction, "what it writes is not followed")
@@ -401,5 +408,8 @@ def lift(binary: Binary, task: Task, target: Target) -> Program:
     lifting = _Lifting(Image(binary), task, target)
     lifting.begin()
     for instruction in instructions[:-1]:
-        lifting.lift(instruction)
+        try:
+            lifting.lift(instruction)
+        except NotEncodable:
+            raise lifting.refusal(instruction, "this form is not followed") from None
     return lifting.end()

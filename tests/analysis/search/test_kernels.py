@@ -13,6 +13,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.search import Finding, places, search
 from setwise.analysis.search.subject import Subject
+from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_module
@@ -41,8 +42,15 @@ def by_turns(share: int) -> list[Kernel]:
     return sorted(best(straight=True), key=lambda kernel: kernel[1:] + kernel[:1])[::share]
 
 
-def found(name: str, isa: str, lanes: int, level: str) -> Finding | None:
-    """What a level finds in a kernel; nothing in one that it does not follow."""
+def one_direction() -> list[Kernel]:
+    """Kernels of one direction, and those of whole sides."""
+    eight = (*raywalk.SETS["rook"], *raywalk.SETS["bishop"])
+    kernels = best(straight=True)
+    return [kernel for kernel in kernels if kernel[0].startswith("sliders.") or find(kernel[0]).direction in eight]
+
+
+def found(name: str, isa: str, lanes: int, level: str, budget: float = 3600.0) -> Finding | None:
+    """What a level finds in a kernel within so many seconds; nothing in one that it does not follow."""
     kernel = lower(find(name), isa, "sysv", lanes)
     binary, boards = binary_of(kernel), lanes if kernel.layout.boards else 1
     subject = Subject(name, isa, "sysv", boards)
@@ -50,7 +58,7 @@ def found(name: str, isa: str, lanes: int, level: str) -> Finding | None:
         number = places(subject, binary, level)
     except SearchError:
         return None
-    return search(subject, binary, level, range(number), time.time() + 3600).finding
+    return search(subject, binary, level, range(number), time.time() + budget).finding
 
 
 @pytest.mark.slow
@@ -64,3 +72,11 @@ def test_level_a_finds_nothing(name: str, isa: str, lanes: int) -> None:
 @pytest.mark.parametrize(("name", "isa", "lanes"), [*best(straight=True), *best(straight=False)])
 def test_level_a_finds_nothing_in_any(name: str, isa: str, lanes: int) -> None:
     assert found(name, isa, lanes, "a") is None
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("level", ["b", "c"])
+@pytest.mark.parametrize(("name", "isa", "lanes"), one_direction())
+def test_new_instructions_find_nothing(name: str, isa: str, lanes: int, level: str) -> None:
+    assert found(name, isa, lanes, level, 600) is None

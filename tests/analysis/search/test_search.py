@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import pytest
 
-from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.decode import Binary, DecodeError, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
@@ -19,6 +20,7 @@ from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
+from setwise.codegen.targets import TARGETS
 from tests.analysis.search.superseded import superseded
 from tests.conftest import require_module
 
@@ -146,6 +148,27 @@ def test_what_is_not_followed_is_refused(code: str, why: str) -> None:
             lift(binary, SOUTH.task, target)
     else:
         assert lift(binary, SOUTH.task, target).steps
+
+
+@pytest.mark.slow
+def test_any_instruction_is_followed_or_refused() -> None:
+    """In front of a kernel, so that registers and memory are what they are at the entry of any function."""
+    chance = random.Random(1)
+    kernel = binary_of(lower(find(SOUTH.routine)))
+    followed = refused = 0
+    for _ in range(4000):
+        begin = chance.choice((b"", b"\x48", b"\x0f", b"\x62", b"\xc4", b"\xc5", b"\x66\x0f", b"\xf3\x0f"))
+        try:
+            (first, *_) = decode(begin + chance.randbytes(15) + b"\x90" * 15)
+        except DecodeError:
+            continue
+        try:
+            lift(Binary(first.raw + kernel.text, kernel.data), SOUTH.task, TARGETS["gfni"])
+            followed += 1
+        except SearchError:
+            refused += 1
+    assert followed > 50
+    assert refused > 500
 
 
 def test_code_that_is_wrong_is_not_searched() -> None:
