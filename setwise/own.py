@@ -143,6 +143,7 @@ class Commands(ABC):
         endbr64: bool = False,
         dispatch: bool = False,
         checked: bool = False,
+        bound: bool = False,
         name: str | None = None,
         prefix: str | None = None,
         force: bool = False,
@@ -160,6 +161,7 @@ class Commands(ABC):
         options.__dict__.update(
             dispatch=dispatch,
             checked=checked,
+            bound=bound,
             name=name,
             prefix=prefix,
             force=force,

@@ -60,6 +60,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--checked", action="store_true", help="source that asserts its contracts in debug builds")
     parser.add_argument("--name", metavar="N", help="what files and modules are called (default: the prefix)")
     add_prefix(parser)
+    parser.add_argument(
+        "--bound", action="store_true", help="with --dispatch: bind once, to a pointer without a branch"
+    )
     parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
     parser.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
     add_time_limit(parser)
@@ -117,6 +120,8 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
     if arguments.dispatch and not given.dispatch:
         choosing = [name for name, format in FORMATS.items() if format.dispatch]
         raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
+    if arguments.bound and not arguments.dispatch:
+        raise ValueError("--bound is for source that chooses when it runs: add --dispatch")
     if arguments.checked and not given.checked:
         checking = [name for name, format in FORMATS.items() if format.checked]
         raise ValueError(f"--checked is for source that asserts what it requires: use one of {', '.join(checking)}")
@@ -139,6 +144,7 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
         name,
         prefix,
         arguments.checked or UNSET,
+        arguments.bound or UNSET,
     )
 
 
@@ -157,6 +163,7 @@ def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
     words += ["--abi", arguments.abi] if arguments.abi else []
     words += ["--format", arguments.format]
     words += ["--endbr64"] if arguments.endbr64 else []
+    words += ["--bound"] if arguments.bound else []
     words += ["--checked"] if arguments.checked else []
     words += ["--name", arguments.name] if arguments.name else []
     words += ["--prefix", arguments.prefix] if arguments.prefix else []

@@ -39,6 +39,7 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     name: Text | UnsetType = UNSET
     prefix: Text | UnsetType = UNSET
     checked: bool | UnsetType = UNSET
+    bound: bool | UnsetType = UNSET
 
 
 def format_called(name: str) -> Format:
@@ -82,5 +83,6 @@ def files_of(request: Request, kernels: Sequence[Kernel], proved: bool) -> dict[
         name=name,
         proved=proved,
         checked=bool(request.checked),
+        bound=bool(request.bound),
     )
     return FORMATS[request.format].files(order)

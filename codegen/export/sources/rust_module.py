@@ -22,7 +22,7 @@ from setwise.codegen.export.sources.dispatch import (
 )
 from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
-from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result
+from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result, signature
 from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import XSAVE
@@ -90,7 +90,7 @@ def module(order: Order) -> str:
     offered = choices(order.kernels)
     parts = [_introduction(order), *(_documented(kernel, order) for kernel in order.kernels)]
     if offered:
-        parts += [*_sets(chosen_sets(offered), order.dispatch), *(_choice(choice, order.called) for choice in offered)]
+        parts += [*_sets(chosen_sets(offered), order.dispatch), *(_choice(choice, order) for choice in offered)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -177,9 +177,35 @@ def _sets_of(targets: Sequence[Target]) -> str:
     )
 
 
-def _choice(choice: Choice, module: str) -> str:
-    """The safe function that takes the best kernel."""
+def _bound(choice: Choice, arguments: Sequence[str]) -> list[str]:
+    """A call of the best kernel through a pointer, which the first call sets: no branch a call."""
     *better, plain = choice.kernels
+    typed, given = signature(plain), ", ".join(p.name for p in plain.routine.contract.parameters if p.kind != "results")
+    lines = ["use core::sync::atomic::{AtomicPtr, Ordering};", f"type Call = unsafe fn{typed};"]
+    lines += ["static BOUND: AtomicPtr<()> = AtomicPtr::new(first as Call as *mut ());", f"unsafe fn first{typed} {{"]
+    lines += ["    let _sets = sets();", f"    let mut best: Call = {name_of(plain)};"]
+    for kernel in reversed(better):
+        lines += ['    #[cfg(target_arch = "x86_64")]', f"    if _sets & {constant_name(kernel.target)} != 0 {{"]
+        lines += [f"        best = {name_of(kernel)};", "    }"]
+    lines += ["    BOUND.store(best as *mut (), Ordering::Relaxed);", f"    best({given})", "}", "unsafe {"]
+    lines += ["    let best = core::mem::transmute::<*mut (), Call>(BOUND.load(Ordering::Relaxed));"]
+    return [*lines, f"    best({', '.join(arguments)})", "}"]
+
+
+def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
+    """A call of the best kernel, asked for each time."""
+    *better, plain = choice.kernels
+    lines = ["let _sets = sets();"]
+    for kernel in better:
+        call = f"unsafe {{ {name_of(kernel)}({', '.join(arguments)}) }}"
+        lines += ['#[cfg(target_arch = "x86_64")]', f"if _sets & {constant_name(kernel.target)} != 0 {{"]
+        lines += [f"    return {call};", "}"]
+    return [*lines, f"unsafe {{ {name_of(plain)}({', '.join(arguments)}) }}"]
+
+
+def _choice(choice: Choice, order: Order) -> str:
+    """The safe function that takes the best kernel."""
+    plain = choice.kernels[-1]
     contract = plain.routine.contract
     arrays = bool(contract.elements)
     arguments = [p.name for p in contract.parameters if p.kind != "results"]
@@ -191,16 +217,11 @@ def _choice(choice: Choice, module: str) -> str:
         typed = [*(f"{name}: &[u64]" for name in inputs), f"{written}: &mut [u64]"]
     else:
         typed = [f"{name}: u64" for name in arguments]
-    lines.append("let _sets = sets();")
-    for kernel in better:
-        call = f"unsafe {{ {name_of(kernel)}({', '.join(arguments)}) }}"
-        lines += ['#[cfg(target_arch = "x86_64")]', f"if _sets & {constant_name(kernel.target)} != 0 {{"]
-        lines += [f"    return {call};", "}"]
-    lines.append(f"unsafe {{ {name_of(plain)}({', '.join(arguments)}) }}")
+    lines += _bound(choice, arguments) if order.bound and len(choice.kernels) > 1 else _branching(choice, arguments)
     text = documentation(choice)
     if not arrays and len(contract.results) > 1:
         text.append(f"Gives {', '.join(contract.results)}.")
     name = choice.bare.lower()
-    text.append(f"Usage: `{usage(contract, f'{module}::{name}', 'let', '&mut ')}`")
+    text.append(f"Usage: `{usage(contract, f'{order.called}::{name}', 'let', '&mut ')}`")
     line = f"pub fn {name}({', '.join(typed)}){result(plain)} {{"
     return "\n".join(folded((*commented(text, "///"), "#[inline]", ALLOWED, line, *indented(lines), "}")))

@@ -203,6 +203,7 @@ def test_metadata_of_exports_without_names_is_as_it_was(tmp_path: Path) -> None:
             (SOUTH, "--format", "elf", "--dispatch"),
             "--dispatch is for source that chooses when it runs: use one of c, rust",
         ),
+        ((UNION, "--format", "c", "--bound"), "add --dispatch"),
         ((UNION, "--format", "elf", "--checked"), "asserts what it requires: use one of c, rust, zig"),
         ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
         (("exploding.rook", "--format", "go"), "table of jumps"),

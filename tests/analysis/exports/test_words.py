@@ -32,7 +32,7 @@ LANGUAGES = {"setwise_inline.h": c_header, "setwise.rs": rust_module, "setwise.z
 def text_of(name: str) -> str:
     """The file with a choice, tables and checks."""
     kernels = (kernel("shift.one.any"), kernel("shift.one.any", "bmi2"), kernel("sliders.pair", "avx2"))
-    order = Order(kernels, facts_of, "a test", dispatch=not name.endswith(".zig"), checked=True)
+    order = Order(kernels, facts_of, "a test", dispatch=not name.endswith(".zig"), checked=True, bound=True)
     return str(LANGUAGES[name].files(order)[name].decode())
 
 
@@ -155,7 +155,7 @@ def _said(name: str, one: Kernel) -> bool:
 def test_formatters_move_words_alone(name: str, command: Callable[[], list[str]], tmp_path: Path) -> None:
     """In files that have every operation, region and choice."""
     kernels = tuple(one for one in sample().values() if _said(name, one))
-    order = Order(kernels, facts_of, "a test", dispatch=not name.endswith(".zig"), checked=True)
+    order = Order(kernels, facts_of, "a test", dispatch=not name.endswith(".zig"), checked=True, bound=True)
     (content,) = LANGUAGES[name].files(order).values()
     (tmp_path / name).write_bytes(content)
     subprocess.run([*command(), name], cwd=tmp_path, check=True, capture_output=True)
