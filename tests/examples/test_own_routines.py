@@ -85,6 +85,13 @@ EXAMPLES = {
         "twice |= once & attacks",
         "twice |= once ^ attacks",
     ),
+    "kingless.py": Example(
+        "kingless",
+        ("a8", "c8", "b8", "a7", "a8,b8,c8,a7"),
+        {"x86-64": 147, "bmi2": 131, "avx2": 51, "avx512": 29, "gfni": 28},
+        "knights=knights, pawns=pawns",
+        "knights=pawns, pawns=knights",
+    ),
     "checkers.py": Example(
         "jumps",
         ("a1", "b2,d4,f4", "c3,e5,g3"),
