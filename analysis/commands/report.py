@@ -11,6 +11,7 @@ from pathlib import Path
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.measure.compilers import CompilerError
+from setwise.analysis.report.compilers import shortest
 from setwise.analysis.report.contents import files
 from setwise.analysis.report.data import gather
 from setwise.analysis.report.files import differences, write
@@ -28,8 +29,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--measure",
         nargs="?",
         const="kernels",
-        choices=("kernels", "python"),
-        help="measure on this processor, besides, which takes minutes: kernels, which is usual, or calls from Python",
+        choices=("kernels", "python", "waste"),
+        help="measure on this processor, besides, which takes minutes: kernels, which is usual, calls from Python, or "
+        "what the code of compilers could do without, which goes on from where it was interrupted",
     )
     parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
 
@@ -43,9 +45,10 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
     if arguments.measure:  # before anything else takes its time: these need NumPy, and kernels the solver
         from setwise.analysis.report.recording import measure, measure_python
+        from setwise.analysis.report.wasted import measure as measure_waste
         from setwise.analysis.semantics.domains import BitVectors
 
-        if arguments.measure == "kernels":
+        if arguments.measure != "python":
             BitVectors()
     with Progress() as progress:
         try:
@@ -54,6 +57,8 @@ def run(arguments: Namespace) -> int:
                 data = replace(data, measured=measure(progress.show, arguments.patience))
             elif arguments.measure == "python":
                 data = replace(data, python=measure_python(progress.show))
+            elif arguments.measure == "waste":
+                data = replace(data, wasted=measure_waste(shortest(data.compilers), folder, progress.show))
             progress.show("files")
             contents = files(data)
         except CompilerError as error:

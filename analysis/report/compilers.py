@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, listed, page, table
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import sections
+from setwise.analysis.report.wasted import BUDGET, LEVELS, Key, Waste
 from setwise.analysis.text import counted
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.targets import TARGETS
@@ -52,6 +54,11 @@ class CompilerCounts:
     def key(self) -> FigureKey:
         """Routine, instruction set, lanes."""
         return self.routine, self.isa, self.lanes
+
+    @property
+    def function(self) -> Key:
+        """What function it is."""
+        return *self.key, self.kind, self.compiler, self.flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +113,14 @@ def joined(now: Compilers, before: Compilers | None) -> tuple[Compilers, list[st
     return Compilers(versions, tuple(counts)), notes
 
 
-def compilers(compiled: Compilers, figures: Figures, measured: Measured | None) -> str:
-    """The page."""
+def compilers(compiled: Compilers, figures: Figures, measured: Measured | None, wasted: Sequence[Waste] = ()) -> str:
+    """The page; `wasted` says what their code could do without."""
     beside = {isa: list(_with_rivals(compiled, figures, isa)) for isa in ISAS}
-    head = ("Routine", "setwise", *map(code, compiled.versions))
+    known: Known = {(row.key, row.instructions): row for row in wasted}
+    more = ("wasted",) if wasted else ()
+    head = ("Routine", "setwise", *chain.from_iterable((code(name), *more) for name in compiled.versions))
     tables = (
-        f"### {isa}\n\n{table(head, [_lengths(kernel, theirs) for kernel, theirs in pairs])}"
+        f"### {isa}\n\n{table(head, [_lengths(kernel, theirs, known) for kernel, theirs in pairs])}"
         for isa, pairs in beside.items()
         if pairs
     )
@@ -120,6 +129,7 @@ def compilers(compiled: Compilers, figures: Figures, measured: Measured | None) 
         compilers=listed([f"`{name}` ({version})" for name, version in compiled.versions.items()]),
         **sections(measured),
         lengths=_outcomes([pair for pairs in beside.values() for pair in pairs]),
+        wasted=_wasted(wasted) if wasted else None,
         instructions="\n\n".join(tables),
         looked_up=_looked_up(compiled, measured),
     )
@@ -133,6 +143,12 @@ def best(compiled: Compilers, key: FigureKey, compiler: str) -> CompilerCounts |
         if (counts.key, counts.compiler) == (key, compiler) and counts.kind != FOR_SCALE and counts.instructions
     )
     return min(functions, key=lambda counts: counts.instructions or 0, default=None)
+
+
+def shortest(compiled: Compilers) -> list[Key]:
+    """Of each compiler the shortest set-wise code for each kernel, as the page has it."""
+    keys = dict.fromkeys(counts.key for counts in compiled.counts)
+    return [counts.function for key in keys for name in compiled.versions if (counts := best(compiled, key, name))]
 
 
 Pair = tuple[KernelFigures, list[CompilerCounts | None]]
@@ -162,14 +178,35 @@ def _outcomes(pairs: Sequence[Pair]) -> str:
     )
 
 
-def _lengths(kernel: KernelFigures, theirs: Iterable[CompilerCounts | None]) -> tuple[object, ...]:
+Known = Mapping[tuple[Key, int | None], Waste]
+"""What is wasted, by the function and its instructions."""
+
+
+def _lengths(kernel: KernelFigures, theirs: Iterable[CompilerCounts | None], known: Known) -> tuple[object, ...]:
     """A line of the table; what is shorter than ours is set off."""
     ours = kernel.counts.instructions
-    lengths = (
-        (f"{counts.instructions} ({counts.kind})", (counts.instructions or 0) < ours) if counts else ("-", False)
-        for counts in theirs
+    cells: list[object] = [code(kernel.name), ours]
+    for counts in theirs:
+        words, waste = "-", None
+        if counts:
+            words = f"{counts.instructions} ({counts.kind})"
+            words = f"**{words}**" if (counts.instructions or 0) < ours else words
+            waste = known.get((counts.function, counts.instructions))
+        cells += [words, waste.words if waste else "-"] if known else [words]
+    return tuple(cells)
+
+
+def _wasted(rows: Sequence[Waste]) -> str:
+    """What the column is, and its sums."""
+    searched = [row for row in rows if not row.reason]
+    wasteful = [row for row in searched if row.fewest < row.instructions]
+    return (
+        "Wasted is what they could have left out: the same values in other registers, then what `setwise shorten` "
+        f"finds at level {' and '.join(LEVELS)} in {BUDGET:g} seconds, proved. A + says that not all was tried "
+        "by then, a - that nothing was: code with jumps, write masks or loads that are not followed, and what was "
+        f"not searched yet. Of {counted(len(searched), 'function')} searched until {max(row.date for row in rows)} "
+        f"{len(wasteful)} waste {counted(sum(row.instructions - row.fewest for row in wasteful), 'instruction')}."
     )
-    return code(kernel.name), ours, *(f"**{words}**" if shorter else words for words, shorter in lengths)
 
 
 def _looked_up(compiled: Compilers, measured: Measured | None) -> str | None:

@@ -20,6 +20,8 @@ from setwise.analysis.report.python import PICTURE, picture, python
 from setwise.analysis.report.readme import readme
 from setwise.analysis.report.searched import PATH as SEARCHED
 from setwise.analysis.report.searched import searched_json
+from setwise.analysis.report.wasted import PATH as WASTED
+from setwise.analysis.report.wasted import wasted_json
 
 
 def files(data: Data) -> Files:
@@ -34,7 +36,7 @@ def files(data: Data) -> Files:
         ),
         "comparison.md": comparison(figures, data.classic),
         "costs.md": costs(figures),
-        "compilers.md": compilers(data.compilers, figures, measured),
+        "compilers.md": compilers(data.compilers, figures, measured, data.wasted),
         "data/kernels.json": as_json([kernel.as_dict() for kernel in figures.values()]),
         "data/costs.json": as_json(as_json_rows(figures)),
         COMPILED: data.compilers.as_json(),
@@ -48,6 +50,8 @@ def files(data: Data) -> Files:
             "optimality.md": optimality(data.bounds, figures, data.searched),
             BOUNDS: bounds_json(data.bounds),
         }
+    if data.wasted:
+        contents[WASTED] = wasted_json(data.wasted)
     if data.searched:
         contents[SEARCHED] = searched_json(data.searched)
     section = None

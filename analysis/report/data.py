@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import columns, compilers, optimality, python, searched
+from setwise.analysis.report import columns, compilers, optimality, python, searched, wasted
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
@@ -38,6 +38,7 @@ class Data:
     columns: Columns | None
     bounds: Sequence[optimality.Row]
     searched: Sequence[searched.Row]
+    wasted: Sequence[wasted.Waste]
     notes: tuple[str, ...]
 
 
@@ -76,6 +77,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         columns=columns.recorded(folder),
         bounds=optimality.recorded(folder),
         searched=searched.recorded(folder),
+        wasted=wasted.recorded(folder),
         notes=tuple(notes),
     )
 

@@ -284,6 +284,9 @@ def overwrites(mnemonic: str, parts: tuple[Written, ...]) -> bool:
     if CL in parts:
         return True
     operands = tuple(_register(part) for part in parts)
-    (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)
+    try:
+        (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)
+    except NotEncodable:
+        raise SearchError(f"{mnemonic} reads memory alone, which is not followed") from None
     first = operands[0]
     return isinstance(first, Register) and _full(first) in decoded.reads

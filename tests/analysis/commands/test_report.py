@@ -50,7 +50,8 @@ def data() -> Data:
     )
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
-    return Data(rows, classic_listings(), Compilers({"gcc": "gcc 12"}, (made,)), measured, FROM_PYTHON, COLUMNS, notes)
+    compiled = Compilers({"gcc": "gcc 12"}, (made,))
+    return Data(rows, classic_listings(), compiled, measured, FROM_PYTHON, COLUMNS, (), (), (), notes)
 
 
 @pytest.fixture
