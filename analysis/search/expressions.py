@@ -121,11 +121,7 @@ class Expressions:
 
     def _spares(self, args: Sequence[Argument], new: int) -> bool:
         """Whether there are fewer steps with so many new ones that read these."""
-        alive = self.alive
-        for arg in args:
-            if isinstance(arg, int):
-                alive |= self.needs[arg]
-        return alive.bit_count() + new <= self.most
+        return (self.alive | self._reading(args)).bit_count() + new <= self.most
 
     def _reading(self, args: Sequence[Argument]) -> int:
         """The steps that make these."""
@@ -313,13 +309,11 @@ class Expressions:
 def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -> Form:
     """The target's own form of an operation."""
     lanes = bits // 64 if wide else 1
-    attr: int | tuple[int, ...] | None = (number,) * lanes if op in _COUNTED else number or None
-    if op == "ternary":
-        attr = number
+    attr: int | tuple[int, ...] = (number,) * lanes if op in _COUNTED else number
     given = tuple(Value("param", lanes=lanes) for _ in range(args))
     row: Row = TARGETS[target].rows_for(Value(op, given, attr, lanes))[0]
     file: RegisterFile = "vector" if wide else "general"
-    return Form(row, op, attr, (file,) * args, file, bits, op)
+    return Form(row, op, attr, (file,) * args, file, bits)
 
 
 def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:

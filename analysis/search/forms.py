@@ -92,13 +92,13 @@ class Spelling(Row):
     def _word(self, part: Written) -> Word:
         if isinstance(part, Hole):
             folds = part.letter if part.letter == self.foldable else ""
-            return Word(partial_hole(part), part.letter == "a", folds, bool(folds) and not self.lanes_alike)
+            return Word(_filled(part), part.letter == "a", folds, bool(folds) and not self.lanes_alike)
         if isinstance(part, Address):
             return Word(_addressed(part), source=True)
         return Word(lambda *_: part)
 
 
-def partial_hole(hole: Hole) -> Callable[[Value, Register, Sequence[Operand]], Operand]:
+def _filled(hole: Hole) -> Callable[[Value, Register, Sequence[Operand]], Operand]:
     """What fills a hole."""
 
     def make(_: Value, result: Register, args: Sequence[Operand]) -> Operand:
@@ -111,7 +111,7 @@ def partial_hole(hole: Hole) -> Callable[[Value, Register, Sequence[Operand]], O
 def _addressed(address: Address) -> Callable[[Value, Register, Sequence[Operand]], Operand]:
     def make(value: Value, result: Register, args: Sequence[Operand]) -> Operand:
         def register(hole: Hole | None) -> Register | None:
-            filled = partial_hole(hole)(value, result, args) if hole else None
+            filled = _filled(hole)(value, result, args) if hole else None
             if filled is not None and not isinstance(filled, Register):
                 raise TypeError(f"{filled} must be a register here")
             return filled
@@ -137,7 +137,6 @@ class Form:
     files: tuple[RegisterFile, ...]
     file: RegisterFile | None
     bits: int
-    shown: str = field(compare=False)
 
     @property
     def offset(self) -> int:
@@ -169,7 +168,7 @@ class Form:
     def result(self, domain: Domain, args: Sequence[Lanes]) -> Lanes:
         """What it makes of its arguments."""
         decoded, places, result = self.example
-        memory = _Stores(domain)
+        memory = _Stores()
         state = State(domain, memory)
         if result is not None:
             _put(state, result, (0,) * 8 if result.file == "vector" else (0,))
@@ -214,8 +213,7 @@ def _put(state: State, register: Register, lanes: Lanes) -> None:
 class _Stores:
     """Memory of which only what is written is known, word by word."""
 
-    def __init__(self, domain: Domain) -> None:
-        self.domain = domain
+    def __init__(self) -> None:
         self.stored: dict[int, Bits] = {}
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:

@@ -223,12 +223,11 @@ class _Lifting:
         op = "test-bytes" if first.file == "mask" else _NAMES.get(name, "lifted") if first.bits != 32 else "lifted"
         if op in ("and", "or", "xor", "add") and len(reading.args) != 2:
             op = "lifted"
-        shown = instruction.mnemonic
         row: Row = Spelling(op, name, "", file=_file(first), parts=parts, over=over)
-        form = folding(Form(row, op, None, files, _file(first), first.bits, shown))
+        form = folding(Form(row, op, None, files, _file(first), first.bits))
         if name == "vpternlogq" and self.target.has("ternary", 2) and isinstance(parts[-1], int):
             (own,) = (row for row in self.target.rows if row.op == "ternary")
-            form = Form(own, "ternary", parts[-1], files, "vector", first.bits, shown)
+            form = Form(own, "ternary", parts[-1], files, "vector", first.bits)
         known = self._known(form, reading.args, instruction)
         if known is not None:
             self.at[first.full] = known
@@ -270,7 +269,7 @@ class _Lifting:
             Hole("b", _file(source), source.bits),
         )
         row = Spelling("put", instruction.mnemonic, "", file=_file(source), parts=parts)
-        form = Form(row, "put", None, ("general", _file(source)), None, memory.bits, instruction.mnemonic)
+        form = Form(row, "put", None, ("general", _file(source)), None, memory.bits)
         self.steps.append(Step(self._number(), form, (pointer, value), _said(instruction)))
 
     def _number(self) -> int:
