@@ -30,7 +30,7 @@ from setwise.codegen.export.names import checked_name
 from setwise.codegen.export.write import write
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.files import is_own
-from setwise.codegen.targets import target_named
+from setwise.codegen.targets import TARGETS, target_named
 
 EXAMPLES = (
     "setwise export sliders.union --isa avx2 --format elf -o out",
@@ -48,11 +48,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         required=True,
-        metavar="F",
+        metavar="F,...",
         help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig",
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory: a new or an empty one")
-    parser.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets (default: x86-64)")
+    parser.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets, or all (default: x86-64)")
     add_lanes(parser)
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
@@ -105,14 +105,14 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
     """Say which of the routines that were named are not among the kernels for all instruction sets."""
     exported = {(kernel.name, kernel.target.name) for kernel in kernels}
     missing = [f"{name} for {isa}" for name in request.names for isa in request.isas if (name, isa) not in exported]
-    if missing:
+    if missing and request.isas != tuple(TARGETS):
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)
 
 
 def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -> Request:
     """What the arguments ask for; ValueError for what does not go together."""
-    isas = list(dict.fromkeys(arguments.isa.split(",")))
+    isas = list(TARGETS) if arguments.isa == "all" else list(dict.fromkeys(arguments.isa.split(",")))
     for isa in isas:
         target_named(isa)
     if arguments.endbr64 and not given.endbr64:

@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.export.formats import FORMATS, Format
+from setwise.codegen.export.formats import FORMATS, Format, together
 from setwise.codegen.export.names import checked_name, symbol
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
@@ -42,11 +42,13 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     bound: bool | UnsetType = UNSET
 
 
-def format_called(name: str) -> Format:
-    """The format of that name; ValueError for a name that there is not."""
-    if name not in FORMATS:
-        raise ValueError(f"unknown format '{name}': use one of {', '.join(FORMATS)}")
-    return FORMATS[name]
+def format_called(names: str) -> Format:
+    """The format of that name, or several with commas between; ValueError for a name that there is not."""
+    each = dict.fromkeys(names.split(","))
+    for name in each:
+        if name not in FORMATS:
+            raise ValueError(f"unknown format '{name}': use one of {', '.join(FORMATS)}")
+    return together([FORMATS[name] for name in each])
 
 
 def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
@@ -85,4 +87,4 @@ def files_of(request: Request, kernels: Sequence[Kernel], proved: bool) -> dict[
         checked=bool(request.checked),
         bound=bool(request.bound),
     )
-    return FORMATS[request.format].files(order)
+    return format_called(request.format).files(order)

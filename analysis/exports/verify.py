@@ -79,7 +79,7 @@ def findings(
     for kernel in recorded.kernels:
         show(kernel.symbol)
         yield check_figures(kernel)
-        elf = directory / f"{kernel.symbol}.o" if recorded.request.format == "elf" else None
+        elf = directory / f"{kernel.symbol}.o" if "elf" in recorded.request.format.split(",") else None
         task = _task(kernel, kernels)
         if isinstance(task, str):
             yield _finding(kernel.symbol, "proof", task)

@@ -19,6 +19,7 @@ import pytest
 from setwise.analysis.commands import export as commands_export
 from setwise.analysis.commands.main import main
 from setwise.analysis.exports import metadata
+from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.version import version
 from tests.conftest import require_module
@@ -180,6 +181,15 @@ def test_files_symbols_and_guards_are_called_as_asked_for(tmp_path: Path, capsys
     assert "\npackage mine\n" in (tmp_path / "go" / "mine_amd64.go").read_text()
 
 
+def test_one_command_fills_a_folder_for_two_languages(tmp_path: Path, capsys: Capture) -> None:
+    found = export(tmp_path, SOUTH, "exploding.rook", "--isa", "all", "--format", "c,rust", "--dispatch")
+    assert sorted(found["files"]) == ["setwise.rs", "setwise_inline.h"]
+    exported = {(kernel["name"], kernel["isa"]) for kernel in found["kernels"]}
+    assert exported == {(routine.name, isa) for routine in map(find, (SOUTH, "exploding.rook")) for isa in routine.isas}
+    assert capsys.readouterr().err == ""
+    assert findings(capsys, tmp_path, status=0) == []
+
+
 def test_metadata_of_exports_without_names_is_as_it_was(tmp_path: Path) -> None:
     assert list(export(tmp_path, SOUTH, "--format", "elf", "--unproved")["request"]) == [
         *("format", "names", "isas", "abi", "lanes", "endbr64", "dispatch", "made_by")
@@ -203,6 +213,11 @@ def test_metadata_of_exports_without_names_is_as_it_was(tmp_path: Path) -> None:
             (SOUTH, "--format", "elf", "--dispatch"),
             "--dispatch is for source that chooses when it runs: use one of c, rust",
         ),
+        ((UNION, "--format", "c,coff"), "formats of two calling conventions: export them one by one"),
+        ((UNION, "--format", "elf,macho"), "two of the formats write setwise_sliders_union_x86_64.o: export"),
+        ((UNION, "--format", "c,lib", "--name", "fills"), "two of the formats write fills.h"),
+        ((UNION, "--format", "c,zig", "--dispatch"), "use one of c, rust"),
+        ((UNION, "--format", "c,"), "unknown format ''"),
         ((UNION, "--format", "c", "--bound"), "add --dispatch"),
         ((UNION, "--format", "elf", "--checked"), "asserts what it requires: use one of c, rust, zig"),
         ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
