@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain, product
 from math import inf
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
 from setwise.codegen.passes.unit import Masks, Pass, Unit
-from setwise.codegen.registers.machine import OutOfRegisters
+from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets.table import Refused, Target
 
 MOST_FORMS = 6
@@ -30,8 +31,13 @@ MOST_FORMS = 6
 LATELY = 64
 """How many results are kept for a set that extends the one they are for; kernels of a routine are made together."""
 
+_MOVES = frozenset({"step", "run", "path", "shl", "shr"})
+
 Objective = Callable[[Kernel], Any]
 """What of a kernel is compared: the least is best."""
+
+Allowed = Callable[[Unit], float]
+"""How many instructions the code of a form may have."""
 
 
 class Pipeline(NamedTuple):
@@ -93,25 +99,49 @@ def _adds_nothing(pipeline: Pipeline, plan: Plan, target: Target, older: Target)
 
 @lru_cache(LATELY)
 def _best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
+    best: Unit | None = None
+
     def figure(unit: Unit) -> Any:
         return objective(unit.kernel)
 
-    form = min(variants(pipeline, plan), key=figure)
-    return min((*other_orders(pipeline, form), form), key=figure).kernel
+    def most(form: Unit, *, of_equals: bool = False) -> float:
+        return _most(form, best.kernel, of_equals=of_equals) if best and objective is size else inf
+
+    for form in variants(pipeline, plan, most):
+        best = form if best is None else min(best, form, key=figure)
+    assert best is not None
+    for other in other_orders(pipeline, best, partial(most, of_equals=True)):
+        best = min(other, best, key=figure)
+    return best.kernel
 
 
-def variants(pipeline: Pipeline, plan: Plan) -> Iterator[Unit]:
-    """The forms that promise the shortest code, as code, each in the order with the fewest moves."""
+def _most(form: Unit, best: Kernel, *, of_equals: bool) -> int:
+    """How many instructions a form may have and be of less size than the best so far, or of the same.
+
+    With as many it must have as many moves at least: whatever its operations leave.
+    """
+    length, moves, depth = size(best)
+    operations = 1 + sum(not value.operation.free and not value.operation.writes for value in form.selected.order)
+    least = operations - length, form.selected.depth
+    return length if least < (moves, depth) or (of_equals and least == (moves, depth)) else length - 1
+
+
+def variants(pipeline: Pipeline, plan: Plan, most: Allowed = lambda _: inf) -> Iterator[Unit]:
+    """The forms that promise the shortest code, as code, each in the order with the fewest moves.
+
+    Those are left out whose code has more instructions than `most` allows them by then.
+    """
     for form in _shortest(pipeline, plan.routine, plan.target, plan.layout):
-        yield through((*pipeline.order, *pipeline.code), replace(form, convention=plan.convention))
+        with suppress(TooLong):
+            yield through((*pipeline.order, *pipeline.code), replace(form, convention=plan.convention, most=most(form)))
 
 
-def other_orders(pipeline: Pipeline, unit: Unit) -> Iterator[Unit]:
-    """The same form in the order that ends sooner, where there is one that finds registers."""
+def other_orders(pipeline: Pipeline, unit: Unit, most: Allowed = lambda _: inf) -> Iterator[Unit]:
+    """The same form in the order that ends sooner, where there is one that finds registers and is not too long."""
     sooner = through(pipeline.sooner, unit)
     if sooner is not unit:
-        with suppress(OutOfRegisters):
-            yield through(pipeline.code, sooner)
+        with suppress(OutOfRegisters, TooLong):
+            yield through(pipeline.code, replace(sooner, most=most(sooner)))
 
 
 @cache
@@ -142,8 +172,12 @@ def _every_form(pipeline: Pipeline, routine: Routine, target: Target, layout: La
 
 @cache
 def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) -> tuple[Unit, ...]:
-    """Descriptions and masks, with ranks or without, and the same with less waiting, before any target is asked."""
-    choices = product(_traced(pipeline, routine, layout), (False, True))
+    """Descriptions and masks, with ranks or without, and the same with less waiting, before any target is asked.
+
+    With ranks there are those in which something moves in one lane: only there a rotate may stand for a shift.
+    """
+    traced = [unit for unit in _traced(pipeline, routine, layout) if not ranks or _moves_alone(unit.graph)]
+    choices = product(traced, (False, True))
     masked = [replace(unit, masks=Masks(inner, ranks)) for unit, inner in choices]
     expanded = _different([through(pipeline.expansion, unit) for unit in masked])
     simple = [through(pipeline.algebra, unit) for unit in expanded]
@@ -154,6 +188,11 @@ def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) ->
 def _traced(pipeline: Pipeline, routine: Routine, layout: Layout) -> tuple[Unit, ...]:
     """The descriptions as graphs."""
     return tuple(through(pipeline.trace, Unit(routine, layout, describe)) for describe in routine.descriptions)
+
+
+def _moves_alone(graph: Graph) -> bool:
+    """Whether a board in a general register is shifted, or goes along a ray."""
+    return any(value.lanes == 1 and value.op in _MOVES for value in graph.order)
 
 
 def _different(units: Sequence[Unit]) -> list[Unit]:

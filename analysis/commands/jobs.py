@@ -163,5 +163,5 @@ def in_processes(
 
 def _all_of(work: Work[T], jobs: Sequence[Job]) -> list[T]:
     """In another process: what `work` gives."""
-    gc.set_threshold(20_000, 20, 20)  # graphs and terms live long, and looking at them for circles took a tenth of all
+    gc.set_threshold(100_000, 50, 50)  # graphs and terms live long: as in `main`
     return list(work(jobs, None))

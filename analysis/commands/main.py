@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -68,6 +69,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default those of the process; gives the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    gc.set_threshold(100_000, 50, 50)  # graphs live long, and looking at them for circles takes a quarter of all
     if sys.stderr is None:  # closed, and print would take None for standard output
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - it stays open
     try:

@@ -31,7 +31,10 @@ Group = tuple[RegisterFile, int]
 """Values that cost the same: how many registers of a file each takes, or leaves free where that is below zero."""
 
 LATELY = 64
-"""How many orders are kept: conventions with as many registers have the same."""
+"""How many blocks' orders are kept: conventions with as many registers have the same."""
+
+ALIKE = 1 << 10
+"""How many stretches' orders are kept: those of one family differ from direction to direction in counts and masks."""
 
 WIDTH = 4
 """How many instructions begin in a cycle, about: so many units for general registers, or for vectors, there are."""
@@ -40,12 +43,12 @@ WIDTH = 4
 @lru_cache(LATELY)
 def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with its straight stretches of values in an order that needs fewest moves, as far as wishes go."""
-    return _ordered(block, results, target, room, _Orders.best)
+    return _ordered(block, results, target, room, attrgetter("best"))
 
 
 def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves."""
-    return _ordered(block, results, target, room, _Orders.soonest)
+    return _ordered(block, results, target, room, attrgetter("soonest"))
 
 
 def _ordered(
@@ -54,7 +57,7 @@ def _ordered(
     """The block with each stretch in the best of its orders; itself where that is so."""
 
     def order(stretch: list[Value], after: set[Value]) -> list[Value]:
-        return [stretch[i] for i in best(_Orders(Stretch(stretch, after, target, room)))]
+        return [stretch[i] for i in best(_orders(Stretch(stretch, after, target, room)))]
 
     items: list[Value | PlacedRegion] = []
     stretch: list[Value] = []
@@ -113,6 +116,7 @@ class _Orders:
         self.stretch = stretch
         self.forced = stretch.forced()
 
+    @cached_property
     def best(self) -> list[int]:
         """The order with the fewest moves: the description's, or one that keeps few values alive, with wishes met."""
 
@@ -123,6 +127,7 @@ class _Orders:
 
         return self._cheapest(improved).order
 
+    @cached_property
     def least(self) -> int:
         """What the cheapest of the orders costs before any wish."""
         return self._cheapest(lambda order: Line(self.stretch, order)).cost
@@ -207,6 +212,7 @@ class _Orders:
             take(ready[cheapest][0][1])
         return order
 
+    @cached_property
     def soonest(self) -> list[int]:
         """Of the orders that take some last part of this one by height the first that ends soonest at no more moves.
 
@@ -318,9 +324,7 @@ class _Orders:
         while pending:
             i = pending.pop()
             inner = i == last or len(stretch.users[i]) == 1
-            op = stretch.values[i].op
-            joins = op == "or" or (op == "and" and len(stretch.args[i]) == 1)
-            if inner and joins and stretch.before[i]:
+            if inner and stretch.joins[i] and stretch.before[i]:
                 joints[i] = len(joints)
                 pending += reversed(stretch.before[i])
             else:
@@ -337,6 +341,12 @@ class _Orders:
                 below.add(at)
                 pending += self.stretch.before[at]
         return below
+
+
+@lru_cache(ALIKE)
+def _orders(stretch: Stretch) -> _Orders:
+    """The orders of a stretch, and of every one like it."""
+    return _Orders(stretch)
 
 
 def scheduling(unit: Unit) -> Unit:
@@ -358,10 +368,10 @@ def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
     """
     graph = unit.graph
     stretches = _stretches(place(graph), graph.results, unit.target, len(unit.convention.scratch))
-    orders = [_Orders(stretch) for stretch in stretches]
+    orders = [_orders(stretch) for stretch in stretches]
     length = sum(len(each.stretch) + each.forced for each in orders)
     for each in orders:
         if length > most:
             break
-        length += each.least() - each.forced
+        length += each.least - each.forced
     return length, graph.depth

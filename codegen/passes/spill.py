@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
@@ -18,6 +18,9 @@ from setwise.codegen.targets.table import Target
 
 def spill(block: Block, results: tuple[Value, ...], target: Target, room: Mapping[RegisterFile, int]) -> Spilled:
     """Store and fetch values until never more than `room` of them need a register of a file at once."""
+    moments = _Moments(live_events(block, results), target)
+    if not any(moments.crowded(event, room) for event in moments.events):
+        return Spilled(block, results, 0)
     waiting = Waiting()
     while True:
         rewriting = Rewriting(waiting)
@@ -26,44 +29,14 @@ def spill(block: Block, results: tuple[Value, ...], target: Target, room: Mappin
             return spilled
 
 
-class _Crowd:
-    """Which values need registers at each event of a block, and what may wait where they are too many."""
+class _Moments:
+    """Which values need registers at each event of a block."""
 
-    def __init__(self, rewriting: Rewriting, block: Block, results: tuple[Value, ...], target: Target) -> None:
-        self.rewriting = rewriting
+    def __init__(self, events: Sequence[Event], target: Target) -> None:
+        self.events = events
         self.target = target
-        self.events = live_events(block, results)
-        lengths = zip(rewriting.item_of, map(_length, block.items), strict=True)
-        self.item_of = [item for item, length in lengths for _ in range(length)]
-        makes = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
-        self.made: Mapping[Value, int] = makes
-        self.uses: dict[Value, list[int]] = {named: [] for value in makes for named in (*value.args, value)}
-        """At which events a value is read; in the order in which values are named, for sets have none."""
-        for at, event in enumerate(self.events):
-            for value in reads(event):
-                self.uses.setdefault(value, []).append(at)
-        self.fixed = {value for event in self.events if event.region is not None for value in reads(event)}
-        self.old = rewriting.before | {value: value for value in self.uses if value.op == "param"}
-        """What the values were before the rewriting; what came in by it was nothing."""
         self.gone: set[Value] = set()
         """What waits from the event on that is looked at, as has been found."""
-
-    def relieve(self, room: Mapping[RegisterFile, int]) -> bool:
-        """Where there is not room for all, what waits best does from now on; whether that is more than before."""
-        relieved = False
-        for at, event in enumerate(self.events):
-            while file := self.crowded(event, room):
-                victim = self.best(at, file)
-                if victim is None:
-                    return relieved
-                relieved = True
-                if not isinstance(victim, Value):
-                    # Whole regions change, and with them the events.
-                    self.rewriting.waiting.add(victim)
-                    return True
-                self.rewriting.waiting.add(self.old[victim], self.item_of[at])
-                self.gone.add(victim)
-        return relieved
 
     def crowded(self, event: Event, room: Mapping[RegisterFile, int]) -> RegisterFile | None:
         """The registers of which an event needs more than there are."""
@@ -107,6 +80,43 @@ class _Crowd:
         needed = {_original(other) for other in after if other is not value}
         dying = [arg for arg in overwritable(value) if arg in vectors and _original(arg) not in needed]
         return others | vectors - set(dying[:1])
+
+
+class _Crowd(_Moments):
+    """The same of a block in which some values wait already, and what may wait besides where there are too many."""
+
+    def __init__(self, rewriting: Rewriting, block: Block, results: tuple[Value, ...], target: Target) -> None:
+        super().__init__(live_events(block, results), target)
+        self.rewriting = rewriting
+        lengths = zip(rewriting.item_of, map(_length, block.items), strict=True)
+        self.item_of = [item for item, length in lengths for _ in range(length)]
+        makes = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
+        self.made: Mapping[Value, int] = makes
+        self.uses: dict[Value, list[int]] = {named: [] for value in makes for named in (*value.args, value)}
+        """At which events a value is read; in the order in which values are named, for sets have none."""
+        for at, event in enumerate(self.events):
+            for value in reads(event):
+                self.uses.setdefault(value, []).append(at)
+        self.fixed = {value for event in self.events if event.region is not None for value in reads(event)}
+        self.old = rewriting.before | {value: value for value in self.uses if value.op == "param"}
+        """What the values were before the rewriting; what came in by it was nothing."""
+
+    def relieve(self, room: Mapping[RegisterFile, int]) -> bool:
+        """Where there is not room for all, what waits best does from now on; whether that is more than before."""
+        relieved = False
+        for at, event in enumerate(self.events):
+            while file := self.crowded(event, room):
+                victim = self.best(at, file)
+                if victim is None:
+                    return relieved
+                relieved = True
+                if not isinstance(victim, Value):
+                    # Whole regions change, and with them the events.
+                    self.rewriting.waiting.add(victim)
+                    return True
+                self.rewriting.waiting.add(self.old[victim], self.item_of[at])
+                self.gone.add(victim)
+        return relieved
 
     def best(self, at: int, file: RegisterFile) -> Value | Variable | None:
         """The value that is needed last, if there can be one that no region reads or carries.

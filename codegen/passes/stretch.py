@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, in_register, overwritable
@@ -15,11 +15,11 @@ from setwise.codegen.targets.table import Target
 class Stretch:
     """A stretch of `values`, behind which some are needed; `room` is how many general registers there are for it.
 
-    In here a value is a number: its position, or for those from outside one behind the last position.
+    In here a value is a number: its position, or for those from outside one behind the last position. Two are equal
+    that no order can tell apart.
     """
 
     def __init__(self, values: list[Value], needed_after: Collection[Value], target: Target, room: int) -> None:
-        self.values = values
         read = [tuple(dict.fromkeys(in_registers(value.args))) for value in values]
         outside = dict.fromkeys((*(arg for args in read for arg in args), *filter(in_register, needed_after)))
         number = {value: i for i, value in enumerate(dict.fromkeys((*values, *outside)))}
@@ -38,15 +38,25 @@ class Stretch:
         """Values that are needed after the stretch."""
         self.makes = [value.op not in WRITES for value in values]
         """Whether each makes a value that takes a register."""
+        self.joins = [value.op == "or" or (value.op == "and" and len(read[i]) == 1) for i, value in enumerate(values)]
+        """Whether each unites others, or masks such a union."""
         self.file = [value.file for value in number]
         """The registers that may hold a value."""
         self.spare: dict[RegisterFile, int] = {"general": room, "vector": target.vectors, "mask": len(MASKS)}
         """How many registers of each file are left at the start; fewer than none where values crowd."""
         for file in self.file[len(values) :]:
             self.spare[file] -= 1
+        lists: tuple[Iterable[object], ...] = (self.args, self.overwritable, self.makes, self.joins, self.file)
+        self._told = (*map(tuple, lists), *self.spare.values(), *sorted(self.stays))
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.args)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stretch) and self._told == other._told
+
+    def __hash__(self) -> int:
+        return hash(self._told)
 
     def uses(self) -> list[int]:
         """For each value how many read it; one more if it is needed after the stretch."""

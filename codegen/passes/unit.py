@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
@@ -86,6 +87,8 @@ class Unit:
     """Asked from selection on."""
     convention: Convention = SYSV
     """Asked once a graph has been selected."""
+    most: float = inf
+    """How many instructions its code may have; none is made where it would have more."""
     graph: Graph = Graph((), ())
     masked: Graph = Graph((), ())
     """The graph in shifts and masks, as it was selected from."""

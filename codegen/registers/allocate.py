@@ -13,17 +13,21 @@ goes on first, so all allocations of the order are weighed without listing them.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
+from typing import Any, NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, in_register, overwritable
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
-from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices
+from setwise.codegen.registers.alike import likeness
+from setwise.codegen.registers.assignments import EXTRA, VIEWS, Assignment, Choices
 from setwise.codegen.registers.control import at_region
-from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters
+from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters, TooLong
 from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, numbered, together
 from setwise.codegen.targets.table import Target
 
@@ -33,7 +37,18 @@ EFFORT = 4000
 SWITCHING = 5 * EFFORT
 """The same where there is a switch: what it carries may lie in many ways, and each body pays for it."""
 
+ALIKE = 1 << 12
+"""How many ways are kept: kernels of a family, made one after the other, are fewer."""
+
 Results = tuple[tuple[Value, Register], ...]
+
+
+class Way(NamedTuple):
+    """What a search found: at each step the number of the assignment that came next, its cost, whether it is exact."""
+
+    numbers: tuple[int, ...]
+    cost: int
+    exact: bool
 
 
 def allocate(
@@ -42,51 +57,114 @@ def allocate(
     parameters: dict[Value, Register],
     results: Results,
     effort: int = EFFORT,
+    most: float = inf,
 ) -> Allocated:
     """The cheapest allocation; `results` must end in the registers named with them.
 
-    OutOfRegisters where there is none, or the effort does not reach one.
+    OutOfRegisters where there is none, or the effort does not reach one; TooLong where it adds more than `most`
+    instructions.
     """
-    choices = Choices(machine, _wants(machine.target, events), together(numbered(register) for _, register in results))
-    needed = _needed_first(events[0] if events else None, results)
-    entry = {value: numbered(register) for value, register in parameters.items() if value in needed}
-    points = lay_out(events, tuple(entry), machine.target, machine.constant)
-    live_at_end = points[-1].following if points else tuple(entry)
-    bounds = [EXTRA * moves for moves in _forced_moves(machine.target, events)]
-    share = effort // (len(points) + 1)
-    expanded = [0] * (len(points) + 1)
-    cheapest: list[dict[tuple[Registers, tuple[Registers, ...], int], int]] = [{} for _ in range(len(points) + 2)]
-    ticket = count()
-    heap = [
-        (bounds[0] + start.cost, 0, next(ticket), start, start[:3])
-        for start in _starts(choices, tuple(entry), Assignment((*entry.values(),)))
-    ]
-    closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
-    while heap:
-        _, behind, _, before, key = heappop(heap)
-        at = -behind
-        if at > len(points):
-            return _allocated(before, closed < 0)
-        if at <= closed or cheapest[at].get(key, before.cost) < before.cost:
-            continue
-        expanded[at] += 1
-        if expanded[at] > share:
-            closed = at
-            continue
-        if at == len(points):
-            following = _finish(machine, before, live_at_end, results)
-        elif points[at].event.kind == "make":
-            following = choices.make(before, points[at])
-        else:
-            following = at_region(choices, before, points[at])
-        known = cheapest[at + 1]
-        bound = bounds[at + 1] if at < len(points) else 0
-        for after in following:
-            key, cost = after[:3], after.cost
-            if cost < known.get(key, cost + 1):
-                known[key] = cost
-                heappush(heap, (bound + cost, behind - 1, next(ticket), after, key))
-    raise OutOfRegisters("more values are needed at once than there are registers: carry fewer from round to round")
+    search = _Search(machine, events, parameters, results)
+    known = _ways(search.likeness(effort))
+    if not known:
+        known.append(search.way(effort, most))
+    if known[0].cost >= EXTRA * (most + 1):
+        raise TooLong
+    return _allocated(search.along(known[0]), known[0].exact)
+
+
+@lru_cache(ALIKE)
+def _ways(_: bytes) -> list[Way]:
+    """The way of all searches alike, once one of them has found it."""
+    return []
+
+
+class _Search:
+    """The assignments of a routine, event by event."""
+
+    def __init__(
+        self, machine: Machine, events: list[Event], parameters: dict[Value, Register], results: Results
+    ) -> None:
+        ends = together(numbered(register) for _, register in results)
+        needed = _needed_first(events[0] if events else None, results)
+        entry = {value: numbered(register) for value, register in parameters.items() if value in needed}
+        self.machine = machine
+        self.results = results
+        self.choices = Choices(machine, _wants(machine.target, events), ends)
+        self.points = lay_out(events, tuple(entry), machine.target, machine.constant)
+        self.live_at_end = self.points[-1].following if self.points else tuple(entry)
+        self.bounds = [EXTRA * moves for moves in _forced_moves(machine.target, events)]
+        self.starts = _starts(self.choices, tuple(entry), Assignment((*entry.values(),)))
+
+    def likeness(self, effort: int) -> bytes:
+        """The same for two searches that find the same way."""
+        at = {value: number for number, value in enumerate(self.live_at_end)}
+        ends = [(at.get(value), numbered(register)) for value, register in self.results]
+        starts = [start.registers for start in self.starts]
+        return likeness(self.machine, self.points, self.choices.wants, (self.bounds, starts, ends, effort))
+
+    def onward(self, before: Assignment, at: int) -> list[Assignment]:
+        """The assignments that event number `at` leads to; behind the last the results go to their registers."""
+        if at == len(self.points):
+            return _finish(self.machine, before, self.live_at_end, self.results)
+        point = self.points[at]
+        if point.event.kind == "make":
+            return self.choices.make(before, point)
+        return at_region(self.choices, before, point)
+
+    def along(self, way: Way) -> Assignment:
+        """The last assignment of a way."""
+        assignments = self.starts
+        for at, number in enumerate(way.numbers[:-1]):
+            assignments = self.onward(assignments[number], at)
+        return assignments[way.numbers[-1]]
+
+    def way(self, effort: int, most: float) -> Way:
+        """The cheapest way."""
+        end = len(self.points)
+        bounds = [*self.bounds, 0]
+        share = effort // (end + 1)
+        expanded = [0] * (end + 1)
+        cheapest: list[dict[tuple[Registers, tuple[Registers, ...], int], int]] = [{} for _ in range(end + 2)]
+        ticket = count()
+        heap: list[tuple[int, int, int, Assignment, Any, Any]] = [
+            (bounds[0] + start.cost, 0, next(ticket), start, start[:3], ((), number))
+            for number, start in enumerate(self.starts)
+        ]
+        closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
+        # The bounds may take a view for a move, which it never is.
+        views = sum(point.event.value is not None and point.value.op in VIEWS for point in self.points)
+        limit = EXTRA * (most + 1 + views)
+        while heap:
+            least, behind, _, before, key, way = heappop(heap)
+            at = -behind
+            if at > end:
+                return Way(_numbers(way), before.cost, closed < 0)
+            if at <= closed or cheapest[at].get(key, before.cost) < before.cost:
+                continue
+            if least >= limit:
+                raise TooLong
+            expanded[at] += 1
+            if expanded[at] > share:
+                closed = at
+                continue
+            known = cheapest[at + 1]
+            bound = bounds[at + 1]
+            for number, after in enumerate(self.onward(before, at)):
+                key, cost = after[:3], after.cost
+                if cost < known.get(key, cost + 1):
+                    known[key] = cost
+                    heappush(heap, (bound + cost, behind - 1, next(ticket), after, key, (way, number)))
+        raise OutOfRegisters("more values are needed at once than there are registers: carry fewer from round to round")
+
+
+def _numbers(way: Any) -> tuple[int, ...]:
+    """The numbers of a way that is written from its end: the way before, and a number."""
+    numbers: list[int] = []
+    while way:
+        way, number = way
+        numbers.append(number)
+    return tuple(numbers[::-1])
 
 
 def _wants(target: Target, events: list[Event]) -> dict[Value, int]:
@@ -168,10 +246,26 @@ def _allocated(last: Assignment, exact: bool) -> Allocated:
     return Allocated(tuple(items), tuple(saved), exact)
 
 
+def _fewest(events: list[Event]) -> int:
+    """How many instructions the events have at least, whatever is chosen, and the way out."""
+    fewest = 1
+    for event in events:
+        region = event.region
+        if event.value is not None:
+            fewest += not event.value.operation.free
+        elif region is not None and event.kind == "enter":
+            fewest += region.kind != "loop"
+            fewest += sum(init.constant is not None for init in region.inits)
+        elif region is not None and event.kind == "leave":
+            fewest += region.kind == "loop"
+            fewest += sum(value.constant is not None for _, value in event.left)
+    return fewest
+
+
 def allocation(unit: Unit) -> Unit:
     """The pass: instructions with registers, and the constants that they may read from memory.
 
-    OutOfRegisters where the order fits no registers.
+    OutOfRegisters where the order fits no registers, TooLong where that takes more instructions than are allowed.
     """
     pool: dict[tuple[int, ...], str] = {}
 
@@ -189,10 +283,11 @@ def allocation(unit: Unit) -> Unit:
     events = live_events(unit.spilled.block, ends)
     machine = Machine(unit.target, unit.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
+    most = unit.most - _fewest(events)
     try:
-        allocated = allocate(machine, events, places, results, effort=SWITCHING if switches else EFFORT)
+        allocated = allocate(machine, events, places, results, SWITCHING if switches else EFFORT, most)
     except OutOfRegisters:
         # A tight fit: look further before giving up.
-        allocated = allocate(machine, events, places, results, effort=20 * EFFORT)
+        allocated = allocate(machine, events, places, results, 20 * EFFORT, most)
     constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
     return replace(unit, allocated=allocated, constants=constants)

@@ -131,7 +131,7 @@ class Choices:
             ]
         assignments: list[Assignment] = []
         for row in point.alternatives:
-            if "cl" in row[0].row.spelt and registers[row[0].reads[1]] != RCX:
+            if row[0].counts and registers[row[0].reads[1]] != RCX:
                 needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
                 for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
                     self._make_by(row, start, point.keep(start.registers), point, assignments)
@@ -148,50 +148,54 @@ class Choices:
         assignments: list[Assignment],
     ) -> None:
         """Adds the assignments in which a row has made the value, by each order of arguments, wherever it may be."""
-        registers, saved, file = before.registers, before.saved, point.file
-        want = self.wants.get(point.value)
+        registers, headers, saved, cost_before, _, _ = before
+        value, file = point.value, point.file
+        want = self.wants.get(value)
         busy = together(kept)
-        homes = _homes(before, point, point.value)
+        homes = _homes(before, point, value) if point.homes else 0
         left = registers[point.left] if point.left is not None else None
         cheapest: dict[tuple[int, int], int] = {}
-        chosen: list[tuple[int, int, tuple[Move, ...]]]
+        chosen: list[tuple[int, int, int, tuple[Move, ...]]]
+        """Where the value may be made, where the argument that is overwritten goes, at what cost, by which moves."""
         for alternative in row:
-            reading = [registers[at] for at in alternative.reads]
-            if alternative.row.tied:
+            reads = alternative.reads
+            first = registers[reads[0]] if reads else 0
+            if alternative.tied:
                 chosen = []
-                first = reading[0]
-                if not busy >> first & 1:
-                    chosen.append((first, DEPARTURE if alternative.swapped and not point.value.in_place else 0, ()))
-                if busy >> first & 1 or want is not None:
+                dies = not busy >> first & 1
+                if dies:
+                    chosen.append((first, first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
+                if not dies or want is not None:
                     arg = alternative.value.args[0]
                     needed_there = (self._fixed | homes) >> first & 1
-                    its = self._fixed | _homes(before, point, arg)
-                    for register, cost in self.candidates(file, want, busy | together(reading[1:]), saved, (), homes):
+                    its = self._fixed | _homes(before, point, arg) if point.homes else self._fixed
+                    others = together([registers[at] for at in reads[1:]])
+                    for register, cost in self.candidates(file, want, busy | others, saved, (), homes):
                         if register == first:
                             continue
-                        move = (register, first, arg.lanes)
-                        chosen.append((register, cost + EXTRA, (move,)))
+                        moves = ((register, first, arg.lanes),)
+                        chosen.append((register, register, cost + EXTRA, moves))
                         if needed_there or its >> register & 1:
                             # The argument makes way: it is needed there, or the result here.
-                            chosen.append((first, cost + EXTRA + 3 * DEPARTURE, (move,)))
+                            chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
             else:
+                reading = [registers[at] for at in reads]
                 dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == file}
                 candidates = self.candidates(file, want, busy, saved, tuple(sorted(dying)), homes)
-                chosen = [(register, cost, ()) for register, cost in candidates]
-            for register, cost, moves in chosen:
+                chosen = [(register, register, cost, ()) for register, cost in candidates]
+            for register, to, cost, by in chosen:
                 if left is not None and register != left:
                     cost += 2 * DEPARTURE
-                first, to = (moves[0][1], moves[0][0]) if moves else (register, register)
-                if (register, to) in cheapest and cheapest[register, to] <= cost:
+                if cheapest.get((register, to), cost + 1) <= cost:
                     continue  # the same assignment, at no less: the search keeps the first of the cheapest
                 cheapest[register, to] = cost
                 assignments.append(
                     Assignment(
                         (*kept, register) if to == register else (*[to if r == first else r for r in kept], register),
-                        before.headers,
+                        headers,
                         saved | ((1 << register | 1 << to) & self.preserved),
-                        before.cost + cost,
-                        partial(self._written, point, registers, alternative, register, moves),
+                        cost_before + cost,
+                        partial(self._written, point, registers, alternative, register, by),
                         before,
                     )
                 )

@@ -25,6 +25,10 @@ class OutOfRegisters(ValueError):
     """No allocation of this order fits the registers; the message says what would help."""
 
 
+class TooLong(ValueError):
+    """No allocation of this order has as few instructions as are allowed."""
+
+
 @dataclass(frozen=True)
 class Machine:
     """A target's rows, a convention's registers, the constants' places."""

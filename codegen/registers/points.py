@@ -61,6 +61,10 @@ class Alternative:
     """Where in `Point.live` the arguments stand that are read from registers, in order."""
     operands: tuple[Operand | None, ...]
     """The constants among the operands; None for what depends on registers."""
+    tied: bool
+    """Whether the first argument is overwritten."""
+    counts: bool
+    """Whether the second argument is a shift count, which must lie in rcx."""
 
     def placed(self, at: Callable[[Value], Register]) -> list[Operand]:
         """The operands, once it is known in which register a value lies."""
@@ -233,7 +237,7 @@ def _alternatives(
                 continue
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
-            alternatives.append(Alternative(row, ordered, number > 0, reads, operands))
+            alternatives.append(Alternative(row, ordered, number > 0, reads, operands, row.tied, "cl" in row.spelt))
         if alternatives:
             by_row.append(tuple(alternatives))
     return tuple(by_row)

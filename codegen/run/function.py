@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from inspect import Parameter as Argument
 from inspect import Signature
 from operator import index
@@ -26,6 +27,9 @@ from setwise.codegen.targets import VECTORS
 
 if TYPE_CHECKING:
     from setwise.codegen.run.arrays import Elementwise
+
+LATELY = 256
+"""How many functions are kept: who asks for one again, or reads its pickle again, has it at once."""
 
 _NAMEABLE = ("square", "dir8", "direction9")
 """Kinds of parameter whose numbers have names."""
@@ -159,8 +163,12 @@ class Function:
 
 def function(routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
     """The routine as a function: on the best instruction set here, in this platform's convention, unless told."""
-    kernel = lower(routine, isa or best_isa(routine), abi or host().name, lanes)
-    return Function(kernel, (routine.name, isa, abi, lanes))
+    return _function(routine, isa or best_isa(routine), abi or host().name, lanes, (routine.name, isa, abi, lanes))
+
+
+@lru_cache(LATELY)
+def _function(routine: Routine, isa: str, abi: str, lanes: int | None, recipe: Recipe) -> Function:
+    return Function(lower(routine, isa, abi, lanes), recipe)
 
 
 def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:

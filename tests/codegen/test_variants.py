@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from math import inf
 
 import pytest
@@ -50,6 +51,12 @@ def test_the_objective_decides(name: str, isa: str) -> None:
             return kernel.selected.shape != wanted.selected.shape, kernel.code != wanted.code
 
         assert lower(find(name), isa, objective=objective).code == wanted.code
+
+
+@pytest.mark.parametrize(("name", "isa"), [*SEVERAL, ("kogge-stone.attacks.nort.batch", "avx2")])
+def test_no_form_is_given_up_that_is_better(name: str, isa: str) -> None:
+    to_the_end = partial(size)  # of any objective but `size` itself nothing is known before the end
+    assert lower(find(name), isa, objective=to_the_end).code == lower(find(name), isa).code
 
 
 @pytest.mark.parametrize(("name", "lanes", "same"), [("push.attacks.sout", 8, True), ("sliders.union", 8, False)])
