@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import chain, product
 from math import inf
 from operator import itemgetter
@@ -144,7 +144,7 @@ def other_orders(pipeline: Pipeline, unit: Unit, most: Allowed = lambda _: inf) 
             yield through(pipeline.code, replace(sooner, most=most(sooner)))
 
 
-@cache
+@lru_cache(LATELY)
 def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """The forms that promise the shortest code, selected but not yet in order."""
     promises: list[tuple[tuple[int, int], Unit]] = []
@@ -170,7 +170,7 @@ def _every_form(pipeline: Pipeline, routine: Routine, target: Target, layout: La
     return _different(sorted(chain(*masked), key=lambda unit: (routine.descriptions.index(unit.describe), unit.masks)))
 
 
-@cache
+@lru_cache(LATELY)
 def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) -> tuple[Unit, ...]:
     """Descriptions and masks, with ranks or without, and the same with less waiting, before any target is asked.
 
