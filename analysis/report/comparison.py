@@ -45,7 +45,11 @@ def comparison(figures: Figures, classic: str) -> str:
             left=2,
         ),
         sets=_table(figures, "Attacks", [name for name in attacks if name in routines]),
-        sides=_table(figures, "Routine", figures.names(lambda row: row.family == "sliders" and row.shape != "arrays")),
+        sides=_table(
+            figures,
+            "Routine",
+            figures.names(lambda row: row.family in ("sliders", "side") and row.shape != "arrays"),
+        ),
         arrays=table(
             ("Routine", *of_arrays),
             [(code(name), *(_per_board(figures.usual(isa, name)) for isa in of_arrays)) for name in arrays],
@@ -53,7 +57,7 @@ def comparison(figures: Figures, classic: str) -> str:
         remaining=_table(
             figures,
             "Routine",
-            figures.names(lambda row: row.family in ("exploding", "bytewise") or row.direction == "any"),
+            figures.names(lambda row: row.family in ("exploding", "bytewise", "leapers") or row.direction == "any"),
         ),
     )
 

@@ -92,7 +92,9 @@ def _results(tasks: Sequence[tuple[Future[list[T]], str]], progress: Callable[[s
 def _long(key: FigureKey) -> int:
     """How long a kernel takes to make, as far as its name tells."""
     name = key[0]
-    return 2 * name.startswith("sliders.") + name.endswith(".batch") + name.endswith((".queen", ".queen.batch"))
+    return (
+        2 * name.startswith(("sliders.", "side.")) + name.endswith(".batch") + name.endswith((".queen", ".queen.batch"))
+    )
 
 
 def _kernels(wanted: Sequence[FigureKey]) -> list[KernelFigures]:

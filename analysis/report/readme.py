@@ -35,6 +35,7 @@ class Need:
 _SOUTH = ("push.attacks.sout", "kogge-stone.attacks.sout", "dumb7.attacks.sout")
 NEEDS = (
     Need("all that **one side's sliders** attack", ("sliders.union",), PACKED[::-1]),
+    Need("with its **knights, king and pawns**", ("side.union.white",), PACKED[::-1]),
     Need("**one direction**, as south, one board", _SOUTH, SCALARS[::-1]),
     Need("east alone, by an addition", ("push.attacks.east", "subtraction.attacks.east"), SCALARS[:1]),
     Need("one direction, a register of boards", _SOUTH, VECTORS[::-1]),
