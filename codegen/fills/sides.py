@@ -70,6 +70,8 @@ def described(
     """One of the routines below by a form; parameters are boards of these kinds of pieces, then occupied squares."""
     occupied = values[len(names)]
     pieces = dict(zip(names, values, strict=False))
+    if layout.packed == 1:
+        form = FORMS[0]  # the other shares nothing between rays, which only lanes make up for
     return whole(Side(form, color, Board(layout, ~occupied, occupied), **pieces))
 
 
