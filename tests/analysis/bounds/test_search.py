@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, count, product
+from random import Random
 
 import pytest
 
 from setwise.analysis.bounds.certificate import BrokenCertificate, check
-from setwise.analysis.bounds.programs import Function, Model, Shift, on_line, text
+from setwise.analysis.bounds.programs import Function, Model, Program, Shift, on_line, text
 from setwise.analysis.bounds.search import Found, Refuted, asked, decide, on_ring, refuted
 from tests.conftest import require_module
 
@@ -75,6 +76,73 @@ def fewest(model: Model) -> int:
 def test_no_program_is_left_out(model: Model) -> None:
     require_module("pysat")
     assert fewest(model) == fewest_of_all(model)
+
+
+class Computed(Model):
+    """The model with what a program computes in the place of attacks."""
+
+    program: Program
+
+    def attacks(self, sliders: int, empty: int, reach: int | None = None) -> int:
+        return self.result(self.program, sliders, empty)
+
+
+def some_program(chance: Random, model: Model, operations: int) -> Program:
+    """A program in which everything is used if that can be, and nothing is 1 for empty inputs."""
+    made: list[Shift | Function] = []
+    unused = {0, 1}
+    for number in range(2, 2 + operations):
+        before = sorted(range(number), key=lambda value: (value not in unused, chance.random()))
+        if chance.random() < 0.4:
+            sources = before[:1]
+            made.append(Shift(sources[0], chance.randrange(1, model.ring)))
+        else:
+            sources = sorted(before[: model.inputs])
+            rows = (chance.randrange(2) for _ in range(2 ** len(sources) - 1))
+            made.append(Function(tuple(sources), (0, *rows)))
+        unused = unused - {*sources} | {number}
+    return tuple(made)
+
+
+def computing(program: Program, inputs: int) -> Model:
+    model = Computed(1, inputs, 3)
+    object.__setattr__(model, "program", program)
+    return model
+
+
+AND, OR, XOR = (0, 0, 0, 1), (0, 1, 1, 1), (0, 1, 1, 0)
+NEEDED = {
+    "two shifts of one value": (
+        *(Shift(0, 1), Shift(0, 2), Function((2, 3), XOR), Function((1, 4), AND), Function((3, 5), XOR)),
+    ),
+    "shifts of both": (Shift(0, 1), Shift(1, 2), Function((0, 2), AND), Function((1, 3), AND), Function((4, 5), XOR)),
+    "two functions of the same": (Function((0, 1), AND), Function((0, 1), XOR), Shift(2, 1), Function((3, 4), OR)),
+    "a function of three depths": (Function((0, 1), AND), Shift(2, 1), Function((2, 3), XOR), Function((0, 4), XOR)),
+    "a shift last": (Shift(0, 2), Function((1, 2), XOR), Function((0, 3), AND), Shift(4, 1)),
+}
+"""Programs that no shorter one does, of functions of two values."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", NEEDED)
+def test_what_a_program_needs_is_not_ruled_out(what: str) -> None:
+    require_module("pysat")
+    program = NEEDED[what]
+    assert fewest(computing(program, 2)) == len(program)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_what_a_program_computes_some_program_computes(seed: int) -> None:
+    require_module("pysat")
+    chance, inputs = Random(seed), 2 + seed % 2
+    program = some_program(chance, Model(1, inputs, 3), 6 - inputs)
+    model = computing(program, inputs)
+    values = {pair: model.attacks(*pair) for pair in model.all_inputs()}
+    for at in (0, 1):  # programs that leave an input out are not asked for
+        if all(values[pair] == values[(0, pair[1]) if at == 0 else (pair[0], 0)] for pair in values):
+            return
+    assert fewest(model) <= len(program)
 
 
 def fewest_on_line(reach: int, inputs: int) -> Found:
