@@ -29,7 +29,7 @@ require_module("bitwuzla")
 SOUTH = Subject("kogge-stone.attacks.sout", "x86-64", "sysv")
 
 
-_WHOLE = ("sliders.union", "sliders.pair", "sliders.pieces")
+_WHOLE = ("sliders.union", "sliders.pair")
 
 
 def found(subject: Subject, binary: Binary, level: str, first: int = 0, last: int | None = None) -> Finding | None:
@@ -156,7 +156,7 @@ def test_any_instruction_is_followed_or_refused() -> None:
     chance = random.Random(1)
     kernel = binary_of(lower(find(SOUTH.routine)))
     followed = refused = 0
-    for _ in range(4000):
+    for _ in range(2000):
         begin = chance.choice((b"", b"\x48", b"\x0f", b"\x62", b"\xc4", b"\xc5", b"\x66\x0f", b"\xf3\x0f"))
         try:
             (first, *_) = decode(begin + chance.randbytes(15) + b"\x90" * 15)
@@ -167,8 +167,8 @@ def test_any_instruction_is_followed_or_refused() -> None:
             followed += 1
         except SearchError:
             refused += 1
-    assert followed > 50
-    assert refused > 500
+    assert followed > 25
+    assert refused > 250
 
 
 def test_code_that_is_wrong_is_not_searched() -> None:
