@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 
-_MARKS = {".asm": ";", ".s": "#", "_amd64.s": "//"}
-"""What begins a comment in listings, whose lines nobody moves; the longest ending counts."""
+_MARKS = {"_amd64.s": "//", ".go": "//", ".s": "#", ".asm": ";"}
+"""What begins a comment in listings, whose lines nobody moves; the first ending that fits counts."""
 _SIGNS = r"<<=|>>=|\.\.=|\.\.\.|::|->|=>|\.\.|\+\+|--|<<|>>|[-<>=!+*/%&|^]=|&&|\|\||##|\.[&{*]"
 """Those of several letters, which are not the same where a space stands among them."""
 
@@ -36,8 +36,9 @@ class _Grammar:
     trailing: str = ""
     """Signs before which a comma says nothing."""
 
-    @property
+    @cached_property
     def pattern(self) -> re.Pattern[str]:
+        """What any word begins with."""
         header = r"(?P<header>(?<=include )<[\w./-]+>)|(?P<macro>(?<=define )\w+\(?)|"
         last = r"(?P<splice>\\\n)|" if self.directives else ""
         plain = rf'(?P<string>"[^"\n\\]*")|(?P<open>/\*)|(?P<word>\w+|{_SIGNS}|[^\s\w\\"\'`])'
@@ -56,12 +57,12 @@ _GRAMMARS: Mapping[str, _Grammar] = {
 def words_of(name: str, content: bytes) -> Words | None:
     """The words of a file of that name; None where there is something in it that is not to be understood here."""
     try:
-        text = content.decode("ascii").replace("\r\n", "\n")
+        text = content.decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
         return None
-    if not all(" " <= letter <= "~" or letter in "\n\t" for letter in text):
+    if not all(" " <= letter <= "~" or letter in "\n\t·" for letter in text):
         return None
-    for ending, mark in sorted(_MARKS.items(), key=lambda pair: -len(pair[0])):
+    for ending, mark in _MARKS.items():
         if name.endswith(ending):
             return None if "\\" in text else _lines(text, mark)
     grammar = next((each for ending, each in _GRAMMARS.items() if name.endswith(ending)), None)
@@ -76,7 +77,7 @@ def words_of(name: str, content: bytes) -> Words | None:
 def _lines(text: str, mark: str) -> Words:
     """Of a listing: lines that are a comment as a whole, and all others."""
     lines = text.split("\n")
-    code = tuple(line for line in lines if not line.startswith(mark))
+    code = tuple(line for line in lines if not line.startswith(mark) or line.startswith("//go:"))
     return Words(code, tuple(line for line in lines if line.startswith(mark)))
 
 
@@ -109,15 +110,10 @@ def _parted(text: str, grammar: _Grammar) -> Words:
 
 
 def _tokens(text: str, grammar: _Grammar) -> Iterator[tuple[str, str]]:
-    at, pattern = 0, _compiled(grammar)
+    at = 0
     while at < len(text):
-        found = pattern.match(text, at)
+        found = grammar.pattern.match(text, at)
         if found is None:
             raise ValueError(text[at])
         yield str(found.lastgroup), found[0]
         at = found.end()
-
-
-@cache
-def _compiled(grammar: _Grammar) -> re.Pattern[str]:
-    return grammar.pattern
