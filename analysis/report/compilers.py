@@ -146,8 +146,8 @@ def best(compiled: Compilers, key: FigureKey, compiler: str) -> CompilerCounts |
 
 
 def shortest(compiled: Compilers) -> list[Key]:
-    """Of each compiler the shortest set-wise code for each kernel, as the page has it."""
-    keys = dict.fromkeys(counts.key for counts in compiled.counts)
+    """Of each compiler the shortest set-wise code for each kernel, as the page has it, without loops over arrays."""
+    keys = dict.fromkeys(counts.key for counts in compiled.counts if counts.kind != "arrays")
     return [counts.function for key in keys for name in compiled.versions if (counts := best(compiled, key, name))]
 
 
