@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -74,13 +74,16 @@ DOORS = (
 """What in analysis may know codegen: where bytes and records come in, and those who join the two."""
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def imported(path: Path) -> tuple[str, ...]:
     """What a file imports, wherever in it: modules, and what is taken out of them by `from`."""
+    found: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            found += (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{'.' * node.level}{node.module or ''}.{name.name}" for name in node.names)
+            found += (f"{'.' * node.level}{node.module or ''}.{name.name}" for name in node.names)
+    return tuple(found)
 
 
 def modules() -> dict[str, Path]:
