@@ -9,6 +9,7 @@
     shallowness as many operations with less waiting: tried besides
 
     selection   every operation becomes one that the target has an instruction for, or is refused
+    further     a shift goes on from a nearer one: tried besides
     promise     about how long the code becomes: the shortest go on
 
     arguments   parameters that the convention passes on the stack are read from there
@@ -35,6 +36,7 @@ from setwise.codegen.passes.arguments import arguments
 from setwise.codegen.passes.expand import expansion
 from setwise.codegen.passes.flags import flags
 from setwise.codegen.passes.frame import framing
+from setwise.codegen.passes.further import further, runs_further
 from setwise.codegen.passes.operands import operands
 from setwise.codegen.passes.place import placement
 from setwise.codegen.passes.references import references
@@ -54,6 +56,7 @@ PIPELINE = Pipeline(
     algebra=(algebra,),
     shallow=(shallowness,),
     selection=(selection,),
+    otherwise=(runs_further, further),
     promise=promise,
     order=(arguments, placement, scheduling),
     sooner=(hastening,),

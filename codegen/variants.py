@@ -52,6 +52,8 @@ class Pipeline(NamedTuple):
     """The same graph with less waiting, which is tried besides."""
     selection: tuple[Pass, ...]
     """The first to ask for the target."""
+    otherwise: tuple[Pass, ...]
+    """The same in other operations by each of these, tried besides; alike where there is nothing to change."""
     promise: Callable[[Unit, float], tuple[int, int]]
     """About how long the code of a selected graph becomes, and how deep that is: the least go on.
 
@@ -161,7 +163,8 @@ def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
 def _selected(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """All forms in the operations of the target."""
     forms = _every_form(pipeline, routine, target, layout)
-    return tuple(_different([through(pipeline.selection, replace(form, target=target)) for form in forms]))
+    selected = [through(pipeline.selection, replace(form, target=target)) for form in forms]
+    return tuple(_different([*selected, *(other(unit) for other in pipeline.otherwise for unit in selected)]))
 
 
 def _every_form(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> list[Unit]:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from setwise.codegen.board import ALL, DIR8, Direction
-from setwise.codegen.describe.layout import Layout, halves
+from setwise.codegen.describe.layout import Layout, halves, united_beside
+from setwise.codegen.describe.layout import union as union_of
 from setwise.codegen.describe.values import CompassRay, Value, constant
 from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import AROUND, IN_TURNS, Board, Form
@@ -86,9 +87,11 @@ def union(side: Side, order: Sequence[Direction] = AROUND) -> tuple[Value, ...]:
 def pieces(side: Side) -> tuple[Value, ...]:
     """Squares that each kind of pieces attacks: rooks, bishops, queens, knights, kings, pawns."""
     slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
-    in_lanes = side.layout.packed > 1
-    kings = leapers.leaps(side.layout, side.kings, DIR8) if in_lanes else [leapers.kings(side.kings)]
-    return (*slid, side.layout.union(side.jumps()), side.layout.union(kings), leapers.pawns(side.color)(side.pawns))
+    pawns = leapers.pawns(side.color)(side.pawns)
+    if side.layout.packed == 1:
+        return (*slid, leapers.knights(side.knights), leapers.kings(side.kings), pawns)
+    steps = leapers.leaps(side.layout, side.kings, DIR8)
+    return (*slid, united_beside(union_of(side.jumps()), union_of(steps)), pawns)
 
 
 def nested(side: Side) -> tuple[Value, ...]:

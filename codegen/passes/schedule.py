@@ -10,9 +10,9 @@ its steps. So the last part may come by height: first what has the longest way t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from heapq import heappop, heappush
 from math import inf
 from operator import attrgetter, itemgetter
@@ -21,6 +21,7 @@ from typing import Any
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.live import in_registers
+from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.stretch import Stretch
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
@@ -114,6 +115,7 @@ class _Orders:
 
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
+        self.parts = Parts(stretch)
         self.forced = stretch.forced()
 
     @cached_property
@@ -125,17 +127,17 @@ class _Orders:
             line.improve(self.forced)
             return line
 
-        return self._cheapest(improved).order
+        return self._cheapest(improved, partial(self.parts.by_groups, self.forced)).order
 
     @cached_property
     def least(self) -> int:
         """What the cheapest of the orders costs before any wish."""
         return self._cheapest(lambda order: Line(self.stretch, order)).cost
 
-    def _cheapest(self, line: Callable[[list[int]], Line]) -> Line:
+    def _cheapest(self, line: Callable[[list[int]], Line], *more: Callable[[], list[int]]) -> Line:
         """The first of the orders that costs least."""
         cheapest = line(list(range(len(self.stretch))))
-        for order in (self._thrifty, self._by_kinship):
+        for order in (self._thrifty, self.parts.by_kinship, *more):
             if cheapest.cost > self.forced:
                 cheapest = min(cheapest, line(order()), key=attrgetter("cost"))
         return cheapest
@@ -277,70 +279,6 @@ class _Orders:
                 others = (user for user in stretch.users[overwritten] if user != i)
                 before[i] = tuple(dict.fromkeys((*before[i], *others)))
         return before
-
-    def _by_kinship(self) -> list[int]:
-        """An order by the parts of a union: next comes the part that shares most with what is already there."""
-        stretch = self.stretch
-        parts, joints = self._union()
-        reads: list[int] = []
-        for args in stretch.args:
-            # A set of values is an integer, a bit for each.
-            below = sum({1 << arg for arg in args})
-            for arg in args:
-                below |= reads[arg] if arg < len(reads) else 0
-            reads.append(below)
-        done: dict[int, None] = {}
-        waiting = {joint: len(stretch.before[joint]) for joint in joints}
-        joined: list[int] = []
-
-        def finish(i: int) -> None:
-            done[i] = None
-            for user in stretch.users[i]:
-                if user in waiting:
-                    waiting[user] -= 1
-                    if not waiting[user]:
-                        heappush(joined, -joints[user])
-
-        innermost = [*joints]
-        seen = 0
-        while parts:
-            nearest = max(parts, key=lambda part: (reads[part] & seen).bit_count())
-            parts.pop(nearest)
-            for i in sorted(self._below(nearest, done)):
-                finish(i)
-            seen |= reads[nearest]
-            while joined:
-                finish(innermost[-heappop(joined)])
-        done.update(dict.fromkeys(range(len(stretch))))
-        return list(done)
-
-    def _union(self) -> tuple[dict[int, None], dict[int, int]]:
-        """The parts of the union that the last value is, and what joins them, numbered from there inward."""
-        stretch = self.stretch
-        last = len(stretch) - 1
-        parts: dict[int, None] = {}
-        joints: dict[int, int] = {}
-        pending = [last] if last >= 0 else []
-        while pending:
-            i = pending.pop()
-            inner = i == last or len(stretch.users[i]) == 1
-            if inner and stretch.joins[i] and stretch.before[i]:
-                joints[i] = len(joints)
-                pending += reversed(stretch.before[i])
-            else:
-                parts[i] = None
-        return parts, joints
-
-    def _below(self, i: int, done: Container[int]) -> set[int]:
-        """A value and all in this stretch that it is made of, but for what is done."""
-        below: set[int] = set()
-        pending = [i]
-        while pending:
-            at = pending.pop()
-            if at not in below and at not in done:
-                below.add(at)
-                pending += self.stretch.before[at]
-        return below
 
 
 @lru_cache(ALIKE)
