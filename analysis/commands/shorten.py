@@ -217,7 +217,8 @@ def _reported(arguments: Namespace, hunts: Sequence[Titled], before: Sequence[Ro
         if arguments.save:
             save(arguments.save, hunts)
         if arguments.record:
-            rows = [_record(hunt, arguments.budget) for _, hunt in hunts]
+            searched = [hunt for _, hunt in hunts if hunt.refused or any(t.places for t in hunt.tallies.values())]
+            rows = [_record(hunt, arguments.budget) for hunt in searched]
             write(Path(arguments.record), {PATH: searched_json(merged(before, rows))})
         if arguments.json:
             print_json([_row(hunt) for _, hunt in hunts])
