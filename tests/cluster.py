@@ -16,5 +16,5 @@ def local_cluster(workers: int) -> Iterator[Any]:
     cluster = distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
     )
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+    with cluster, distributed.Client(cluster) as client:
         yield client
