@@ -37,6 +37,9 @@ LATELY = 64
 ALIKE = 1 << 10
 """How many stretches' orders are kept: those of one family differ from direction to direction in counts and masks."""
 
+TURNS = 3
+"""How often the best order is the one to start from: the same wishes find more in it."""
+
 WIDTH = 4
 """How many instructions begin in a cycle, about: so many units for general registers, or for vectors, there are."""
 
@@ -44,7 +47,11 @@ WIDTH = 4
 @lru_cache(LATELY)
 def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with its straight stretches of values in an order that needs fewest moves, as far as wishes go."""
-    return _ordered(block, results, target, room, attrgetter("best"))
+    for _ in range(TURNS):
+        before, block = block, _ordered(block, results, target, room, attrgetter("best"))
+        if block is before:
+            break
+    return block
 
 
 def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
