@@ -50,7 +50,7 @@ class Layout:
         [(noEa, noEa), (east,)]
         """
         if self.packed == 1:
-            return tuple(CompassRay((direction,)) for direction in directions)
+            return _alone(directions)
         if self.mirrors:
             return tuple(_paired(directions))
         sides = (
@@ -58,15 +58,17 @@ class Layout:
             if self.mixes
             else [[d for d in directions if d.shift > 0], [d for d in directions if d.shift < 0]]
         )
+        if all(len(side) == 1 for side in sides):
+            return _alone(directions)
         return tuple(
             self._ray(side[at : at + self.packed]) for side in sides for at in range(0, len(side), self.packed)
         )
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
         """Pairs of a ray to the left and the ray back, for the axes of the given left directions."""
-        lefts = [CompassRay((d,)) for d in directions]
+        lefts = _alone(directions)
         if self.packed > 2:
-            lefts = [self._ray(directions[at : at + self.packed]) for at in range(0, len(directions), self.packed)]
+            lefts = tuple(self._ray(directions[at : at + self.packed]) for at in range(0, len(directions), self.packed))
         return tuple((left, left.opposite) for left in lefts)
 
     def _ray(self, directions: Sequence[Direction]) -> CompassRay:
@@ -110,6 +112,11 @@ class Layout:
         one = _unmirrored if self.mirrors else _united
         united = by_width.values() if self.boards else map(one, by_width.values())
         return reduce(or_, united, constant(0))
+
+
+def _alone(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
+    """A ray for each direction: so where none has another to share a register with, and lanes would all be the same."""
+    return tuple(CompassRay((direction,)) for direction in directions)
 
 
 def union(boards: Iterable[T]) -> T:

@@ -25,8 +25,7 @@ Kernel = tuple[str, str, int]
 
 
 OPEN: dict[str, set[Kernel]] = {
-    # All lanes hold the same there, so that spreading and folding them is for nothing.
-    "a": {("push.attacks.vertical", "avx2", 4)},
+    "a": set(),
     # Once more in order they need fewer moves.
     "bc": {(name, isa, 1) for name in ("sliders.pair", "sliders.pair-empty") for isa in ("x86-64", "bmi2")},
 }
