@@ -185,8 +185,10 @@ def _same_code(path: Path, file: FileRecord, again: bytes) -> bool:
         content = regular_content(path, file.bytes, links=False)
     except OSError:
         return False
+    if (len(content), _digest(content)) != (file.bytes, file.sha256):
+        return False
     words, others = words_of(path.name, content), words_of(path.name, again)
-    return _digest(content) == file.sha256 and words is not None and others is not None and words.code == others.code
+    return words is not None and others is not None and words.code == others.code
 
 
 def _task(recorded: KernelRecord, kernels: Sequence[Kernel]) -> Task | str:

@@ -40,7 +40,7 @@ def fold(graph: Graph, target: Target) -> Graph:
 def _folded_under_mask(boards: Value) -> Value:
     """The upper half on the lower one, a mask that one of them needs over that one alone."""
     bare, mask = masked_of(boards)
-    if mask is None:
+    if mask is None or boards.lanes == 2:  # two lanes meet in one register
         return boards
     needs = [zero | lane != ALL for zero, lane in zip(known_zero(bare, {}), mask, strict=True)]
     low, high = halves(bare)

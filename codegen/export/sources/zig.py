@@ -24,7 +24,7 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
     "low-half": lambda value: range(value.lanes),
     "as-wide": lambda value: [lane % 2 for lane in range(value.lanes)],
     "join": lambda value: [-lane if lane % 2 else lane for lane in range(value.lanes)],
-    "join-odd": lambda value: [lane if lane % 2 else -2 - lane for lane in range(value.lanes)],
+    "join-odd": lambda value: [-1 - lane if lane % 2 else lane + 1 for lane in range(value.lanes)],
     "exchange": lambda value: [lane ^ 2 for lane in range(value.lanes)],
     "repeat": lambda _: (0, 1, 0, 1, -1, -2, -1, -2),
     "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],

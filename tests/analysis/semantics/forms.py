@@ -122,6 +122,7 @@ v{pshufd|pshuflw|pshufhw} {ymm1,ymm2,0x93|zmm1(k1),zmm2,0x1b}
 pshufb xmm1,{xmm2|[rsi]}; vpshufb {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1,xmm2,xmm9}
 {punpck{l|h}{bw|wd|dq|qdq}|unpck{l|h}{ps|pd}} xmm1,{xmm2|[rsi]}
 v{punpck{l|h}{bw|wd|dq|qdq}|unpck{l|h}{ps|pd}} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]}
+vpunpck{l|h}qdq {xmm1,xmm2,xmm3|zmm1,zmm2,zmm3}
 palignr xmm1,xmm2,{0|5|20|40}; vpalignr {ymm1,ymm2,ymm3,7|zmm1(k1),zmm2,zmm3,17}
 valign{d|q} {zmm1,zmm2,zmm3,5|ymm1(k1),ymm2,[rsi],1}
 {vpermq|vpermpd} {ymm1,ymm2,0x1b|zmm1(k1),zmm2,0x4e|ymm1,[rsi],0x93|zmm1,zmm2,zmm3|ymm1(k1)(z),ymm2,[rsi]}
