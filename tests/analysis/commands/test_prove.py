@@ -12,7 +12,6 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands import prove
 from setwise.analysis.commands.jobs import jobs_of
-from setwise.analysis.commands.main import main
 from setwise.analysis.commands.prove import Proof, certificate_text, prove_all
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.prover import Prover
@@ -26,28 +25,12 @@ from setwise.codegen.export.objects.relocatable import object_file
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import BIG_ENDIAN_FILES
-from tests.analysis.commands.running import drawings, numbers
+from tests.analysis.commands.running import Capture, complaint, drawings, numbers, printed
 from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")
 
-Capture = pytest.CaptureFixture[str]
 NAME = "kogge-stone.attacks.noEa"
-
-
-def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
-    assert main(arguments) == status
-    done = capsys.readouterr()
-    assert done.err == ""
-    return done.out
-
-
-def complaint(capsys: Capture, *arguments: str) -> str:
-    assert main(arguments) == 2
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert done.err.count("\n") == 1
-    return done.err
 
 
 def test_one_kernel_gives_its_certificate(capsys: Capture) -> None:

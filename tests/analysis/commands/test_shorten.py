@@ -16,21 +16,13 @@ from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.relocatable import object_file
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general
+from tests.analysis.commands.running import Capture, complaint
 from tests.conftest import require_module
 
 require_module("bitwuzla")
 
-Capture = pytest.CaptureFixture[str]
 NAME = "push.attacks.sout"
 ONE = ("shorten", NAME, "--isa", "x86-64", "--level", "a")
-
-
-def complaint(capsys: Capture, *arguments: str) -> str:
-    assert main(arguments) == 2
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert done.err.count("\n") == 1
-    return done.err
 
 
 def test_nothing_is_found_in_a_kernel(capsys: Capture) -> None:
