@@ -85,7 +85,7 @@ def few_cases(contract: Contract, number: int) -> Cases:
 
     What a search asks first; errors as `make_cases`.
     """
-    parameters = [p for p in contract.parameters if p.kind != "results"]
+    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
     maker = _Maker(contract, parameters)
     edges = maker.edges()
     share = -(-number // 4)

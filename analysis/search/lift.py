@@ -54,7 +54,9 @@ _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movup
     f"vmov{name}"
     for name in ("dqa", "dqa32", "dqa64", "dqu", "dqu8", "dqu16", "dqu32", "dqu64", "aps", "ups", "apd", "upd")
 }
-_IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
+IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
+"""Instructions that give nothing, and are there for other reasons."""
+
 _CONSTANT = 8  # samples that show whether a result is the same whatever the arguments are
 
 
@@ -103,7 +105,7 @@ class _Lifting:
 
     def lift(self, instruction: Decoded) -> None:
         name, operands = instruction.mnemonic, instruction.operands
-        if name in _IDLE:
+        if name in IDLE:
             return
         known = {*self.at, *(["rsp"] if name in ("add", "sub") else [])}
         strange = next((o for o in operands if isinstance(o, Reg) and o.full not in known), None)

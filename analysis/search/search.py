@@ -15,8 +15,9 @@ from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.expressions import OutOfTime
 from setwise.analysis.search.inplace import shorter
 from setwise.analysis.search.levels import CONSTANTS, LEVELS, Candidate
-from setwise.analysis.search.lift import JumpError, lift
+from setwise.analysis.search.lift import IDLE, JumpError, lift
 from setwise.analysis.search.program import Known, Program, Step
+from setwise.analysis.search.runs import Runs
 from setwise.analysis.search.spare import Spare, spare_bits
 from setwise.analysis.search.subject import Subject
 from setwise.analysis.search.trials import Trials
@@ -102,11 +103,16 @@ def _places(subject: Subject, binary: Binary, level: str) -> tuple[Place, ...]:
     except JumpError:
         if level != "a":
             raise
-        return tuple(i for i in decode(binary.text) if i.flow == "next" and i.mnemonic not in ("nop", "endbr64"))
+        return tuple(i for i in decode(binary.text) if i.flow == "next" and i.mnemonic not in IDLE)
     if level == CONSTANTS:
         return program.constants
     steps = tuple(step for step in program.steps if step.form.file)
     return (program, *steps) if level == "b" else steps
+
+
+@lru_cache(4)
+def _runs(subject: Subject, binary: Binary) -> Runs:
+    return Runs(subject.plan.routine.contract, subject.task, binary)
 
 
 @lru_cache(1)
@@ -198,6 +204,9 @@ class _Search:
         """Shorter code without an instruction of code with jumps."""
         for binary, said in shorter(self.binary, instruction):
             self.count(candidates=1)
+            if not _runs(self.subject, self.binary).right(binary):
+                continue
+            self.count(fitting=1)
             finding = self.proved(binary, said)
             if finding or time.time() > self.until:
                 return finding

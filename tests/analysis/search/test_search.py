@@ -14,7 +14,9 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.hunt import Hunt
+from setwise.analysis.search.inplace import shorter
 from setwise.analysis.search.lift import JumpError, lift
+from setwise.analysis.search.runs import Runs
 from setwise.analysis.search.search import Finding, Outcome, length, places, search
 from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.search.trials import Trials
@@ -174,6 +176,35 @@ def test_any_instruction_is_followed_or_refused() -> None:
 def test_code_that_is_wrong_is_not_searched() -> None:
     with pytest.raises(SearchError, match="setwise prove"):
         places(SOUTH, Binary(bytes.fromhex("4889f8c3")), "a")
+
+
+@pytest.mark.parametrize(
+    ("name", "isa", "idle"),
+    [
+        ("kogge-stone.attacks.sout.batch", "avx2", ["jns 6", "vzeroupper"]),
+        ("leapers.knights", "avx2", ["vzeroupper"]),
+        ("bytewise.carry-loop-32", "x86-64", ["je 0x0000000000000018"]),
+        pytest.param("sliders.pair", "avx512", [], marks=pytest.mark.slow),
+    ],
+)
+def test_calls_tell_right_code_from_wrong(name: str, isa: str, idle: list[str]) -> None:
+    """With an instruction less, unless that gives nothing, a kernel returns something else, or never."""
+    kernel = lower(find(name), isa)
+    binary = binary_of(kernel)
+    runs = Runs(kernel.routine.contract, task_of(kernel), binary)
+    assert runs.right(binary)
+    assert [one.text() for one in decode(binary.text) if runs.right(next(shorter(binary, one))[0])] == idle
+    for wrong in (b"\xeb\xfe", b"\x31\xdb" + binary.text):  # it never returns; rbx does not come back
+        assert not runs.right(Binary(wrong, binary.data, binary.data_offset))
+
+
+def test_a_search_of_a_loop_leaves_what_gives_nothing() -> None:
+    """vzeroupper is there for the code that runs afterwards, and nops for alignment."""
+    kernel = lower(find("kogge-stone.attacks.sout.batch"), "avx2")
+    binary = binary_of(kernel)
+    straight = [i.mnemonic for i in decode(binary.text) if i.flow == "next"]
+    assert "vzeroupper" in straight
+    assert places(Subject(kernel.name, "avx2", "sysv", 4), binary, "a") == len(straight) - 1
 
 
 def test_a_switch_is_searched_by_level_a_alone() -> None:
