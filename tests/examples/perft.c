@@ -1,191 +1,334 @@
-/* perft: counts the legal moves of a position to a depth, with setwise's attack maps.
+/* perft: counts the legal moves of a position to a depth, with setwise's map of all that a side attacks.
  *
- *   setwise export sliders.union sliders.rays --isa x86-64,bmi2,avx2,avx512 --format c --dispatch -o attacks
- *   cc -std=c11 -O2 -Iattacks perft.c -o perft
- *   ./perft "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1" 4
+ *   setwise export side.union.black sliders.rays --isa x86-64,bmi2,avx2,avx512 --format c -o attacks
+ *   cc -std=c11 -O3 -march=native -Iattacks perft.c -o perft
+ *   ./perft "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1" 5
  *
- * Two maps do the work. setwise_sliders_union gives all squares that the enemy's sliders attack, the own king taken
- * off the board, for he shields no square behind him. setwise_sliders_rays gives the eight rays that start at the
- * king: what stands at their ends gives check, is pinned, or may be stepped beside.
+ * prints the legal moves of each depth, and the nanoseconds that counting them took.
+ *
+ * The mover always plays upward: after a move the board is turned over. So one kernel does, for the enemy is always
+ * Black to it. Where the king may not go is one call, with the king taken off the board, for it shields no square behind
+ * it. What one piece attacks is looked up in tables by pext. Compiled with -DTABLES, the program needs no header: it
+ * looks up the enemy's sliders one by one.
  */
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
+#include <time.h>
+#ifdef __BMI2__
+#include <immintrin.h>
+#endif
+#ifndef TABLES
 #include "setwise_inline.h"
+#endif
 
 typedef uint64_t Board;
 
-enum { PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, PIECES };
-enum { WHITE, BLACK };
+enum { PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, OWN, ENEMY, BOARDS };
 
 typedef struct {
-    Board pieces[2][PIECES];
-    Board castling;   /* rooks that may still castle */
-    Board en_passant; /* the square that a pawn has just passed, or nothing */
-    int mover;
+    Board boards[BOARDS]; /* pieces of both sides by kind, then by side */
+    Board castling;       /* rooks that may still castle */
+    Board en_passant;     /* the square that a pawn has just passed, or nothing */
 } Position;
 
 typedef struct {
-    Board from, to;
-    int becomes; /* the piece that stands on `to` afterwards */
+    Board from, to; /* who castles goes to the own rook's square */
+    int piece, becomes;
 } Move;
 
 typedef struct {
     Move moves[256];
-    int count;
+    unsigned count;
 } Moves;
 
 #define FILE_A 0x0101010101010101ULL
 #define FILE_H 0x8080808080808080ULL
 #define RANK_1 0x00000000000000ffULL
+#define RANK_3 0x0000000000ff0000ULL
 #define RANK_8 0xff00000000000000ULL
 #define ALL 0xffffffffffffffffULL
+#define INLINE static inline __attribute__((always_inline))
 
-static Board first_of(Board set) { return set & (0 - set); }
-static int several(Board set) { return (set & (set - 1)) != 0; }
+INLINE Board first_of(Board set) { return set & (0 - set); }
+INLINE int several(Board set) { return (set & (set - 1)) != 0; }
+INLINE int square(Board set) { return __builtin_ctzll(set); }
+INLINE unsigned number(Board set) { return (unsigned)__builtin_popcountll(set); }
 
-static Board up(Board set, int color) { return color == WHITE ? set << 8 : set >> 8; }
-static Board beside(Board set) { return (set & ~FILE_A) >> 1 | (set & ~FILE_H) << 1; }
+INLINE Board beside(Board set) { return (set & ~FILE_A) >> 1 | (set & ~FILE_H) << 1; }
+INLINE Board pawn_attacks(Board pawns) { return beside(pawns << 8); }
+INLINE Board pawn_attackers(Board squares) { return beside(squares >> 8); }
 
-static Board side(const Position *p, int color) {
-    Board all = 0;
-    for (int piece = PAWN; piece < PIECES; piece++) all |= p->pieces[color][piece];
-    return all;
+INLINE Board king_attacks(Board king) {
+    const Board row = king | beside(king);
+    return (row | row << 8 | row >> 8) & ~king;
 }
 
-/* Along ranks and files, and along diagonals. */
-static Board rooks(const Position *p, int color) { return p->pieces[color][ROOK] | p->pieces[color][QUEEN]; }
-static Board bishops(const Position *p, int color) { return p->pieces[color][BISHOP] | p->pieces[color][QUEEN]; }
-
-static Board pawn_attacks(Board pawns, int color) { return beside(up(pawns, color)); }
-
-static Board king_attacks(Board kings) {
-    const Board row = kings | beside(kings);
-    return (row | row << 8 | row >> 8) & ~kings;
-}
-
-static Board knight_attacks(Board knights) {
+INLINE Board knight_attacks(Board knights) {
     const Board west = (knights & ~FILE_A) >> 1, east = (knights & ~FILE_H) << 1;
     const Board near = west | east, wide = (west & ~FILE_A) >> 1 | (east & ~FILE_H) << 1;
     return near << 16 | near >> 16 | wide << 8 | wide >> 8;
 }
 
-/* All squares that a side attacks when these squares are occupied. */
-static Board attacks_of(const Position *p, int color, Board occupied) {
-    const Board *own = p->pieces[color];
-    return setwise_sliders_union(rooks(p, color) & occupied, bishops(p, color) & occupied, occupied) |
-           pawn_attacks(own[PAWN] & occupied, color) | knight_attacks(own[KNIGHT] & occupied) |
-           king_attacks(own[KING]);
-}
+/* Tables: what rooks and bishops attack by the occupied squares that matter, and the squares between two. */
 
-static void add(Moves *list, Board from, Board targets, int becomes) {
-    for (; targets; targets &= targets - 1) {
-        Move *move = &list->moves[list->count++];
-        move->from = from, move->to = first_of(targets), move->becomes = becomes;
+typedef struct {
+    const Board *attacks;
+    Board mask;
+} Line;
+
+static Line rook_lines[64], bishop_lines[64];
+static Board attacks_of[102400 + 5248], between[64][64], knight_table[64], king_table[64];
+
+#ifdef __BMI2__
+INLINE Board extracted(Board set, Board mask) { return _pext_u64(set, mask); }
+#else
+static Board extracted(Board set, Board mask) {
+    Board bits = 0;
+    for (Board bit = 1; mask; bit <<= 1, mask &= mask - 1) bits |= set & first_of(mask) ? bit : 0;
+    return bits;
+}
+#endif
+
+INLINE Board look_up(const Line *line, Board occupied) { return line->attacks[extracted(occupied, line->mask)]; }
+INLINE Board rook(int from, Board occupied) { return look_up(&rook_lines[from], occupied); }
+INLINE Board bishop(int from, Board occupied) { return look_up(&bishop_lines[from], occupied); }
+
+/* Square by square in one direction, until a piece stands there or the board ends. */
+static Board walk(int from, int files, int ranks, Board occupied) {
+    Board reached = 0;
+    for (int file = from % 8 + files, rank = from / 8 + ranks; file >= 0 && file < 8 && rank >= 0 && rank < 8;
+         file += files, rank += ranks) {
+        reached |= 1ULL << (8 * rank + file);
+        if (reached & occupied) break;
     }
+    return reached;
 }
 
-static void add_pawn(Moves *list, Board from, Board targets) {
-    const Board last = targets & (RANK_1 | RANK_8);
-    add(list, from, targets & ~last, PAWN);
-    for (int piece = KNIGHT; piece <= QUEEN; piece++) add(list, from, last, piece);
-}
+static const int steps[8][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}, {1, 1}, {1, -1}, {-1, -1}, {-1, 1}};
 
-static Position after(const Position *p, Move move) {
-    Position next = *p;
-    const int us = p->mover, them = !us;
-    Board *own = next.pieces[us], *enemy = next.pieces[them];
-    const int king = (own[KING] & move.from) != 0, pawn = (own[PAWN] & move.from) != 0;
-    for (int piece = PAWN; piece < PIECES; piece++) own[piece] &= ~move.from, enemy[piece] &= ~move.to;
-    own[move.becomes] |= move.to;
-    if (pawn && move.to == p->en_passant) enemy[PAWN] &= ~up(move.to, them);
-    if (king && move.to == move.from << 2) own[ROOK] ^= move.from << 3 | move.from << 1;
-    if (king && move.to == move.from >> 2) own[ROOK] ^= move.from >> 4 | move.from >> 1;
-    next.castling &= ~(move.from | move.to);
-    if (king) next.castling &= us == WHITE ? ~RANK_1 : ~RANK_8;
-    next.en_passant = pawn && move.to == up(up(move.from, us), us) ? up(move.from, us) : 0;
-    next.mover = them;
+static Board *fill(Line *line, int from, int diagonal, Board *next) {
+    line->attacks = next, line->mask = 0;
+    for (int d = 4 * diagonal; d < 4 * diagonal + 4; d++)
+        for (Board ray = walk(from, steps[d][0], steps[d][1], 0), last = 1ULL << from; ray; ray &= ~last) {
+            last = steps[d][0] + 8 * steps[d][1] > 0 ? first_of(ray) : 1ULL << (63 - __builtin_clzll(ray));
+            if (several(ray)) line->mask |= last;
+        }
+    Board subset = 0;
+    do {
+        *next = 0;
+        for (int d = 4 * diagonal; d < 4 * diagonal + 4; d++) *next |= walk(from, steps[d][0], steps[d][1], subset);
+        next++, subset = (subset - line->mask) & line->mask;
+    } while (subset);
     return next;
 }
 
-/* Whether the mover's king is safe after the move: asked only of en passant, where two pawns leave a rank at once. */
-static int is_safe(const Position *p, Move move) {
-    const Position next = after(p, move);
-    const Board occupied = side(&next, WHITE) | side(&next, BLACK);
-    return !(attacks_of(&next, next.mover, occupied) & next.pieces[p->mover][KING]);
+static void make_tables(void) {
+    Board *next = attacks_of;
+    for (int from = 0; from < 64; from++) {
+        next = fill(&rook_lines[from], from, 0, next);
+        next = fill(&bishop_lines[from], from, 1, next);
+        knight_table[from] = knight_attacks(1ULL << from), king_table[from] = king_attacks(1ULL << from);
+        for (int d = 0; d < 8; d++)
+            for (Board ray = walk(from, steps[d][0], steps[d][1], 0); ray; ray &= ray - 1) {
+                const Board whole = walk(from, steps[d][0], steps[d][1], first_of(ray));
+                between[from][square(ray)] = whole & ~first_of(ray);
+            }
+    }
 }
 
-static void generate(const Position *p, Moves *list) {
-    const int us = p->mover, them = !us;
-    const Board *mine = p->pieces[us], *theirs = p->pieces[them];
-    const Board own = side(p, us), enemy = side(p, them), occupied = own | enemy, king = mine[KING];
-    const Board danger = attacks_of(p, them, occupied ^ king);
-    list->count = 0;
-    add(list, king, king_attacks(king) & ~own & ~danger, KING);
+/* Along ranks and files, and along diagonals. */
+INLINE Board rooks(const Position *p, int side) { return (p->boards[ROOK] | p->boards[QUEEN]) & p->boards[side]; }
+INLINE Board bishops(const Position *p, int side) { return (p->boards[BISHOP] | p->boards[QUEEN]) & p->boards[side]; }
 
-    /* From the king to the first piece of each ray, and beyond the first own piece to the next one. */
-    Board rays[8], beyond[8], shields = 0, pinned = 0;
-    setwise_sliders_rays(king, king, occupied, rays);
-    for (int d = 0; d < 8; d++) shields |= rays[d] & own;
-    setwise_sliders_rays(king, king, occupied ^ shields, beyond);
+/* All squares that the enemy attacks when these squares are occupied. */
+INLINE Board danger_to(const Position *p, Board occupied) {
+    const Board enemy = p->boards[ENEMY];
+    const Board knights = p->boards[KNIGHT] & enemy, king = p->boards[KING] & enemy, pawns = p->boards[PAWN] & enemy;
+#ifdef TABLES
+    Board danger = knight_attacks(knights) | king_table[square(king)] | pawn_attackers(pawns);
+    for (Board left = rooks(p, ENEMY); left; left &= left - 1) danger |= rook(square(left), occupied);
+    for (Board left = bishops(p, ENEMY); left; left &= left - 1) danger |= bishop(square(left), occupied);
+    return danger;
+#else
+    return setwise_side_union_black(rooks(p, ENEMY), bishops(p, ENEMY), knights, king, pawns, occupied);
+#endif
+}
 
-    Board checkers = (knight_attacks(king) & theirs[KNIGHT]) | (pawn_attacks(king, us) & theirs[PAWN]);
-    Board allowed = checkers ? checkers : ALL; /* squares that a piece must go to */
-    for (int d = 0; d < 8; d++) {
-        const Board sliders = d & 1 ? rooks(p, them) : bishops(p, them); /* noEa east soEa sout soWe west noWe nort */
-        if (rays[d] & sliders) {
-            checkers |= rays[d] & sliders;
-            allowed &= rays[d];
-        } else if (beyond[d] & sliders) {
-            pinned |= rays[d] & own;
+/* Moves are listed or, where there is no list, counted. */
+INLINE unsigned add(Moves *list, int piece, Board from, Board targets, int becomes) {
+    if (list)
+        for (Board left = targets; left; left &= left - 1) {
+            const Move move = {from, first_of(left), piece, becomes};
+            list->moves[list->count++] = move;
         }
-    }
-    if (several(checkers)) return;
+    return number(targets);
+}
 
-    for (int piece = PAWN; piece < KING; piece++) {
-        for (Board left = mine[piece]; left; left &= left - 1) {
-            const Board from = first_of(left);
-            Board free = allowed; /* and where a pin lets it go */
-            if (from & pinned)
-                for (int d = 0; d < 8; d++)
-                    if (rays[d] & from) free &= beyond[d];
-            if (piece == PAWN) {
-                const Board one = up(from, us) & ~occupied;
-                const Board two = up(one, us) & ~occupied & (us == WHITE ? RANK_1 << 24 : RANK_8 >> 24);
-                add_pawn(list, from, (one | two | (pawn_attacks(from, us) & enemy)) & free);
-                const Move passing = {from, p->en_passant, PAWN};
-                if (pawn_attacks(from, us) & p->en_passant && is_safe(p, passing)) add(list, from, passing.to, PAWN);
-            } else if (piece == KNIGHT) {
-                add(list, from, knight_attacks(from) & ~own & free, piece);
-            } else {
-                const Board straight = piece == BISHOP ? 0 : from, diagonal = piece == ROOK ? 0 : from;
-                add(list, from, setwise_sliders_union(straight, diagonal, occupied) & ~own & free, piece);
-            }
+INLINE unsigned add_pawns(Moves *list, Board targets, int step) {
+    const Board last = targets & RANK_8;
+    if (list)
+        for (Board left = targets; left; left &= left - 1) {
+            const Board to = first_of(left), from = to >> step;
+            if (!(to & RANK_8)) add(list, PAWN, from, to, PAWN);
+            else
+                for (int piece = KNIGHT; piece <= QUEEN; piece++) add(list, PAWN, from, to, piece);
         }
-    }
+    return number(targets) + 3 * number(last);
+}
 
-    for (Board left = checkers ? 0 : p->castling & own; left; left &= left - 1) {
-        const int short_side = first_of(left) > king;
-        const Board path = short_side ? king << 1 | king << 2 : king >> 1 | king >> 2;
-        const Board between = short_side ? path : path | king >> 3;
-        if (!(between & occupied) && !(path & danger)) add(list, king, short_side ? king << 2 : king >> 2, KING);
+/* Of pawns that may go to these squares. */
+INLINE unsigned moves_of_pawns(Moves *list, Board pawns, Board enemy, Board occupied, Board allowed) {
+    const Board one = pawns << 8 & ~occupied, two = (one & RANK_3) << 8 & ~occupied;
+    return add_pawns(list, one & allowed, 8) + add_pawns(list, two & allowed, 16) +
+           add_pawns(list, (pawns & ~FILE_A) << 7 & enemy & allowed, 7) +
+           add_pawns(list, (pawns & ~FILE_H) << 9 & enemy & allowed, 9);
+}
+
+INLINE unsigned moves_of_knights(Moves *list, Board knights, Board allowed) {
+    unsigned count = 0;
+    for (Board left = knights; left; left &= left - 1)
+        count += add(list, KNIGHT, first_of(left), knight_table[square(left)] & allowed, KNIGHT);
+    return count;
+}
+
+INLINE unsigned moves_of_sliders(Moves *list, const Position *p, Board pieces, Board occupied, Board allowed) {
+    unsigned count = 0;
+    for (Board left = pieces & p->boards[BISHOP]; left; left &= left - 1)
+        count += add(list, BISHOP, first_of(left), bishop(square(left), occupied) & allowed, BISHOP);
+    for (Board left = pieces & p->boards[ROOK]; left; left &= left - 1)
+        count += add(list, ROOK, first_of(left), rook(square(left), occupied) & allowed, ROOK);
+    for (Board left = pieces & p->boards[QUEEN]; left; left &= left - 1) {
+        const Board targets = rook(square(left), occupied) | bishop(square(left), occupied);
+        count += add(list, QUEEN, first_of(left), targets & allowed, QUEEN);
     }
+    return count;
+}
+
+/* The same counted: along one direction no two sliders go to the same square. */
+INLINE unsigned number_of_sliders(const Position *p, Board pieces, Board occupied, Board allowed) {
+#ifdef TABLES
+    return moves_of_sliders(NULL, p, pieces, occupied, allowed);
+#else
+    Board rays[8];
+    unsigned count = 0;
+    setwise_sliders_rays(rooks(p, OWN) & pieces, bishops(p, OWN) & pieces, occupied, rays);
+    for (int ray = 0; ray < 8; ray++) count += number(rays[ray] & allowed);
+    return count;
+#endif
+}
+
+/* Two pawns leave a rank or a diagonal at once, so the king is looked at anew. */
+static unsigned moves_en_passant(Moves *list, const Position *p, Board pawns, Board king, Board occupied, Board checkers) {
+    const Board to = p->en_passant, taken = to >> 8;
+    unsigned count = 0;
+    if (checkers & ~taken & (p->boards[PAWN] | p->boards[KNIGHT])) return 0;
+    for (Board left = pawn_attackers(to) & pawns; left; left &= left - 1) {
+        const Board after = (occupied ^ first_of(left) ^ taken) | to;
+        if (rook(square(king), after) & rooks(p, ENEMY) || bishop(square(king), after) & bishops(p, ENEMY)) continue;
+        count += add(list, PAWN, first_of(left), to, PAWN);
+    }
+    return count;
+}
+
+/* The squares of the first rank from one to the other, both of them. */
+INLINE Board span(Board a, Board b) { return a < b ? (b << 1) - a : (a << 1) - b; }
+
+static unsigned castlings(Moves *list, Board castling, Board king, Board occupied, Board danger, Board pinned) {
+    unsigned count = 0;
+    for (Board left = castling; left; left &= left - 1) {
+        const Board rook = first_of(left), king_to = rook > king ? 1ULL << 6 : 1ULL << 2;
+        const Board path = span(king, king_to), rook_path = span(rook, rook > king ? 1ULL << 5 : 1ULL << 3);
+        if (!((path | rook_path) & (occupied ^ king ^ rook)) && !(path & danger) && !(rook & pinned))
+            count += add(list, KING, king, rook, KING);
+    }
+    return count;
+}
+
+/* The legal moves: their number, and the list of them if one is given. */
+INLINE unsigned generate(const Position *p, Moves *list) {
+    const Board own = p->boards[OWN], enemy = p->boards[ENEMY], occupied = own | enemy;
+    const Board king = p->boards[KING] & own, pawns = p->boards[PAWN] & own;
+    const int at = square(king);
+    const Board danger = danger_to(p, occupied ^ king);
+    unsigned count = add(list, KING, king, king_table[at] & ~own & ~danger, KING);
+
+    /* Sliders that would see the king were the own pieces not there: they give check, or pin the one between. */
+    Board checkers = king & danger ? (knight_table[at] & p->boards[KNIGHT] & enemy) |
+                                         (pawn_attacks(king) & p->boards[PAWN] & enemy) : 0;
+    Board pinned = 0, pinners = 0, allowed = ALL;
+    for (Board left = (rook(at, enemy) & rooks(p, ENEMY)) | (bishop(at, enemy) & bishops(p, ENEMY)); left;
+         left &= left - 1) {
+        const Board way = between[at][square(left)], shields = way & own;
+        if (!shields) checkers |= first_of(left);
+        else if (!several(shields)) pinned |= shields, pinners |= first_of(left);
+    }
+    if (checkers) {
+        if (several(checkers)) return count;
+        allowed = between[at][square(checkers)] | checkers;
+    } else if (p->castling & own) {
+        count += castlings(list, p->castling & own, king, occupied, danger, pinned);
+    }
+    allowed &= ~own;
+
+    count += moves_of_pawns(list, pawns & ~pinned, enemy, occupied, allowed);
+    count += moves_of_knights(list, p->boards[KNIGHT] & own & ~pinned, allowed);
+    count += list ? moves_of_sliders(list, p, own & ~pinned, occupied, allowed)
+                  : number_of_sliders(p, own & ~pinned, occupied, allowed);
+    for (; pinners; pinners &= pinners - 1) {
+        const Board line = between[at][square(pinners)] | first_of(pinners), piece = line & own;
+        count += moves_of_pawns(list, piece & pawns, enemy, occupied, allowed & line);
+        count += moves_of_sliders(list, p, piece, occupied, allowed & line);
+    }
+    if (pawn_attackers(p->en_passant) & pawns) count += moves_en_passant(list, p, pawns, king, occupied, checkers);
+    return count;
+}
+
+INLINE Board turned(Board set) { return __builtin_bswap64(set); }
+
+/* The position after a move, turned over for the other side. */
+INLINE Position after(const Position *p, Move move) {
+    Position next;
+    const Board from = move.from, to = move.to;
+    const int pawn = move.piece == PAWN, castles = (to & p->boards[OWN]) != 0;
+    Board gone = from | to;
+    if (pawn && to == p->en_passant) gone |= to >> 8;
+    for (int i = 0; i < BOARDS; i++) next.boards[i] = turned(p->boards[i] & ~gone);
+    const Board own = next.boards[OWN], king = turned(to > from ? 1ULL << 6 : 1ULL << 2);
+    const Board beside_it = turned(to > from ? 1ULL << 5 : 1ULL << 3), reached = castles ? king : turned(to);
+    next.boards[move.becomes] |= reached;
+    next.boards[OWN] = next.boards[ENEMY], next.boards[ENEMY] = own | reached;
+    if (castles) next.boards[ROOK] |= beside_it, next.boards[ENEMY] |= beside_it;
+    next.castling = turned(p->castling & ~gone & (move.piece == KING ? ~RANK_1 : ALL));
+    next.en_passant = pawn && to == from << 16 ? turned(from << 8) : 0;
+    return next;
 }
 
 static uint64_t perft(const Position *p, int depth) {
-    if (depth == 0) return 1;
+    if (depth <= 1) return depth ? generate(p, NULL) : 1;
     Moves list;
+    list.count = 0;
     generate(p, &list);
-    if (depth == 1) return (uint64_t)list.count;
     uint64_t total = 0;
-    for (int i = 0; i < list.count; i++) {
+    for (unsigned i = 0; i < list.count; i++) {
         const Position next = after(p, list.moves[i]);
         total += perft(&next, depth - 1);
     }
     return total;
+}
+
+/* Rights as in FEN: KQkq are the outermost rooks, letters of files those that stand there. */
+static Board castling_rook(const Position *p, char right) {
+    const int side = right >= 'a' ? ENEMY : OWN; /* White's and Black's, before the board is turned over */
+    const Board row = right >= 'a' ? RANK_8 : RANK_1, king = p->boards[KING] & p->boards[side] & row;
+    const Board candidates = p->boards[ROOK] & p->boards[side] & row;
+    const char letter = (char)(right | 32);
+    if (letter >= 'a' && letter <= 'h') return candidates & (FILE_A << (letter - 'a'));
+    const Board here = letter == 'k' ? candidates & (0 - king) : candidates & (king - 1);
+    if (!king || !here) return 0;
+    return letter == 'q' ? first_of(here) : 1ULL << (63 - __builtin_clzll(here));
 }
 
 static int parse(const char *fen, Position *p) {
@@ -199,20 +342,26 @@ static int parse(const char *fen, Position *p) {
         } else if (*fen >= '1' && *fen <= '8') {
             file += *fen - '0';
         } else if (found && rank >= 0 && file < 8) {
-            p->pieces[*fen == lower ? BLACK : WHITE][found - letters] |= 1ULL << (8 * rank + file++);
+            const Board here = 1ULL << (8 * rank + file++);
+            p->boards[found - letters] |= here, p->boards[*fen == lower ? ENEMY : OWN] |= here;
         } else {
             return 0;
         }
     }
     char mover = 0, castling[8] = "", passed[8] = "";
     if (sscanf(fen, " %c %7s %7s", &mover, castling, passed) != 3 || (mover != 'w' && mover != 'b')) return 0;
-    p->mover = mover == 'w' ? WHITE : BLACK;
-    for (const char *right = castling; *right; right++)
-        p->castling |= *right == 'K' ? 1ULL << 7 : *right == 'Q' ? 1ULL : *right == 'k' ? 1ULL << 63
-                     : *right == 'q' ? 1ULL << 56 : 0;
+    for (int side = OWN; side <= ENEMY; side++)
+        if (number(p->boards[KING] & p->boards[side]) != 1) return 0;
+    for (const char *right = castling; *right && *right != '-'; right++) p->castling |= castling_rook(p, *right);
     if (passed[0] >= 'a' && passed[0] <= 'h' && passed[1] >= '1' && passed[1] <= '8')
         p->en_passant = 1ULL << (8 * (passed[1] - '1') + passed[0] - 'a');
-    return p->pieces[WHITE][KING] && p->pieces[BLACK][KING];
+    if (mover == 'b') {
+        Position seen = *p;
+        for (int i = 0; i < BOARDS; i++) p->boards[i] = turned(seen.boards[i]);
+        p->boards[OWN] = turned(seen.boards[ENEMY]), p->boards[ENEMY] = turned(seen.boards[OWN]);
+        p->castling = turned(seen.castling), p->en_passant = turned(seen.en_passant);
+    }
+    return 1;
 }
 
 int main(int count, char **arguments) {
@@ -221,9 +370,14 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: perft FEN DEPTH\n");
         return 2;
     }
+    make_tables();
     for (int depth = 1; depth <= atoi(arguments[2]); depth++) {
+        struct timespec start, end;
+        timespec_get(&start, TIME_UTC);
         const unsigned long long moves = perft(&position, depth);
-        printf("%d %llu\n", depth, moves);
+        timespec_get(&end, TIME_UTC);
+        const long long taken = (end.tv_sec - start.tv_sec) * 1000000000LL + (end.tv_nsec - start.tv_nsec);
+        printf("%d %llu %lld\n", depth, moves, taken);
     }
     return 0;
 }
