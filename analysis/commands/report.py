@@ -15,6 +15,7 @@ from setwise.analysis.report.compilers import shortest
 from setwise.analysis.report.contents import files
 from setwise.analysis.report.data import gather
 from setwise.analysis.report.files import differences, write
+from setwise.analysis.report.since import at_commit
 
 EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")
 
@@ -33,6 +34,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="measure on this processor, besides, which takes minutes: kernels, which is usual, calls from Python, or "
         "what the code of compilers could do without, which goes on from where it was interrupted",
     )
+    parser.add_argument(
+        "--since", metavar="COMMIT", help="take the counts to compare with from the reports at this commit, by git"
+    )
     parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
 
 
@@ -40,7 +44,10 @@ def run(arguments: Namespace) -> int:
     """Write the reports, or compare them with what is there; 1 if anything differs."""
     if arguments.check and arguments.measure:
         raise ValueError("--check compares what is there, --measure makes it anew: give one of them")
+    if arguments.check and arguments.since:
+        raise ValueError("--check compares what is there, --since takes other counts: give one of them")
     folder = Path(arguments.output)
+    since = at_commit(arguments.since, folder) if arguments.since else None
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
     if arguments.measure:  # before anything else takes its time: these need NumPy, and kernels the solver
@@ -59,6 +66,8 @@ def run(arguments: Namespace) -> int:
                 data = replace(data, python=measure_python(progress.show))
             elif arguments.measure == "waste":
                 data = replace(data, wasted=measure_waste(shortest(data.compilers), folder, progress.show))
+            if since is not None:
+                data = replace(data, since=since)
             progress.show("files")
             contents = files(data)
         except CompilerError as error:

@@ -20,6 +20,7 @@ from setwise.analysis.report.python import PICTURE, picture, python
 from setwise.analysis.report.readme import readme
 from setwise.analysis.report.searched import PATH as SEARCHED
 from setwise.analysis.report.searched import searched_json
+from setwise.analysis.report.since import PATH as SINCE
 from setwise.analysis.report.wasted import PATH as WASTED
 from setwise.analysis.report.wasted import wasted_json
 
@@ -47,13 +48,15 @@ def files(data: Data) -> Files:
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
     if data.bounds:
         contents |= {
-            "optimality.md": optimality(data.bounds, figures, data.searched),
+            "optimality.md": optimality(data.bounds, figures, data.searched, data.since),
             BOUNDS: bounds_json(data.bounds),
         }
     if data.wasted:
         contents[WASTED] = wasted_json(data.wasted)
     if data.searched:
         contents[SEARCHED] = searched_json(data.searched)
+    if data.since is not None:
+        contents[SINCE] = data.since.as_json()
     section = None
     if data.columns is not None:
         section, contents[COLUMNS] = columns(data.columns), data.columns.as_json()

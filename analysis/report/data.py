@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import columns, compilers, optimality, python, searched, wasted
+from setwise.analysis.report import columns, compilers, optimality, python, searched, since, wasted
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
@@ -40,6 +40,7 @@ class Data:
     searched: Sequence[searched.Row]
     wasted: Sequence[wasted.Waste]
     notes: tuple[str, ...]
+    since: since.Since | None = None
 
 
 def gather(folder: Path, checking: bool = False, progress: Callable[[str], None] = lambda _: None) -> Data:
@@ -79,6 +80,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         searched=searched.recorded(folder),
         wasted=wasted.recorded(folder),
         notes=tuple(notes),
+        since=since.recorded(folder),
     )
 
 

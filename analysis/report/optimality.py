@@ -15,6 +15,7 @@ from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, page, table
 from setwise.analysis.report.searched import searched_table
+from setwise.analysis.report.since import Since, changed_table, summary
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.targets import TARGETS
 
@@ -149,8 +150,13 @@ def _of_steps(figures: Figures) -> str:
     )
 
 
-def optimality(rows: Sequence[Row], figures: Figures, searched: Sequence[Row] = ()) -> str:
-    """The page; `searched` are the kernels that were searched for shorter code."""
+def _inputs(isa: str) -> int:
+    """How many values a function of a set takes at most."""
+    return 3 if "ternary" in _operations(isa) else 2
+
+
+def optimality(rows: Sequence[Row], figures: Figures, searched: Sequence[Row] = (), since: Since | None = None) -> str:
+    """The page; `searched` are the kernels that were searched for shorter code, `since` what there was before."""
     head = ("reach", "functions of", "fewest operations", "of greater reach", "clauses derived", "a program")
     lines = [
         (
@@ -163,13 +169,13 @@ def optimality(rows: Sequence[Row], figures: Figures, searched: Sequence[Row] = 
         )
         for row in rows
     ]
-    least = {
-        isa: max(_any_reach(row) for row in rows if row["inputs"] == (3 if "ternary" in _operations(isa) else 2))
-        for isa in TARGETS
-    }
+    least = {isa: max((_any_reach(row) for row in rows if row["inputs"] == _inputs(isa)), default=1) for isa in TARGETS}
     return page(
         "optimality.md",
         bounds=table(head, lines, left=0),
         steps=_of_steps(figures),
         searched=searched_table(searched, figures, least) if searched else None,
+        summary=summary(since, figures) if since else None,
+        fell=changed_table(since, figures, rose=False) if since else None,
+        rose=changed_table(since, figures, rose=True) if since else None,
     )

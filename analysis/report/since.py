@@ -1,0 +1,109 @@
+"""Counts as an earlier commit's reports have them, beside what they are now: which kernels fell, and which rose."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.kernels import FigureKey, Figures
+from setwise.analysis.report.markdown import ISAS, code, table_if_any
+from setwise.analysis.text import counted
+
+PATH = "data/since.json"
+COMMAND = "setwise report --since"
+_KERNELS = "data/kernels.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The instructions of the kernels that there were at a commit, and its date."""
+
+    commit: str
+    date: str
+    instructions: Mapping[FigureKey, int]
+
+    def as_json(self) -> str:
+        """The file that holds them."""
+        rows = [
+            {"name": name, "isa": isa, "lanes": lanes, "instructions": number}
+            for (name, isa, lanes), number in self.instructions.items()
+        ]
+        return as_json(rows, f"{COMMAND} {self.commit}", commit=self.commit, date=self.date)
+
+
+def recorded(folder: Path) -> Since | None:
+    """What is recorded in that reports' folder, None if there is nothing; ValueError where it is damaged."""
+    return from_json(folder / PATH, _read, f"make it anew by {COMMAND} COMMIT")
+
+
+def _read(held: dict[str, Any]) -> Since:
+    return Since(str(held["commit"]), str(held["date"]), _instructions(held))
+
+
+def _instructions(held: dict[str, Any]) -> dict[FigureKey, int]:
+    return {(row["name"], row["isa"], int(row["lanes"])): int(row["instructions"]) for row in held["rows"]}
+
+
+def at_commit(commit: str, folder: Path) -> Since:
+    """What the reports in that folder said at a commit; ValueError if git, asked in that folder, has none."""
+    full = _git(folder, "rev-parse", "--short=12", "--verify", "--end-of-options", commit + "^{commit}").strip()
+    date = _git(folder, "show", "--no-patch", "--format=%cs", full).strip()
+    try:
+        return Since(full, date, _instructions(json.loads(_git(folder, "show", f"{full}:./{_KERNELS}"))))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"--since {commit}: its {_KERNELS} cannot be read ({error}): name another commit") from None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """What git says; ValueError in one line if it cannot."""
+    try:
+        ran = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True)
+    except OSError as error:
+        raise ValueError(f"--since asks git, which does not run ({error}): install it") from None
+    except subprocess.CalledProcessError as error:
+        why = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise ValueError(f"--since takes a commit whose reports lie in {folder}: {why}") from None
+    return ran.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    key: FigureKey
+    before: int
+    now: int
+
+
+def _changes(since: Since, figures: Figures) -> Iterator[_Change]:
+    for key, before in since.instructions.items():
+        if key in figures and figures[key].counts.instructions != before:
+            yield _Change(key, before, figures[key].counts.instructions)
+
+
+def summary(since: Since, figures: Figures) -> str:
+    """How many kernels fell and rose, in a sentence."""
+    changes = [*_changes(since, figures)]
+    fell = [change.before - change.now for change in changes if change.now < change.before]
+    there = sum(key in figures for key in since.instructions)
+    return (
+        f"Of {counted(there, 'kernel')} that there were at commit {since.commit} ({since.date}) and are now, "
+        f"{len(fell)} take fewer instructions, {sum(fell)} together, and {len(changes) - len(fell)} take more."
+    )
+
+
+def changed_table(since: Since, figures: Figures, rose: bool) -> str | None:
+    """A row a routine, a column a set: instructions before and now. None where there is none."""
+    cells: dict[str, dict[str, list[str]]] = {}
+    for change in _changes(since, figures):
+        if (change.now > change.before) == rose:
+            name, isa, lanes = change.key
+            several = sum(key[:2] == (name, isa) for key in figures) > 1
+            cell = f"{change.before} to {change.now}{f' (x{lanes})' if several else ''}"
+            cells.setdefault(name, {}).setdefault(isa, []).append(cell)
+    isas = [isa for isa in ISAS if any(isa in row for row in cells.values())]
+    lines = [(code(name), *(", ".join(row.get(isa, ())) for isa in isas)) for name, row in cells.items()]
+    return table_if_any(("kernel", *isas), lines)
