@@ -138,19 +138,19 @@ class Expressions:
         """The expressions that give what is wanted; where `read` says so, those that read this value."""
         if not wanted:
             return
-        # Most are told apart by one sample, which costs least.
-        one = [
-            (target.bits >> self.telling & _ONES, target.caring >> self.telling & _ONES, target) for target in wanted
-        ]
+        # Most are told apart by one sample, which costs least; there, by what matters and what it must be.
+        alike: dict[int, dict[int, list[Wanted]]] = {}
+        for target in wanted:
+            its_bits, its_caring = target.bits >> self.telling & _ONES, target.caring >> self.telling & _ONES
+            alike.setdefault(its_caring, {}).setdefault(its_bits & its_caring, []).append(target)
         for expression, bits in self._expressions(self.values, new, read):
             sample = bits >> self.telling & _ONES
-            for its_bits, its_caring, target in one:
-                if (sample ^ its_bits) & its_caring:
-                    continue
-                if (bits ^ target.bits) & target.caring == 0 and (
-                    target.around is None or self._spares((*expression[1], *target.around[2]), new)
-                ):
-                    yield expression, target
+            for its_caring, by_bits in alike.items():
+                for target in by_bits.get(sample & its_caring, ()):
+                    if (bits ^ target.bits) & target.caring == 0 and (
+                        target.around is None or self._spares((*expression[1], *target.around[2]), new)
+                    ):
+                        yield expression, target
         if self.target.has("ternary", 2) and self.lanes > 1:
             for args in combinations([arg for arg in self.values if isinstance(arg, int)], 3):
                 if not self._spares(args, new) or not (read is None or read in args):

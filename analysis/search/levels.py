@@ -43,10 +43,14 @@ def single(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
     return _new(trials, step, until, Expressions.single)
 
 
-def windows(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
-    """Level c: two and three instructions of the target, each of which reads the one before, in the place of more."""
-    yield from _new(trials, step, until, Expressions.pairs)
-    yield from _new(trials, step, until, Expressions.triples)
+def pairs(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
+    """Level c: two instructions of the target, of which the second reads the first, in the place of more."""
+    return _new(trials, step, until, Expressions.pairs)
+
+
+def triples(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
+    """Level c: three, each of which reads the one before."""
+    return _new(trials, step, until, Expressions.triples)
 
 
 def _new(
@@ -94,6 +98,6 @@ def said_of(program: Program, argument: Argument) -> str:
 CONSTANTS = "d"
 """The level that looks at constants: which of their bits do not matter."""
 
-LEVELS: Mapping[str, Level] = MappingProxyType({"a": others, "b": single, "c": windows})
-"""Those that look for other values, by their letters."""
+LEVELS: Mapping[str, tuple[Level, ...]] = MappingProxyType({"a": (others,), "b": (single,), "c": (pairs, triples)})
+"""Those that look for other values, by their letters; what costs less comes first."""
 ALL_LEVELS = (*LEVELS, CONSTANTS)

@@ -77,6 +77,10 @@ class Program:
                 below.add(step.number)
         return frozenset(below)
 
+    def readers(self, number: int) -> frozenset[int]:
+        """The steps that read a value."""
+        return frozenset(step.number for step in self.steps if number in step.args)
+
     def with_instead(self, number: int, other: Argument, new: Sequence[Step] = ()) -> Program:
         """The program in which `other` stands for a value, without what nobody reads then.
 

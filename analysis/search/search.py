@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,8 +13,9 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.solver import TimeOutError
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.expressions import OutOfTime
+from setwise.analysis.search.forms import Lanes
 from setwise.analysis.search.inplace import shorter
-from setwise.analysis.search.levels import CONSTANTS, LEVELS, Candidate
+from setwise.analysis.search.levels import CONSTANTS, LEVELS, Candidate, Level, single
 from setwise.analysis.search.lift import IDLE, JumpError, lift
 from setwise.analysis.search.program import Known, Program, Step
 from setwise.analysis.search.runs import Runs
@@ -115,6 +116,14 @@ def _runs(subject: Subject, binary: Binary) -> Runs:
     return Runs(subject.plan.routine.contract, subject.task, binary)
 
 
+Values = frozenset[Lanes]
+"""What the steps of a program give on the few samples, whichever instructions and order they have."""
+
+
+def _values(trials: Trials, program: Program) -> Values:
+    return frozenset(trials.values[step.number] for step in program.steps)
+
+
 @lru_cache(1)
 def _prover() -> Prover:
     return Prover()
@@ -166,22 +175,50 @@ class _Search:
     def instead(self, step: Step) -> Finding | None:
         """Shorter code with something else in place of what a step gives."""
         trials = _trials(self.subject, self.binary)
+        beside = {_values(trials, trials.program)}
+        for level in LEVELS[self.level]:
+            for program, candidate in self.right(trials, step, level):
+                said = f"{step.said} goes, for it {candidate.said}"
+                finding = self.judged(program, said)
+                if finding is None and len(candidate.steps) > 1:
+                    finding = self.beside(trials.program, program, said, beside)
+                if finding:
+                    return finding
+        return None
+
+    def right(self, trials: Trials, step: Step, level: Level) -> Iterator[tuple[Program, Candidate]]:
+        """The programs with what the level has for a step that are right on all samples, and have no step too many."""
         candidates: list[Candidate] = []
         with suppress(OutOfTime):
-            candidates += LEVELS[self.level](trials, step, self.until)
+            candidates += level(trials, step, self.until)
         self.count(candidates=len(candidates))
         seen: set[Program] = set()
+        most = len(trials.program.steps) - (not trials.moves)
         for at in trials.standing_in(step.number, [candidate.lanes for candidate in candidates]):
             candidate = candidates[at]
             program = trials.program.with_instead(step.number, candidate.argument, candidate.steps)
-            most = len(trials.program.steps) - (not trials.moves)
-            if len(program.steps) > most or program in seen or not trials.right(program):
+            if len(program.steps) <= most and program not in seen and trials.right(program):
+                seen.add(program)
+                self.count(fitting=1)
+                yield program, candidate
+
+    def beside(self, before: Program, program: Program, said: str, seen: set[Values]) -> Finding | None:
+        """Shorter code beside a program that is right and no longer: what a value need not be now that fewer read it.
+
+        Only of one whose values have not been seen.
+        """
+        trials = Trials(self.subject.plan.routine.contract, self.subject.task, program, self.subject.plan.target, 1)
+        values = _values(trials, program)
+        if values in seen:
+            return None
+        seen.add(values)
+        for step in program.steps:
+            if before.readers(step.number) <= program.readers(step.number):
                 continue
-            seen.add(program)
-            self.count(fitting=1)
-            finding = self.judged(program, f"{step.said} goes, for it {candidate.said}")
-            if finding:
-                return finding
+            for other, candidate in self.right(trials, step, single):
+                finding = self.judged(other, f"{said}; {step.said} goes, for it {candidate.said}")
+                if finding:
+                    return finding
         return None
 
     def judged(self, program: Program, said: str) -> Finding | None:

@@ -86,6 +86,18 @@ def test_windows_find_bytes_that_are_added() -> None:
     assert (before, length(binary)) == ([5, 4], 3)
 
 
+@pytest.mark.slow
+def test_the_first_step_to_the_right_comes_from_the_fill_to_the_left() -> None:
+    """No operation fewer, but three moves: a copy is rotated where bits that come round do not matter any more."""
+    subject, binary = superseded("sliders.union", "bmi2")
+    for level, place, after in (("c", 62, 102), ("b", 60, 101), ("c", 19, 100)):
+        finding = found(subject, binary, level, place, place + 1)
+        assert finding is not None
+        assert finding.after == after
+        binary = finding.binary
+    assert finding.said.endswith("'shr rax,8' at offset 0x4c goes, for it new1 = argument 1 rol 56")
+
+
 def test_bits_of_constants_that_do_not_matter() -> None:
     """A shift's count has six bits that matter, and a wall is asked for where something can pass it."""
     kernel = lower(find("push.attacks.noEa"))
