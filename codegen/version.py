@@ -13,10 +13,12 @@ def version() -> str:
         return metadata.version("setwise")
     except metadata.PackageNotFoundError:
         pass
-    try:
-        project = tomllib.loads((Path(__file__).resolve().parents[1] / "pyproject.toml").read_text(encoding="utf-8"))[
-            "project"
-        ]
-        return str(project["version"]) if project["name"] == "setwise" else "unknown"
-    except (OSError, ValueError, KeyError, TypeError):
-        return "unknown"
+    # Beside codegen/ in a checkout, beside the package in a source distribution.
+    for folder in Path(__file__).resolve().parents[1:3]:
+        try:
+            project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+            if project["name"] == "setwise":
+                return str(project["version"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return "unknown"
