@@ -281,6 +281,7 @@ def draw(board: int, labels: bool = False) -> str:
 Side = Literal["w", "b"]
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 """The test position that everybody uses for move generators."""
+STARTPOS = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _PIECES = "PNBRQKpnbrqk"
 
 
@@ -329,7 +330,8 @@ class Position:
 def parse_fen(text: str) -> Position:
     """A position from a FEN: piece placement and side to move, then up to four more fields that are only validated.
 
-    The rules of the game are not asked: a board without kings is fine. ValueError in one line names what is wrong.
+    `startpos` is where games begin, as in the Universal Chess Interface (Meyer-Kahlen, 2000). The rules of the game are
+    not asked: a board without kings is fine. ValueError in one line names what is wrong.
 
     >>> parse_fen("8/8/8/3r4/8/8/8/R6R b").side
     'b'
@@ -337,7 +339,7 @@ def parse_fen(text: str) -> Position:
     Traceback (most recent call last):
     ValueError: FEN with 7 ranks: write 8, rank 8 first, with / between them
     """
-    fields = text.split()
+    fields = (STARTPOS if text.strip() == "startpos" else text).split()
     if not fields:
         raise ValueError("an empty FEN: write piece placement and side to move, as in 8/8/8/3r4/8/8/8/R6R w")
     boards = _parse_placement(fields[0])

@@ -45,7 +45,7 @@ def add_only_abi(parser: ArgumentParser) -> None:
 
 def add_position(parser: ArgumentParser, text: str = "take sliders and squares from this position") -> None:
     """--fen and --side."""
-    parser.add_argument("--fen", help=text)
+    parser.add_argument("--fen", metavar="FEN", help=f"{text}; or startpos")
     add_side(parser)
 
 
@@ -57,6 +57,11 @@ def add_squares(parser: ArgumentParser) -> None:
         help="how your boards number the squares, by square 0: a1 (b1 = 1), h1, a8, h8, a1-by-files (a2 = 1), ... "
         "(default: as the routine does)",
     )
+
+
+def add_coordinates(parser: ArgumentParser) -> None:
+    """--coordinates."""
+    parser.add_argument("--coordinates", action="store_true", help="draw boards with their ranks and files named")
 
 
 def add_side(parser: ArgumentParser) -> None:
@@ -73,7 +78,7 @@ def add_call(parser: ArgumentParser, does: str = "") -> None:
         metavar="ARG",
         help=f"{does}what a call with these arguments executes (as `setwise run` takes them), or with --fen",
     )
-    parser.add_argument("--fen", help=f"{does}what a call on this position executes")
+    parser.add_argument("--fen", metavar="FEN", help=f"{does}what a call on this position executes; or startpos")
 
 
 def add_object(parser: ArgumentParser, *, remark: str = "", spec: bool = False) -> None:

@@ -15,10 +15,10 @@ from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name
 _TITLES = ("expected", "got")
 
 
-def boards(titled: Sequence[tuple[str, int]], numbering: Numbering = LITTLE_ENDIAN) -> str:
+def boards(titled: Sequence[tuple[str, int]], numbering: Numbering = LITTLE_ENDIAN, coordinates: bool = False) -> str:
     """Boards in rows of four at most, each with its title over it and its number under it."""
     panels = tuple(Panel(title, numbering.placed(word), foot=board.hexadecimal(word)) for title, word in titled)
-    return as_text([Strip("", row) for row in Strip("", panels).rows])
+    return as_text([Strip("", row) for row in Strip("", panels).rows], coordinates)
 
 
 def turned(strips: Iterable[Strip], numbering: Numbering) -> list[Strip]:

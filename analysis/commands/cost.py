@@ -14,6 +14,7 @@ from setwise.analysis.commands.code import NamedCode, of_code
 from setwise.analysis.commands.errors import NotInstalled
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json
+from setwise.analysis.commands.terminal import painted
 from setwise.analysis.cost.bounds import Cost
 from setwise.analysis.cost.mca import installed, opinion
 from setwise.analysis.cost.part import Part, marked, part_of
@@ -134,7 +135,7 @@ def _print(codes: Sequence[CostedCode], as_json: bool) -> None:
     for why in dict.fromkeys(f"{row['cpu']}: llvm-mca {row['why']}" for row in rows if row.get("why")):
         print(why)
     if single and not single.part.is_round:
-        print("\n" + marked(single.part.stream, single.costs))
+        print("\n" + painted(marked(single.part.stream, single.costs)))
     print("\n" + _NOTE)
     if any(code.part.kind == "longest" for code in codes):
         print(_LONGEST)

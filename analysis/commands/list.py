@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from setwise.analysis.commands.arguments import PATTERNS, add_json, add_names
 from setwise.analysis.commands.tables import print_json
+from setwise.analysis.commands.terminal import width
+from setwise.analysis.text import counted
+from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.literature import FUNCTIONS, PAGES, Place
 from setwise.codegen.tables import TABLES
 
-EXAMPLES = ("setwise list 'kogge-stone.*'", "setwise list --page 'Occluded Fill'")
+EXAMPLES = ("setwise list", "setwise list 'kogge-stone.*'", "setwise list --page 'Occluded Fill'")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """NAME..., or a page, and --json."""
-    add_names(parser, f"{PATTERNS}; default: all")
+    add_names(parser, f"{PATTERNS}; default: all, on a terminal by family")
     parser.add_argument(
         "--page",
         metavar="P",
@@ -27,7 +32,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Print each routine with its instruction sets and its source, or what a page prints with what it is here."""
+    """Print each routine with its instruction sets and its source, or what a page prints with what it is here.
+
+    All of them are summed up by family for people; for programs, as when piped, each has its line.
+    """
     if arguments.page is not None:
         if arguments.names:
             raise ValueError("--page goes without names")
@@ -36,11 +44,35 @@ def run(arguments: Namespace) -> int:
     routines = chosen(arguments.names)
     if arguments.json:
         print_json(list(map(_row, routines)))
-        return 0
-    width = max(len(routine.name) for routine in routines)
-    for routine in routines:
-        print(f"{routine.name:{width}}  {' '.join(routine.isas):30}  {routine.source}")
+    elif arguments.names or width() is None:
+        _print([(routine.name, routine) for routine in routines])
+    else:
+        _print_families(routines)
     return 0
+
+
+def _print(named: Sequence[tuple[str, Routine]]) -> None:
+    longest = max(len(name) for name, _ in named)
+    for name, routine in named:
+        print(f"{name:{longest}}  {' '.join(routine.isas):35}  {routine.source}".rstrip())
+
+
+def _print_families(routines: Sequence[Routine]) -> None:
+    """The forms of each family; what differs in its direction alone is one line, with how many directions there are."""
+    named: list[tuple[str, Routine]] = []
+    for _, members in groupby(routines, key=lambda routine: routine.family):
+        forms: dict[tuple[object, ...], list[Routine]] = {}
+        for routine in members:
+            directed = routine.direction in (*DIRECTIONS, *DIRECTION_SETS)
+            stem = routine.name.removesuffix(f".{routine.direction}") if directed else routine.name
+            forms.setdefault((stem, routine.isas, routine.source), []).append(routine)
+        named += [(_of_directions(str(stem), alike), alike[0]) for (stem, *_), alike in forms.items()]
+    _print(named)
+    print(f"\n{counted(len(routines), 'routine')}; one by one: setwise list 'kogge-stone.*'")
+
+
+def _of_directions(stem: str, alike: Sequence[Routine]) -> str:
+    return alike[0].name if len(alike) == 1 else f"{stem}.* ({counted(len(alike), 'direction')})"
 
 
 def _row(routine: Routine) -> dict[str, Any]:

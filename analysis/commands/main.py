@@ -12,7 +12,7 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -43,10 +43,11 @@ COMMANDS = {
     "verify": "recheck an export: its files, its figures, its proofs",
     "new": "write a file with a routine of your own to begin with",
     "report": "write the reports, or check that they are what they should be",
+    "completion": "print a script with which a shell completes commands, options and names",
 }
 """The subcommands, in the order of `setwise --help`, and what each does."""
 
-_OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "distributed": "Dask"}
+_OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "distributed": "Dask", "shtab": "shtab"}
 """Modules that not every command needs, by the names that pip knows them by, and what they are called."""
 
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
@@ -76,7 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         try:
-            status = _run(_parser(arguments).parse_args(arguments))
+            asked = [argument for argument in arguments if not argument.startswith("-")][:1]
+            status = _run(parser(asked).parse_args(arguments))
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -123,8 +125,8 @@ def _one_line(message: str) -> str:
     return " ".join(message.split())
 
 
-def _parser(arguments: Sequence[str]) -> _Parser:
-    """The parser of these arguments: it knows all commands by their summaries, and the arguments of the one asked for.
+def parser(asked: Collection[str]) -> argparse.ArgumentParser:
+    """The parser: it knows all commands by their summaries, and the arguments of those that are asked for.
 
     So no command waits until the others are loaded.
     """
@@ -136,7 +138,6 @@ def _parser(arguments: Sequence[str]) -> _Parser:
     )
     parser.add_argument("--version", action="version", version=f"setwise {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(
             name,
@@ -144,7 +145,7 @@ def _parser(arguments: Sequence[str]) -> _Parser:
             description=f"{summary[0].upper()}{summary[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if name == asked:
+        if name in asked:
             room = import_module(f"setwise.analysis.commands.{name}")
             command.epilog = "\n  ".join(("example:", *room.EXAMPLES))
             room.add_arguments(command)

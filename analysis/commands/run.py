@@ -6,10 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_on, add_position, add_squares, add_target
+from setwise.analysis.commands.arguments import add_coordinates, add_on, add_position, add_squares, add_target
 from setwise.analysis.commands.boards import boards, input_lines, result_titles, squares_lines
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
+from setwise.analysis.commands.terminal import painted
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -35,6 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_position(parser)
     add_squares(parser)
+    add_coordinates(parser)
     add_on(parser)
     add_target(parser, lanes=False, default=None)
 
@@ -55,8 +57,10 @@ def run(arguments: Namespace) -> int:
         title += f", on {on.title} (emulated)"
     inputs = ((parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True))
     lines, drawn = input_lines(inputs, contract.numbering, squares)
-    shown = boards([*drawn, *zip(result_titles(contract, squares), results, strict=True)], squares)
-    print(title, *squares_lines(contract, squares), *lines, "", shown, sep="\n")
+    shown = boards(
+        [*drawn, *zip(result_titles(contract, squares), results, strict=True)], squares, arguments.coordinates
+    )
+    print(title, *squares_lines(contract, squares), *lines, "", painted(shown), sep="\n")
     return 0
 
 

@@ -9,9 +9,10 @@ from itertools import product
 from textwrap import indent
 from typing import Any
 
-from setwise.analysis.commands.arguments import add_json, add_squares
+from setwise.analysis.commands.arguments import add_coordinates, add_json, add_squares
 from setwise.analysis.commands.boards import boards
 from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.commands.terminal import painted
 from setwise.codegen.board import hexadecimal
 from setwise.codegen.numbering import Numbering, numbering
 from setwise.codegen.tables import TABLES, Table, table
@@ -26,6 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="the table, as its page calls it (default: list them)")
     parser.add_argument("--as", dest="language", metavar="L", help="as source: c, rust, python (default: drawn)")
     add_squares(parser)
+    add_coordinates(parser)
     add_json(parser)
 
 
@@ -46,7 +48,7 @@ def run(arguments: Namespace) -> int:
         if arguments.json:
             print_json({**_facts(asked), "entries": [hexadecimal(e) if asked.boards else e for e in asked.entries]})
         else:
-            print(source(asked, language) if language else drawn(asked, shown))
+            print(source(asked, language) if language else painted(drawn(asked, shown, arguments.coordinates)))
     elif arguments.json:
         print_json(list(map(_facts, TABLES)))
     else:
@@ -55,14 +57,14 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def drawn(asked: Table, shown: Numbering) -> str:
+def drawn(asked: Table, shown: Numbering, coordinates: bool = False) -> str:
     """The table for people: boards so numbered, over each its index and what that stands for; or rows of numbers."""
     head = f"{asked.name}{_brackets(asked.shape)}: {_about(asked, shown)}\n"
     if not asked.boards:
         return "\n".join((head, *("\n".join(lines) + "\n" for lines in _groups(asked)))).rstrip()
     indices = product(*map(range, asked.shape))
     titles = (f"{_brackets(index)} {' '.join(asked.counted(at, shown))}" for at, index in enumerate(indices))
-    return f"{head}\n{boards(list(zip(titles, asked.entries, strict=True)), shown)}"
+    return f"{head}\n{boards(list(zip(titles, asked.entries, strict=True)), shown, coordinates)}"
 
 
 def source(asked: Table, language: str) -> str:

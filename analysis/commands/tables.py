@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from setwise.analysis.commands.terminal import folded, painted, width
+
 
 def print_json(rows: Any) -> None:
     """Rows, or a mapping, for a program to read."""
@@ -14,14 +16,19 @@ def print_json(rows: Any) -> None:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]], align: str = "") -> None:
-    """Rows for people to read, numbers to the right; or a letter of `align` a column, l or r, and cells as they are."""
+    """Rows for people to read, folded to the terminal, numbers to the right.
+
+    Or a letter of `align` a column, l or r, and cells as they are.
+    """
     from tabulate import tabulate
 
+    most = folded([list(map(str, row)) for row in (head, *rows)], 2, width()) if rows else None
     if align:
         sides = ["right" if side == "r" else "left" for side in align]
-        print(tabulate(rows, head, tablefmt="simple", colalign=sides, disable_numparse=True))
+        text = tabulate(rows, head, tablefmt="simple", colalign=sides, disable_numparse=True, maxcolwidths=most)
     else:
-        print(tabulate(rows, head, tablefmt="simple"))
+        text = tabulate(rows, head, tablefmt="simple", maxcolwidths=most)
+    print(painted(text))
 
 
 def print_columns(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:

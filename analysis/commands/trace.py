@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_position, add_squares, add_target
+from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target
 from setwise.analysis.commands.boards import input_lines, squares_lines, turned
 from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
+from setwise.analysis.commands.terminal import painted
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.network import network_text, prefix_network
 from setwise.analysis.run import line_by_line
@@ -47,6 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_position(parser)
     add_squares(parser)
+    add_coordinates(parser)
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
     shown.add_argument("--network", action="store_true", help="the prefix network of a Kogge-Stone fill")
@@ -74,7 +76,7 @@ def run(arguments: Namespace) -> int:
         selected, _ = input_lines(inputs, routine.contract.numbering, squares)
         title = ", ".join([title, *squares_lines(routine.contract, squares), *selected])
         shown = turned(shown, squares)
-        text = "\n\n".join([as_text(shown), *([ending] if ending else [])])
+        text = "\n\n".join([as_text(shown, arguments.coordinates), *([ending] if ending else [])])
         picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title) if arguments.svg else ""
     if arguments.svg:
         try:
@@ -83,7 +85,7 @@ def run(arguments: Namespace) -> int:
             raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
         print(f"{arguments.svg}: {title}")
         return 0
-    print(title, text, sep="\n\n")
+    print(title, painted(text), sep="\n\n")
     return 0
 
 

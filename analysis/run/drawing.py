@@ -40,8 +40,10 @@ _GAP = 4
 _PER_ROW = 4
 
 
-def as_text(strips: Sequence[Strip]) -> str:
+def as_text(strips: Sequence[Strip], coordinates: bool = False) -> str:
     """The strips under each other, with an empty line between them; four boards at most in a row.
+
+    With `coordinates` each rank has its number before it, and the files have their letters below.
 
     >>> print(as_text([Strip("1. fill", (Panel("gen", 0x0100), Panel("a2", 0, 0x0100)))]))
     1. fill
@@ -55,20 +57,22 @@ def as_text(strips: Sequence[Strip]) -> str:
     1 . . . . . . .    0 . . . . . . .
     . . . . . . . .    . . . . . . . .
     """
-    return "\n\n".join("\n".join(_lines(strip)) for strip in strips)
+    return "\n\n".join("\n".join(_lines(strip, coordinates)) for strip in strips)
 
 
-def _lines(strip: Strip) -> Iterator[str]:
+def _lines(strip: Strip, coordinates: bool) -> Iterator[str]:
     if strip.headed:
         yield strip.headed
     for row in strip.rows:
-        columns = [[panel.title, *_drawn(panel), *filter(None, [panel.foot])] for panel in row]
+        columns = [[panel.title, *_drawn(panel, coordinates), *filter(None, [panel.foot])] for panel in row]
         widths = [max(map(len, column)) for column in columns]
         for cells in zip_longest(*columns, fillvalue=""):
             yield (" " * _GAP).join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True)).rstrip()
 
 
-def _drawn(panel: Panel) -> Iterator[str]:
+def _drawn(panel: Panel, coordinates: bool) -> Iterator[str]:
     marks = ["1" if panel.board >> at & 1 else "0" if panel.stopped >> at & 1 else "." for at in range(64)]
     for rank in range(7, -1, -1):
-        yield " ".join(marks[8 * rank : 8 * rank + 8])
+        yield " ".join([*([f"{rank + 1} "] if coordinates else []), *marks[8 * rank : 8 * rank + 8]])
+    if coordinates:
+        yield "   a b c d e f g h"
