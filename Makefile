@@ -2,7 +2,8 @@
 # make test    the quick set: style, types, tests
 # make check   everything at full length
 # make long    searches and fuzzing that take hours; nothing depends on it
-# make golden  writes down every kernel's digest, and the names in setwise/names.py, anew (tests/golden)
+# make docs    the site, in build/site, to be read without a network
+# make golden  writes down every kernel's digest, the names in setwise/names.py and docs/commands.md anew (tests/golden)
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
@@ -10,7 +11,7 @@
 BIN := .venv/bin
 KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
-.PHONY: help demo test check long golden clean setup tools style types
+.PHONY: help demo test check long docs golden clean setup tools style types
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -29,8 +30,17 @@ check: style types tools
 long: tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m long
 
+# The site has the repository's own layout, so links between pages are the same in both.
+docs: setup
+	rm -rf build/pages
+	mkdir -p build/pages/tests
+	ln -s ../../README.md ../../CHANGELOG.md ../../CONTRIBUTING.md ../../LICENSE ../../docs ../../reports build/pages
+	ln -s ../../../tests/examples ../../../tests/columns build/pages/tests
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file docs/mkdocs.yml
+
 golden: setup
 	$(BIN)/python -m tests.golden.names
+	$(BIN)/python -m tests.golden.commands
 	$(BIN)/python -m tests.golden.digests
 
 style: setup

@@ -1,0 +1,56 @@
+"""The reference of the commands, docs/commands.md, from their parser.
+
+`make golden` writes that page anew; test_commands.py compares it with the parser.
+"""
+
+from __future__ import annotations
+
+from argparse import Action, ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
+from pathlib import Path
+
+from setwise.analysis.commands.main import COMMANDS, parser
+
+FILE = Path(__file__).parents[2] / "docs" / "commands.md"
+HEAD = """\
+# Commands
+
+<!-- `make golden` writes this page. -->
+
+The exit status of each is 0 when all is well; 1 when a check failed, or this processor cannot run what was asked for; 2
+for bad usage, or when something is missing that you can install. `--help` goes with each command and says what is here.
+"""
+
+
+def text() -> str:
+    """The page as the parser has it."""
+    return HEAD + "".join(_section(name, command) for name, command in commands().items())
+
+
+def commands() -> dict[str, ArgumentParser]:
+    """The parser of each command, by its name."""
+    (action,) = (action for action in parser(COMMANDS)._actions if isinstance(action, _SubParsersAction))
+    return dict(action.choices)
+
+
+def _section(name: str, command: ArgumentParser) -> str:
+    examples = (command.epilog or "").partition("\n")[2]
+    lines = [f"\n## setwise {name}\n", f"{command.description}\n", *_arguments(command), "\n```sh"]
+    return "\n".join([*lines, *(line.strip() for line in examples.splitlines()), "```\n"])
+
+
+def _arguments(command: ArgumentParser) -> Iterator[str]:
+    for action in command._actions:
+        if "--help" not in action.option_strings:
+            yield f"* `{_written(action)}`: {(action.help or '') % {'default': action.default}}"
+
+
+def _written(action: Action) -> str:
+    """What is typed: the option's names with its value, or the name of what stands in its place."""
+    value = action.metavar if isinstance(action.metavar, str) else "" if action.nargs == 0 else action.dest.upper()
+    shown = {"*": f"{value}...", "+": f"{value}...", "?": f"[{value}]"}.get(str(action.nargs), value)
+    return ", ".join(f"{option} {shown}".strip() for option in action.option_strings) or shown
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

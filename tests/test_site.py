@@ -1,0 +1,45 @@
+"""The site: it builds with no broken link, has every public name, and its pages load nothing from elsewhere."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import setwise
+from tests.conftest import require_module
+
+ROOT = Path(__file__).parents[1]
+LOADED = re.compile(
+    r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"?(?P<source>[^\" >]+)"
+    r"|<link\b(?=[^>]*(?:stylesheet|icon|preload))[^>]*\bhref=\"?(?P<link>[^\" >]+)"
+)
+
+
+def test_the_page_has_every_public_name() -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    shown = {name.rpartition(".")[2] for name in re.findall("^::: (.*)", page, re.MULTILINE)}
+    told = {*re.findall("`(?:setwise[.])?(\\w+)`", page), *(f"FILE_{file}" for file in "BCDEFG")}
+    told |= {f"RANK_{rank}" for rank in range(2, 8)}
+    assert {*setwise.__all__} <= shown | told
+
+
+@pytest.mark.slow
+def test_the_site_builds_and_needs_no_network(tmp_path: Path) -> None:
+    require_module("mkdocs")
+    left_out = shutil.ignore_patterns(".git", "build", ".*_cache", "__pycache__", ".venv")
+    shutil.copytree(ROOT, tmp_path / "checkout", ignore=left_out, symlinks=True)
+    (tmp_path / "checkout" / ".venv").symlink_to(ROOT / ".venv")
+    make = ["make", "--silent", "--old-file=setup", "docs"]
+    done = subprocess.run(make, cwd=tmp_path / "checkout", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    site = tmp_path / "checkout" / "build" / "site"
+    pages = {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in site.rglob("*.html")}
+    assert {"index.html", "docs/commands.html", "docs/api.html", "reports/index.html"} <= pages.keys()
+    for name in ("kernel", "OwnRoutine", "ray", "parse_board"):
+        assert f"{name}</span>" in pages["docs/api.html"]
+    for name, page in pages.items():
+        loaded = [found["source"] or found["link"] for found in LOADED.finditer(page)]
+        assert loaded, name
+        assert not [source for source in loaded if re.match(r"(https?:)?//", source)], name
