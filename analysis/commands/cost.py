@@ -55,7 +55,11 @@ class CostedCode:
 def add_arguments(parser: ArgumentParser) -> None:
     """NAME... and their target, or an object; which processors, which call, and --json."""
     add_names(parser)
-    parser.add_argument("--cpu", metavar="C", help="only this: skylake-server, ice-lake, zen3 or zen4 (default: all)")
+    parser.add_argument(
+        "--cpu",
+        metavar="C",
+        help="only this: skylake-server, ice-lake, zen3, zen4, or a FILE.json of `setwise calibrate` (default: all)",
+    )
     parser.add_argument("--mca", action="store_true", help="llvm-mca's figures beside, and why they differ")
     add_call(parser)
     add_side(parser)

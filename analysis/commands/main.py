@@ -39,6 +39,7 @@ COMMANDS = {
     "bound": "prove how few operations attacks along a line need, with certificates",
     "shorten": "search for shorter code under the same contract: of kernels, or of a function in an ELF file",
     "bench": "time kernels on this processor, in core cycles, and beside them what compilers make of C",
+    "calibrate": "measure how long instructions take on this processor, as a table for --cpu",
     "export": "write kernels as listings, objects or source, with proofs and contracts",
     "verify": "recheck an export: its files, its figures, its proofs",
     "new": "write a file with a routine of your own to begin with",

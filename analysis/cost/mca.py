@@ -52,6 +52,8 @@ def opinion(stream: Sequence[Decoded], processor: Processor, ours: Cost, is_roun
     program = installed()
     if program is None:
         return Opinion(None, None, "not run: no llvm-mca")
+    if processor.name not in _NAMES:
+        return Opinion(None, None, "not run: it has no model of this processor")
     body = [instruction for instruction in stream if instruction.flow == "next"]
     source = ".intel_syntax noprefix\n" + "".join(f"{_line(instruction)}\n" for instruction in body)
     many = _cycles(program, processor, source, _ROUNDS)

@@ -53,7 +53,7 @@ def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> Fro
     return FromPython(
         machine=machine(),
         cores=os.cpu_count() or 1,
-        date=_today(),
+        date=today(),
         isa=best_isa(find(f"{python.UNION}.batch")),
         versions={"Python": platform.python_version(), **python.versions()},
         method=FROM_PYTHON,
@@ -89,7 +89,7 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
     return Measured(
         machine=machine(),
         processor=here.name if here else "",
-        date=_today(),
+        date=today(),
         method=METHOD,
         empty=min(nothing, default=None),
         timed=tuple(
@@ -105,7 +105,8 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
     )
 
 
-def _today() -> str:
+def today() -> str:
+    """The date."""
     return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
 
 

@@ -47,10 +47,12 @@ def asked_for(features: Iterable[str]) -> frozenset[str]:
 
 
 @cache
-def lacking(processor: str, features: frozenset[str]) -> tuple[str, ...]:
-    """Those of the features that the processor is known to lack.
+def lacking(processor: str | frozenset[str], features: frozenset[str]) -> tuple[str, ...]:
+    """Those of the features that the processor, or one that has these, is known to lack.
 
     >>> lacking("zen3", frozenset({"avx2", "avx512f", "fma"}))
     ('avx512f',)
     """
-    return tuple(sorted((asked_for(features) & _ASKED) - FEATURES[processor]))
+    return tuple(
+        sorted((asked_for(features) & _ASKED) - (FEATURES[processor] if isinstance(processor, str) else processor))
+    )

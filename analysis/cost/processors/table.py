@@ -93,7 +93,7 @@ class Processor:
     and the branch behind it, a blank between them, that form one operation. While anything of 512 bits runs, `closed`
     ports take no vector operation. With `splits`, some operands in memory take an issue slot of their own (see
     `slots`). Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows` the first
-    that fits counts.
+    that fits counts. `features` are its own where `codegen.machine.processors` does not have them by its name.
     """
 
     name: str
@@ -110,6 +110,7 @@ class Processor:
     closed: frozenset[str] = frozenset()
     splits: bool = False
     line: int = 0
+    features: frozenset[str] | None = None
 
     @cached_property
     def by_form(self) -> Mapping[str, tuple[CostRow, ...]]:
@@ -124,7 +125,7 @@ class Processor:
 
     def lacking(self, decoded: Iterable[Decoded]) -> tuple[str, ...]:
         """The CPU features that these instructions need and the processor does not have."""
-        return lacking(self.name, features(decoded))
+        return lacking(self.name if self.features is None else self.features, features(decoded))
 
     def row(self, instruction: Decoded, taken: bool = False) -> CostRow:
         """The row of this instruction; UnknownCost if there is none. `taken` says that it is a branch that is taken.

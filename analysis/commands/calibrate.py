@@ -1,0 +1,118 @@
+"""`setwise calibrate`: measures this processor's table of instructions, and compares it with the one that stands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from setwise.analysis.commands.arguments import add_json
+from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.commands.progress import Progress
+from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.cost.processors.measured import MeasuredTable, RowRecord
+from setwise.analysis.cost.processors.table import Processor
+from setwise.analysis.measure.calibration import PATIENCE, calibrate
+from setwise.analysis.measure.rows import NOISY, Difference, differences, table_of
+from setwise.analysis.report.recording import machine, processor_here, today
+from setwise.codegen.run.executable import NotRunnable
+
+EXAMPLES = (
+    "setwise calibrate",
+    "setwise calibrate -o mine.json",
+    "setwise cost sliders.union --isa avx2 --cpu mine.json",
+)
+_NOTE = """\
+Core cycles: latency from operands to result by kind (r general, x vector, k mask, f flags), cycles of one alone, slots
+of issue, ports as far as timing shows them (? where it does not; they are then the standing table's).
+~ marks figures whose middle half lies more than 5 % apart."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Where the table goes, and for how long."""
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the table there, for --cpu FILE")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=PATIENCE,
+        metavar="S",
+        help=f"seconds after which nothing is measured again ({PATIENCE:g})",
+    )
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Measure, print or write the table, and what differs; 1 if a form has no row."""
+    if arguments.output:
+        _check_place(Path(arguments.output))
+    with Progress() as progress:
+        try:
+            measured = calibrate(progress.show, patience=arguments.patience)
+            progress.show("ports")
+            like = processor_here()
+            table, missing = table_of(measured, machine(), today(), like)
+        except NotRunnable as error:
+            raise CannotRunHere(str(error)) from None
+    if arguments.output:
+        _write(Path(arguments.output), table.encoded())
+    found = [*differences(table, like)] if like else []
+    if arguments.json:
+        print_json({**msgspec.to_builtins(table), "differences": [vars_of(one) for one in found]})
+    else:
+        _print(table, like, found, arguments.output)
+    if missing:
+        some = f"no figures for {len(missing)} of {len(measured.forms)} forms, first {missing[0]}"
+        print(f"setwise calibrate: {some}: end other programs, or wait longer with --patience SECONDS", file=sys.stderr)
+    return int(bool(missing))
+
+
+def vars_of(difference: Difference) -> dict[str, Any]:
+    """For JSON."""
+    return {name: getattr(difference, name) for name in difference.__slots__}
+
+
+def _print(table: MeasuredTable, like: Processor | None, found: list[Difference], file: str | None) -> None:
+    if not file:
+        print_table(("form", "latency", "cycles", "slots", "ports"), [_cells(row) for row in table.rows], "lrrrl")
+        print(f"\n{_NOTE}\n")
+    print(f"{table.machine}, {table.date}: {len(table.rows)} forms, {table.width} slots a cycle")
+    if file:
+        print(f"{file}: now try: setwise cost NAME --cpu {file}")
+    if like is None:
+        print("It is none of the processors whose tables stand.")
+        return
+    print(
+        f"{len(found)} figures differ from the table of {like.title}:\n"
+        if found
+        else f"As {like.title}'s table has it."
+    )
+    cells = [(f"{one.mnemonic} {one.form}", one.what, one.measured, one.standing, one.source[:40]) for one in found]
+    if cells:
+        print_table(("form", "", "measured", "stands", "by"), cells, "llrrl")
+
+
+def _cells(row: RowRecord) -> tuple[str, str, str, str, str]:
+    latency = " ".join(f"{kind}{cycles:.2f}" for kind, cycles in row.latency.items())
+    noise = "~" if row.spread > NOISY else ""
+    cycles = "-" if row.cycles is None else f"{noise}{row.cycles:.2f}"
+    return f"{row.mnemonics[0]} {row.form}", latency, cycles, str(row.slots), row.ports + " ?" * (not row.clear)
+
+
+def _check_place(path: Path) -> None:
+    """ValueError where no file can be written, before time is spent."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(f"cannot write {path}: give a file in a folder that is there")
+
+
+def _write(path: Path, content: bytes) -> None:
+    beside = Path(f"{path}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ValueError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None

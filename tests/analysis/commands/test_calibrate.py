@@ -1,0 +1,77 @@
+"""`setwise calibrate`: what it prints and writes, and `--cpu` with what it wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.commands import calibrate as command
+from setwise.analysis.commands.main import main
+from setwise.analysis.cost.processors import processor
+from setwise.analysis.measure import calibration
+from setwise.analysis.measure.forms import forms
+from setwise.codegen.machine.processors import FEATURES
+from setwise.codegen.run.executable import NotRunnable
+from tests.analysis.commands.running import Capture, complaint
+from tests.analysis.measure.known_core import measured_on
+
+ZEN3 = processor("zen3")
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few forms are all that there are."""
+    names = {"xor =e,e", "shl r,i", "vmovq r,x", "vpand y,y,y"}
+    chosen = tuple(form for form in forms() if form.title in names)
+    monkeypatch.setattr(calibration, "forms", lambda: chosen)
+    monkeypatch.setattr(command, "processor_here", lambda: ZEN3)
+    monkeypatch.setattr(command, "machine", lambda: "A core")
+
+
+@pytest.mark.usefixtures("few")
+def test_the_table_is_printed_or_written_and_taken(capsys: Capture, tmp_path: Path) -> None:
+    with measured_on(ZEN3, FEATURES["zen3"]):
+        assert main(["calibrate"]) == 0
+        printed = capsys.readouterr().out
+        assert main(["calibrate", "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        file = tmp_path / "mine.json"
+        assert main(["calibrate", "-o", str(file)]) == 0
+        assert f"setwise cost NAME --cpu {file}" in capsys.readouterr().out
+    assert ["shl", "ri", "r1.00", "0.50", "1", "I12"] in [line.split() for line in printed.splitlines()]
+    assert {(row["mnemonics"][0], row["form"]) for row in rows} == {
+        ("xor", "r="),
+        ("shl", "ri"),
+        ("vmovq", "rx"),
+        ("vpand", "y"),
+    }
+    assert list(tmp_path.iterdir()) == [file]
+    assert main(["cost", "kogge-stone.attacks.sout", "--cpu", str(file), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["latency"] == 10
+
+
+@pytest.mark.usefixtures("few")
+def test_what_could_not_be_measured_is_told(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    with measured_on(ZEN3, FEATURES["zen3"]):
+        monkeypatch.setattr("setwise.analysis.measure.steady.Experiment.run", lambda _: None)
+        assert main(["calibrate", "--patience", "0"]) == 1
+    assert "no figures for 3 of 4 forms, first shl r,i: end other programs" in capsys.readouterr().err
+
+
+def test_refusals(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "give a file in a folder that is there" in complaint(capsys, "calibrate", "-o", str(tmp_path))
+    assert "in a folder that is there" in complaint(capsys, "calibrate", "-o", str(tmp_path / "no" / "mine.json"))
+    (tmp_path / "bad.json").write_text("{}")
+    assert "is no processor's table" in complaint(
+        capsys, "cost", "push.attacks.nort", "--cpu", str(tmp_path / "bad.json")
+    )
+
+    def elsewhere(*_: object, **__: object) -> None:
+        raise NotRunnable("this processor cannot run x86-64 code")
+
+    monkeypatch.setattr(command, "calibrate", elsewhere)
+    assert main(["calibrate"]) == 1
+    assert "cannot run x86-64 code" in capsys.readouterr().err
