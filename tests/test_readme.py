@@ -145,8 +145,7 @@ def test_session(session: tuple[Example, ...], tmp_path: Path) -> None:
 
 
 def test_files_shown_are_those_among_the_examples() -> None:
-    page = ROOT / "docs" / "own-routines.md"
-    shown = {command.removeprefix("cat "): text for block in blocks(page) for command, text in block.examples}
+    shown = {command.removeprefix("cat "): text for _, block in BLOCKS for command, text in block.examples}
     files = (path for path in (ROOT / "tests" / "examples").iterdir() if path.is_file())
     examples = {path.name: path.read_text("utf-8") for path in files}
     assert len(shown.keys() & examples.keys()) > 3

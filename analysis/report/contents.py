@@ -14,6 +14,8 @@ from setwise.analysis.report.measurements import PATH as MEASURED
 from setwise.analysis.report.measurements import measurements
 from setwise.analysis.report.optimality import PATH as BOUNDS
 from setwise.analysis.report.optimality import bounds_json, optimality
+from setwise.analysis.report.perft import PATH as PERFT
+from setwise.analysis.report.perft import perft
 from setwise.analysis.report.pictures import pictures, titles
 from setwise.analysis.report.python import PATH as FROM_PYTHON
 from setwise.analysis.report.python import PICTURE, picture, python
@@ -34,6 +36,7 @@ def files(data: Data) -> Files:
             *(figures, measured, data.compilers, titles(measured)),
             python="python.md" if data.python else None,
             optimality="optimality.md" if data.bounds else None,
+            perft="perft.md" if data.perft else None,
         ),
         "comparison.md": comparison(figures, data.classic),
         "costs.md": costs(figures),
@@ -63,4 +66,6 @@ def files(data: Data) -> Files:
     if data.python is not None:
         contents |= {"python.md": python(data.python, section), FROM_PYTHON: data.python.as_json()}
         contents[PICTURE] = picture(data.python)
+    if data.perft is not None:
+        contents |= {"perft.md": perft(data.perft), PERFT: data.perft.as_json()}
     return contents

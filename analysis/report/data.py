@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import columns, compilers, optimality, python, searched, since, wasted
+from setwise.analysis.report import columns, compilers, optimality, perft, python, searched, since, wasted
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
@@ -17,6 +17,7 @@ from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
 from setwise.analysis.report.measurements import Measured
+from setwise.analysis.report.perft import Perft
 from setwise.analysis.report.python import FromPython
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
@@ -36,6 +37,7 @@ class Data:
     measured: Measured | None
     python: FromPython | None
     columns: Columns | None
+    perft: Perft | None
     bounds: Sequence[optimality.Row]
     searched: Sequence[searched.Row]
     wasted: Sequence[wasted.Waste]
@@ -76,6 +78,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         measured=measured.recorded(folder),
         python=python.recorded(folder),
         columns=columns.recorded(folder),
+        perft=perft.recorded(folder),
         bounds=optimality.recorded(folder),
         searched=searched.recorded(folder),
         wasted=wasted.recorded(folder),

@@ -50,6 +50,7 @@ def readme(
     pictures: Mapping[str, str],
     python: str | None = None,
     optimality: str | None = None,
+    perft: str | None = None,
 ) -> str:
     """The page; `pictures` are titles by path, the rest are pages that there may be."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
@@ -69,6 +70,7 @@ def readme(
         **_of_measurement(measured, figures),
         python=python,
         optimality=optimality,
+        perft=perft,
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 

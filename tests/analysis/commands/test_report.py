@@ -19,6 +19,7 @@ from setwise.analysis.report.compilers import CompilerCounts, Compilers
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.kernels import Figures, figures_of
 from setwise.analysis.report.measurements import Measured, Timed
+from setwise.analysis.report.perft import Perft, Race
 from setwise.analysis.report.python import FromPython
 from tests.analysis.commands.running import Capture, complaint
 
@@ -34,6 +35,8 @@ CALLS = (Call("setwise", "sliders.union", 512, 1, 1200.0, 1300.0),)
 FROM_PYTHON = FromPython("a processor", 2, "2025-01-31", "avx2", {"NumPy": "2.0"}, "By counting.", (), CALLS)
 ENGINES = (Through("duckdb", 2.0, 3.0, 200),)
 COLUMNS = Columns("a processor", 2, "2025-01-31", 0.5, {"duckdb": "1.1"}, 1000, 17, 1.0, 1, 1000, 1000, "00ff", ENGINES)
+RACES = (Race("standard", "8/8/8/4k3/8/8/4K3/R7 w - - 0 1", 1, 20, "gcc", 100, 90),)
+PERFT = Perft("a processor", 2, "2025-01-31", 0.5, "avx2", {"gcc": "gcc 12 -O2"}, 1, RACES)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def data() -> Data:
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
     compiled = Compilers({"gcc": "gcc 12"}, (made,))
-    return Data(rows, classic_listings(), compiled, measured, FROM_PYTHON, COLUMNS, (), (), (), notes)
+    return Data(rows, classic_listings(), compiled, measured, FROM_PYTHON, COLUMNS, PERFT, (), (), (), notes)
 
 
 @pytest.fixture
@@ -70,8 +73,8 @@ def test_what_is_written_passes_its_check(tmp_path: Path, capsys: Capture) -> No
     assert main(["report", "--check", "-o", str(folder)]) == 0
     assert "as they should be" in capsys.readouterr().out
     paths = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md", "python.md"}
-    data = ("kernels", "costs", "compilers", "measurements", "python", "columns")
+    pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md", "python.md", "perft.md"}
+    data = ("kernels", "costs", "compilers", "measurements", "python", "columns", "perft")
     assert pages | {f"data/{name}.json" for name in data} < paths
     for path in sorted(folder.rglob("*.*")):
         text = path.read_text(encoding="utf-8")

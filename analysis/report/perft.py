@@ -1,0 +1,118 @@
+"""perft.md: programs that count legal moves, by set-wise kernels and by tables, as one command recorded them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.markdown import page, table
+from setwise.analysis.text import counted
+
+PATH = "data/perft.json"
+COMMAND = "python -m tests.examples.measure"
+MANY = 4
+"""Sliders a side, from which on the kernels should pay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """A position's moves to a depth, counted by both programs of a compiler: nanoseconds of the fastest run of each."""
+
+    suite: str
+    fen: str
+    depth: int
+    moves: int
+    compiler: str
+    kernels: int
+    tables: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast the kernels are."""
+        return self.tables / self.kernels
+
+    @property
+    def sliders(self) -> tuple[int, int]:
+        """White's and Black's."""
+        placed = self.fen.split()[0]
+        return sum(map(placed.count, "RBQ")), sum(map(placed.count, "rbq"))
+
+
+@dataclass(frozen=True, slots=True)
+class Perft:
+    """Races on one machine; `load` is that of the machine beforehand, `isa` the set of the kernels."""
+
+    machine: str
+    cores: int
+    date: str
+    load: float
+    isa: str
+    compilers: dict[str, str]
+    runs: int
+    races: tuple[Race, ...]
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        head = {key: value for key, value in asdict(self).items() if key != "races"}
+        return as_json([asdict(race) for race in self.races], f"{COMMAND}; setwise report shows it", **head)
+
+
+def recorded(folder: Path) -> Perft | None:
+    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
+    return from_json(folder / PATH, _perft, f"make it anew by {COMMAND}")
+
+
+def _perft(held: dict[str, Any]) -> Perft:
+    head = {key: value for key, value in held.items() if key not in ("made_by", "rows")}
+    return Perft(**head, races=tuple(Race(**row) for row in held["rows"]))
+
+
+def perft(measured: Perft) -> str:
+    """The page."""
+    many = [race for race in measured.races if min(race.sliders) >= MANY]
+    few = [race for race in measured.races if min(race.sliders) < MANY]
+    suites = dict.fromkeys(race.suite for race in measured.races)
+    return page(
+        "perft.md",
+        machine=measured.machine,
+        cores=counted(measured.cores, "core"),
+        date=measured.date,
+        load=measured.load,
+        isa=measured.isa,
+        compilers=", ".join(f"{name} ({flags})" for name, flags in measured.compilers.items()),
+        runs=measured.runs,
+        many=MANY,
+        positions=len({race.fen for race in many}),
+        of_many=_ratios(measured, many) if many else None,
+        of_few=_ratios(measured, few) if few else None,
+        **{suite: _table(measured, [race for race in measured.races if race.suite == suite]) for suite in suites},
+    )
+
+
+def _ratios(measured: Perft, races: Sequence[Race]) -> str:
+    """The least and the middle ratio of each compiler."""
+    by_compiler = {name: [race.ratio for race in races if race.compiler == name] for name in measured.compilers}
+    return "; ".join(
+        f"{name} {min(ratios):.2f} at the least, {median(ratios):.2f} in the middle"
+        for name, ratios in by_compiler.items()
+        if ratios
+    )
+
+
+def _table(measured: Perft, races: Sequence[Race]) -> str:
+    rows = []
+    for fen in dict.fromkeys(race.fen for race in races):
+        of_it = [race for race in races if race.fen == fen]
+        placed, sliders = " ".join(fen.split()[:4]), " : ".join(map(str, of_it[0].sliders))
+        rows.append((f"`{placed}`", sliders, of_it[0].depth, f"{of_it[0].moves:,}", *map(_cell, of_it)))
+    return table(("position", "sliders", "depth", "moves", *measured.compilers), rows)
+
+
+def _cell(race: Race) -> str:
+    """Million moves a second by the kernels, by tables, and how many times as fast that is."""
+    kernels, tables = (f"{race.moves * 1000 / taken:,.0f}" for taken in (race.kernels, race.tables))
+    return f"{kernels} : {tables} = {race.ratio:.2f}"

@@ -1,0 +1,47 @@
+"""Legal moves in the reports: what was recorded comes back, and the page says how much faster the kernels are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.report.files import write
+from setwise.analysis.report.perft import PATH, Perft, Race, perft, recorded
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+FEW = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"
+RACES = (
+    Race("standard", START, 4, 197281, "gcc", 400_000, 500_000),
+    Race("standard", START, 4, 197281, "rustc", 500_000, 550_000),
+    Race("standard", FEW, 5, 674624, "gcc", 2_000_000, 1_900_000),
+    Race("standard", FEW, 5, 674624, "rustc", 2_000_000, 1_800_000),
+)
+COMPILERS = {"gcc": "gcc 12 -O2", "rustc": "rustc 1.95 -O"}
+MEASURED = Perft("a processor", 2, "2025-01-31", 1.5, "avx2", COMPILERS, 20, RACES)
+
+
+def test_what_was_recorded_comes_back(tmp_path: Path) -> None:
+    assert recorded(tmp_path) is None
+    write(tmp_path, {PATH: MEASURED.as_json()})
+    assert recorded(tmp_path) == MEASURED
+    write(tmp_path, {PATH: MEASURED.as_json().replace('"tables": 500000', '"table": 500000')})
+    with pytest.raises(ValueError, match=r"perft\.json cannot be read .*make it anew by python -m tests\.examples"):
+        recorded(tmp_path)
+
+
+def test_positions_with_many_sliders_are_told_from_those_with_few() -> None:
+    assert [race.sliders for race in RACES[1:3]] == [(5, 5), (1, 1)]
+    first, rest = perft(MEASURED).split("\n\nOn the others: ")
+    assert "**On positions with 4 sliders a side or more (1 of those below) " in first
+    assert "gcc 1.25 at the least, 1.25 in the middle; rustc 1.10 at the least" in first
+    assert rest.startswith("gcc 0.95 at the least, 0.95 in the middle; rustc 0.90")
+
+
+def test_the_page_has_every_race_and_what_was_measured_where() -> None:
+    page = perft(MEASURED)
+    cells = "| 5 : 5 | 4 | 197,281 | 493 : 395 = 1.25 | 395 : 359 = 1.10 |"
+    assert f"| `rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -` {cells}" in page
+    for words in ("**a processor**, 2 cores, 2025-01-31", "of 20 runs", "was 1.5 ", "rustc 1.95 -O", "for avx2"):
+        assert words in page
+    assert "## Chess960" not in page
