@@ -2,7 +2,7 @@
 
 python -m tests.examples.measure compiles each program by gcc, clang and rustc, with the kernels and with tables, has
 them count the moves of every position in turns, and writes reports/data/perft.json; `setwise report` shows it. It takes
-five minutes. A compiler that is missing is left out.
+ten minutes. A compiler that is missing is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.examples.perft import CHESS960, ROUTINES, STANDARD, C, Position, comp
 
 SUITES = {"standard": STANDARD, "chess960": CHESS960}
 C_FLAGS, RUST_FLAGS = ("-O2", "-march=native"), ("-Ctarget-cpu=native",)
-SHORT = 5_000_000
+SHORT = 4_500_000
 """Moves that a run counts at the most: short runs find a quiet moment sooner."""
 
 
@@ -88,7 +88,7 @@ def _version(compiler: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=40, help="of each program (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=60, help="of each program (default: %(default)s)")
     parser.add_argument("-o", "--output", default="reports", metavar="DIR", help="the folder (default: reports)")
     arguments = parser.parse_args()
     if arguments.runs < 1:
