@@ -168,9 +168,6 @@ def assert_there(command: str) -> None:
         targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
         assert set(words) <= set(targets)
     elif program == "setwise":
-        assert words[0] in {
-            example.split()[0] for example in re.findall(r"^    setwise (.*)", README.read_text(), re.M)
-        }
         done = subprocess.run([*PROGRAM, words[0], "--help"], capture_output=True, text=True)
         assert done.returncode == 0
         assert all(word in done.stdout for word in words[1:])
@@ -224,7 +221,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 
 def test_the_readme_says_little() -> None:
-    assert len(README.read_text("utf-8").splitlines()) <= 200
+    assert len(README.read_text("utf-8").splitlines()) <= 150
 
 
 def test_the_rooms_are_those_that_there_are() -> None:

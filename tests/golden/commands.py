@@ -18,7 +18,17 @@ HEAD = """\
 <!-- `make golden` writes this page. -->
 
 The exit status of each is 0 when all is well; 1 when a check failed, or this processor cannot run what was asked for; 2
-for bad usage, or when something is missing that you can install. `--help` goes with each command and says what is here.
+for bad usage, or when something is missing that you can install; the message then says what to do. `--help` goes with
+each command and says what is here; tables come as `--json` too.
+
+A NAME is a routine's, or a pattern such as `'dumb7.*'`. It may be the literature's: `fillUpOccluded`,
+`soutOccl@kogge-stone`; [its page](literature.md) has all. Or it is your own: `mine.py:function`, `mine.py` for all of a
+file, or `package.module:function`. Whoever asks for it runs that file, which is Python and may do anything.
+
+`count`, `cost`, `check`, `prove` and `shorten` also take somebody else's function: `--object FILE --symbol SYM`.
+
+A kernel that your processor lacks the instructions for [runs in Bochs](proofs.md#run-setwise-check), if that is
+installed; `check` and `run` take `--on` with the name of a processor.
 """
 
 
