@@ -123,9 +123,9 @@ class Trials:
 
     def caring(self, number: int, domain: Samples) -> Bits:
         """The bits of a value that, changed alone, make some result wrong, in each sample; lane after lane."""
-        lanes = self.lanes(number)[: domain.number // self.few.number]
+        lanes = self.lanes(number)
         few, caring = self.few, []
-        for at, lane in enumerate(lanes):
+        for at, lane in enumerate(lanes[: domain.number // few.number]):
             bits = 0
             for start in range(0, 64, _TOGETHER):
                 changed = [few.xor(lane, 1 << bit, 64) for bit in range(start, start + _TOGETHER)]

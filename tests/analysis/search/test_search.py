@@ -98,6 +98,14 @@ def test_the_first_step_to_the_right_comes_from_the_fill_to_the_left() -> None:
     assert finding.said.endswith("'shr rax,8' at offset 0x4c goes, for it new1 = argument 1 rol 56")
 
 
+@pytest.mark.slow
+def test_a_value_may_be_narrower_than_who_reads_it() -> None:
+    """Two boards in the lower lanes of a register whose upper lanes are then zeros."""
+    kernel = lower(find("sliders.union"), "avx512", "sysv", 8)
+    subject = Subject("sliders.union", "avx512", "sysv")
+    assert found(subject, binary_of(kernel), "b", 1, 3) is None
+
+
 def test_bits_of_constants_that_do_not_matter() -> None:
     """A shift's count has six bits that matter, and a wall is asked for where something can pass it."""
     kernel = lower(find("push.attacks.noEa"))
