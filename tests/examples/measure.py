@@ -43,31 +43,28 @@ def programs(folder: Path) -> dict[str, tuple[Path, Path]]:
     return made
 
 
-def fastest(pair: tuple[Path, Path], position: Position, depth: int, runs: int) -> tuple[int, int]:
-    """Nanoseconds of each program's fastest run, in turns; SystemExit where a count is not the published one."""
-    taken: tuple[list[int], list[int]] = [], []
-    for _ in range(runs):
-        for program, times in zip(pair, taken, strict=True):
-            moves, nanoseconds = run(program, position, depth)[-1]
-            published = position.counts[depth - 1]
-            if moves != published:
-                raise SystemExit(f"{program.name}: {moves} moves, {published} are published: {position.fen}")
-            times.append(nanoseconds)
-    return min(taken[0]), min(taken[1])
+def nanoseconds(program: Path, position: Position, depth: int) -> int:
+    """What a run takes; SystemExit where its count is not the published one."""
+    moves, taken = run(program, position, depth)[-1]
+    published = position.counts[depth - 1]
+    if moves != published:
+        raise SystemExit(f"{program.name}: {moves} moves, {published} are published: {position.fen}")
+    return taken
 
 
 def measured(runs: int, folder: Path) -> Perft:
     """The measurement, its programs in that folder."""
-    load, pairs, races = os.getloadavg()[0], programs(folder), []
-    for suite, positions in SUITES.items():
-        for number, position in enumerate(positions, 1):
-            depth = sum(count <= SHORT for count in position.counts)
-            for compiler, pair in pairs.items():
-                kernels, tables = fastest(pair, position, depth, runs)
-                moves = position.counts[depth - 1]
-                races.append(Race(suite, position.fen, depth, moves, compiler, kernels, tables))
-            ratios = ", ".join(f"{race.ratio:.2f}" for race in races[-len(pairs) :])
-            print(f"{suite} {number}/{len(positions)}: {ratios}", file=sys.stderr)
+    load, pairs = os.getloadavg()[0], programs(folder)
+    fastest: dict[tuple[str, Position, str], tuple[int, int]] = {}
+    for number in range(1, runs + 1):  # all in turns, so that what else runs meanwhile slows all alike
+        print(f"run {number} of {runs}", file=sys.stderr)
+        for suite, positions in SUITES.items():
+            for position in positions:
+                for compiler, (kernels, tables) in pairs.items():
+                    race, depth = (suite, position, compiler), _depth(position)
+                    taken = nanoseconds(kernels, position, depth), nanoseconds(tables, position, depth)
+                    before = fastest.get(race, taken)
+                    fastest[race] = min(before[0], taken[0]), min(before[1], taken[1])
     return Perft(
         machine=machine(),
         cores=os.cpu_count() or 1,
@@ -76,14 +73,21 @@ def measured(runs: int, folder: Path) -> Perft:
         isa=best_isa(find(ROUTINES[0])),
         compilers={name: _version(name) for name in pairs},
         runs=runs,
-        races=tuple(races),
+        races=tuple(
+            Race(suite, position.fen, _depth(position), position.counts[_depth(position) - 1], compiler, *taken)
+            for (suite, position, compiler), taken in fastest.items()
+        ),
     )
+
+
+def _depth(position: Position) -> int:
+    return sum(count <= SHORT for count in position.counts)
 
 
 def _version(compiler: str) -> str:
     """Its own name for itself, and the flags that it was given."""
     done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
-    return " ".join([done.stdout.splitlines()[0], *(RUST_FLAGS if compiler == "rustc" else C_FLAGS)])
+    return " ".join([done.stdout.splitlines()[0], *(("-O", *RUST_FLAGS) if compiler == "rustc" else C_FLAGS)])
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ typedef struct {
 } Move;
 
 typedef struct {
-    Move moves[256];
+    Move moves[2048]; /* 218 in a game, but there are positions of 60 queens */
     unsigned count;
 } Moves;
 
@@ -332,6 +332,15 @@ static Board castling_rook(const Position *p, char right) {
     return letter == 'q' ? first_of(here) : 1ULL << (63 - __builtin_clzll(here));
 }
 
+/* The same position, the other side to move, turned over for it. */
+static Position for_the_other(const Position *p) {
+    Position other = {{0}, turned(p->castling), turned(p->en_passant)};
+    for (int i = 0; i < OWN; i++) other.boards[i] = turned(p->boards[i]);
+    other.boards[OWN] = turned(p->boards[ENEMY]), other.boards[ENEMY] = turned(p->boards[OWN]);
+    return other;
+}
+
+/* Whether that is a position, in which the mover cannot take the king. */
 static int parse(const char *fen, Position *p) {
     static const char letters[] = "pnbrqk";
     memset(p, 0, sizeof *p);
@@ -356,23 +365,22 @@ static int parse(const char *fen, Position *p) {
     for (const char *right = castling; *right && *right != '-'; right++) p->castling |= castling_rook(p, *right);
     if (passed[0] >= 'a' && passed[0] <= 'h' && passed[1] >= '1' && passed[1] <= '8')
         p->en_passant = 1ULL << (8 * (passed[1] - '1') + passed[0] - 'a');
-    if (mover == 'b') {
-        Position seen = *p;
-        for (int i = 0; i < BOARDS; i++) p->boards[i] = turned(seen.boards[i]);
-        p->boards[OWN] = turned(seen.boards[ENEMY]), p->boards[ENEMY] = turned(seen.boards[OWN]);
-        p->castling = turned(seen.castling), p->en_passant = turned(seen.en_passant);
-    }
-    return 1;
+    if (mover == 'b') *p = for_the_other(p);
+    const Board occupied = p->boards[OWN] | p->boards[ENEMY];
+    if (occupied & p->en_passant || !(p->en_passant >> 8 & p->boards[PAWN] & p->boards[ENEMY])) p->en_passant = 0;
+    const Position other = for_the_other(p);
+    return !(danger_to(&other, turned(occupied)) & other.boards[KING] & other.boards[OWN]);
 }
 
 int main(int count, char **arguments) {
     Position position;
-    if (count != 3 || !parse(arguments[1], &position)) {
+    const int deepest = count == 3 ? atoi(arguments[2]) : 0;
+    make_tables();
+    if (deepest < 1 || deepest > 99 || !parse(arguments[1], &position)) {
         fprintf(stderr, "usage: perft FEN DEPTH\n");
         return 2;
     }
-    make_tables();
-    for (int depth = 1; depth <= atoi(arguments[2]); depth++) {
+    for (int depth = 1; depth <= deepest; depth++) {
         struct timespec start, end;
         timespec_get(&start, TIME_UTC);
         const unsigned long long moves = perft(&position, depth);

@@ -241,6 +241,14 @@ impl Position {
         danger
     }
 
+    /// The same position, the other side to move, turned over for it.
+    fn for_the_other(&self) -> Position {
+        let mut boards = self.boards.map(u64::swap_bytes);
+        boards.swap(OWN, ENEMY);
+        let (castling, en_passant) = (self.castling.swap_bytes(), self.en_passant.swap_bytes());
+        Position { boards, castling, en_passant }
+    }
+
     /// Makes a move, and turns the board over for the other side. In place: a copy would wait for what was just written.
     #[inline(always)]
     fn make(&self, made: Move, next: &mut Position) {
@@ -449,7 +457,8 @@ fn castling_rook(p: &Position, right: char) -> u64 {
     }
 }
 
-fn parse(fen: &str) -> Option<Position> {
+/// The position, if it is one in which the mover cannot take the king.
+fn parse(fen: &str, t: &Tables) -> Option<Position> {
     let mut p = Position { boards: [0; 8], castling: 0, en_passant: 0 };
     let mut words = fen.split_whitespace();
     let (mut rank, mut file) = (7u32, 0);
@@ -475,28 +484,27 @@ fn parse(fen: &str) -> Option<Position> {
         p.en_passant = 1 << (8 * (rank - b'1') + file - b'a');
     }
     match mover {
-        "w" => Some(p),
-        "b" => {
-            let mut boards = p.boards.map(u64::swap_bytes);
-            boards.swap(OWN, ENEMY);
-            Some(Position {
-                boards,
-                castling: p.castling.swap_bytes(),
-                en_passant: p.en_passant.swap_bytes(),
-            })
-        }
-        _ => None,
+        "w" => (),
+        "b" => p = p.for_the_other(),
+        _ => return None,
     }
+    let occupied = p.boards[OWN] | p.boards[ENEMY];
+    if occupied & p.en_passant != 0 || p.en_passant >> 8 & p.of(PAWN, ENEMY) == 0 {
+        p.en_passant = 0;
+    }
+    let other = p.for_the_other();
+    let takes_king = other.danger(t, occupied.swap_bytes()) & other.of(KING, OWN) != 0;
+    (!takes_king).then_some(p)
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let tables = Tables::new();
     let parsed = match &arguments[..] {
-        [fen, depth] => parse(fen).zip(depth.parse::<u8>().ok()),
+        [fen, depth] => parse(fen, &tables).zip(depth.parse::<u8>().ok()).filter(|&(_, depth)| depth > 0),
         _ => None,
     };
     if let Some((position, deepest)) = parsed {
-        let tables = Tables::new();
         let mut lists = vec![Vec::with_capacity(256); usize::from(deepest)];
         for depth in 1..=deepest {
             let start = Instant::now();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ KERNELS, TABLES = "x86-64,bmi2,avx2,avx512", "-DTABLES"
 
 SHIELD = Position("4k3/8/8/8/8/8/8/rRK5 w B - 0 1", (5, 57, 821))
 """The rook that could castle hides the king's square from another rook; counted by python-chess."""
+
+REFUSED = ("", "8/8/8/8/8/8/8/8 w - -", "9/8/8/8/8/8/8/Kk6 w - -", "k7/8/8/8/8/8/8/R6K w - -")
+"""The last: the mover could take the king."""
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
@@ -71,3 +75,6 @@ def test_published_counts_of_every_position(tmp_path: Path, language: str, table
     else:
         program = compile_rust(require_rust(), tmp_path, "-Ctarget-cpu=native", *["--cfg=tables"] * tables)
     assert wrong(program, (*STANDARD, *CHESS960, SHIELD), depth) == []
+    assert [subprocess.run([program, fen, "1"], capture_output=True).returncode for fen in REFUSED] == [2] * len(
+        REFUSED
+    )
