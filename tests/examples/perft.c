@@ -327,7 +327,7 @@ static Board castling_rook(const Position *p, char right) {
     const Board candidates = p->boards[ROOK] & p->boards[side] & row;
     const char letter = (char)(right | 32);
     if (letter >= 'a' && letter <= 'h') return candidates & (FILE_A << (letter - 'a'));
-    const Board here = letter == 'k' ? candidates & (0 - king) : candidates & (king - 1);
+    const Board here = letter == 'k' ? candidates & (0 - king) : letter == 'q' ? candidates & (king - 1) : 0;
     if (!king || !here) return 0;
     return letter == 'q' ? first_of(here) : 1ULL << (63 - __builtin_clzll(here));
 }
