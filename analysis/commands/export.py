@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--format",
         required=True,
         metavar="F,...",
-        help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig",
+        help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig, javascript",
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory: a new or an empty one")
     parser.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets, or all (default: x86-64)")

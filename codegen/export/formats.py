@@ -18,7 +18,7 @@ from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c_header, rust_module, zig_module
+from setwise.codegen.export.sources import c_header, javascript, rust_module, zig_module
 from setwise.codegen.export.sources.language import commented
 from setwise.codegen.kernel import Kernel
 
@@ -84,6 +84,7 @@ FORMATS: Mapping[str, Format] = {
     "c": Format(c_header.files, fallback=True, dispatch=True, checked=True, endbr64=False),
     "rust": Format(rust_module.files, fallback=True, dispatch=True, checked=True, endbr64=False),
     "zig": Format(zig_module.files, fallback=True, checked=True, endbr64=False),
+    "javascript": Format(javascript.files, checked=True, endbr64=False),
     "elf": Format(partial(_objects, elf, ".o")),
     "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
     "macho": Format(partial(_objects, macho, ".o")),

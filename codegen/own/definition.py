@@ -58,7 +58,7 @@ class Definition:
         hints = self._hints()
         names = self._names(function)
         if reserved(function.__name__):
-            raise self._error("has a name that C, Go, Rust or Zig cannot use: give another")
+            raise self._error("has a name that C, Go, JavaScript, Rust or Zig cannot use: give another")
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
@@ -265,7 +265,9 @@ class Definition:
         if kind is None:
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}")
         if reserved(name) or not name.isascii() or name == self.function.__name__:
-            raise self._error(f"parameter '{name}' has a name that C, Go, Rust or Zig cannot use: give another")
+            raise self._error(
+                f"parameter '{name}' has a name that C, Go, JavaScript, Rust or Zig cannot use: give another"
+            )
         if bound is not None and not (isinstance(bound, int) and 0 < bound <= (kind.below or 1 << 63)):
             raise self._error(f"parameter '{name}' is below {bound}: give a bound from 1 to {kind.below or '2**63'}")
         return Parameter(name, kind.kind, bound or kind.below)

@@ -18,9 +18,10 @@ defer errdefer error linksection noalias noinline noreturn nosuspend null opaque
 undefined unreachable usingnamespace var
 any append byte cap chan clear close complex copy fallthrough func go import interface iota len make map max min nil
 package panic print println range real recover rune select string uint uint64 uintptr
+arguments bigint debugger eval function instanceof
 dir8 has result results
 """
-"""Words of C and C++ (with what gcc defines), Rust, Zig and Go, each once, and names that exports have."""
+"""Words of C and C++ (with what gcc defines), Rust, Zig, Go and JavaScript, each once, and names that exports have."""
 _WORDS = frozenset(_LANGUAGES.split())
 _OURS = re.compile(r"[ctvx]\d+|[iuf]\d+|setwise.*|_.*")
 """Constants, tables, values and variables of exported source; integer types; what languages keep for themselves."""

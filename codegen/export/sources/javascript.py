@@ -1,0 +1,93 @@
+"""JavaScript: a module of functions on BigInts, for pages that show boards; kernels without vectors alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from setwise.codegen.describe.values import Value
+from setwise.codegen.export.banner import head
+from setwise.codegen.export.order import Order
+from setwise.codegen.export.prototypes import returns
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation, usage
+from setwise.codegen.export.sources.language import Language, Unsaid, commented, folded, indented
+from setwise.codegen.export.sources.promises import promises
+from setwise.codegen.export.sources.source import body
+
+_NUMBER = re.compile(r"(?<![\w{])(0x[0-9a-fA-F]+|\d+)(?![\w}])")
+
+
+class _JavaScript(Language):
+    """How JavaScript writes what a kernel is made of: as C does, of numbers without a width that are cut to 64 bits."""
+
+    NAME = "JavaScript"
+    WORD = "bigint"
+    NUMBER = "{}n"
+    CONSTANT, VARIABLE = "const {name} = {text};", "let {name} = {text};"
+    TABLE = ("const {name} = [", "].map(BigInt);")
+    LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
+    WHEN = "if ({}) {{"
+    EACH = "for (let i = 0n; i < {}; i++) {{"
+    PROMISE = 'if (!({holds})) throw new RangeError("{text}");'
+
+    def general(self, value: Value, operands: Sequence[str]) -> str:
+        """The text of C, its numbers BigInts and all that may leave 64 bits cut."""
+        if "C" not in value.operation.said or "_" in value.operation.said["C"]:
+            raise Unsaid(f"JavaScript has no expression for '{value.op}'")
+        counts = value.attr if isinstance(value.attr, tuple) else (0,)
+        n, m = (f"{each}n" for each in (counts[0], -counts[0] % 64))
+        a, b = (*operands, "")[:2]
+        text = _NUMBER.sub(r"\1n", value.operation.said["C"]).format(a=a, b=b, n=n, m=m)
+        return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
+
+    def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
+        raise Unsaid(f"JavaScript has no vectors, as '{value.op}' takes")
+
+    def load(self, pointer: str, index: str, lanes: int) -> str:
+        return f"{pointer}[{index}]"
+
+    def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
+        return f"{pointer}[{index}] = {boards};"
+
+    def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
+        """Numbers of 64 bits are BigInts as they stand: there is no other number that holds them."""
+        for line in super().table(name, numbers, size):
+            yield re.sub(r"(0x\w+),", r"\1n,", line)
+
+    def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
+        yield f"switch ({index}) {{"
+        for number, lines in enumerate(bodies):
+            last = number == len(bodies) - 1
+            yield from indented(["default: {" if last else f"case {number}n: {{", *indented(lines)])
+            yield from indented(["}" if last or falls else "} break;"])
+        yield "}"
+
+
+def files(order: Order) -> dict[str, bytes]:
+    """The file's name and its bytes; ValueError for instruction sets, of which JavaScript has none."""
+    for kernel in order.kernels:
+        if kernel.target.name != "x86-64":
+            raise ValueError(
+                f"{kernel.name} for {kernel.target.name}: JavaScript has no instruction sets: --isa x86-64"
+            )
+    offered = choices(order.kernels)
+    parts = ["\n".join(commented([*head(order, f"{order.called}.mjs"), "", boards(order.kernels), _USE]))]
+    parts += [_function(choice, order) for choice in offered]
+    return {f"{order.called}.mjs": ("\n\n".join(parts) + "\n").encode("ascii")}
+
+
+_USE = "They are BigInts; arrays of them are BigUint64Arrays."
+
+
+def _function(choice: Choice, order: Order) -> str:
+    (kernel,) = choice.kernels
+    contract = kernel.routine.contract
+    given = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
+    lines = body(kernel, _JavaScript())
+    if order.checked:
+        lines = [*promises(kernel, _JavaScript()), *lines]
+    if not returns(kernel) and not contract.elements:
+        lines = [f"const results = new BigUint64Array({len(contract.results)});", *lines, "return results;"]
+    remark = [*documentation(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]
+    text = ("/**", *(f" * {line}" for line in remark), " */", f"export function {choice.bare}({', '.join(given)}) {{")
+    return "\n".join(folded((*text, *indented(lines), "}")))
