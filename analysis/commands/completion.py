@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 
+from setwise.analysis.commands.parser import COMMANDS, parser
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.targets import TARGETS
 
@@ -29,8 +30,6 @@ def run(arguments: Namespace) -> int:
 
 def _whole() -> ArgumentParser:
     """The parser of all commands, routines and instruction sets by their names."""
-    from setwise.analysis.commands.main import COMMANDS, parser
-
     whole = parser(COMMANDS)
     commands = next(action for action in whole._actions if isinstance(action, _SubParsersAction))
     for command in commands.choices.values():

@@ -9,7 +9,7 @@ from argparse import Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
 
-from setwise.analysis.commands.main import COMMANDS, parser
+from setwise.analysis.commands.parser import COMMANDS, parser
 
 FILE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEAD = """\

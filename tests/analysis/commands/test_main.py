@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.commands import list as list_command
-from setwise.analysis.commands.main import COMMANDS, main
+from setwise.analysis.commands.main import main
+from setwise.analysis.commands.parser import COMMANDS
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
 from tests.analysis.commands.running import DUMB7, KOGGE_STONE, ROOT, Capture, complaint, printed, setwise
@@ -128,7 +129,7 @@ def test_each_command_is_a_module() -> None:
 
 def test_a_command_is_loaded_when_it_is_asked_for() -> None:
     code = (
-        "import sys; from setwise.analysis.commands.main import COMMANDS, main; main(['list', 'push.*']); "
+        "import sys; from setwise.analysis.commands.main import main; from setwise.analysis.commands.parser import COMMANDS; main(['list', 'push.*']); "
         "print(*(name for name in COMMANDS if f'setwise.analysis.commands.{name}' in sys.modules))"
     )
     assert setwise([], code).splitlines()[-1] == "list"

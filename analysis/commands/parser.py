@@ -1,0 +1,89 @@
+"""The parser of the command `setwise`: which subcommands it has.
+
+Each subcommand is a module of its name beside this one: EXAMPLES for its help, `add_arguments` to a parser, and `run`,
+from the parsed arguments to the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
+
+from setwise.codegen.version import version
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+COMMANDS = {
+    "list": "show the catalogue",
+    "listing": "print a kernel as assembly source",
+    "count": "count instructions by class: of a kernel's code, of what a call executes, or of a function in an ELF "
+    "file",
+    "compare": "print two kernels side by side, their counts under them",
+    "run": "run a kernel on this processor and draw the boards",
+    "trace": "draw a fill cycle by cycle, or a kernel instruction by instruction",
+    "table": "print a table of the literature: as boards, or as source",
+    "cost": "bound the cycles of a kernel, or of a function in an ELF file, on several processors",
+    "check": "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on "
+    "an emulated one",
+    "prove": "prove machine code right for all inputs: of kernels, or of a function in an ELF file",
+    "bound": "prove how few operations attacks along a line need, with certificates",
+    "shorten": "search for shorter code under the same contract: of kernels, or of a function in an ELF file",
+    "bench": "time kernels on this processor, in core cycles, and beside them what compilers make of C",
+    "calibrate": "measure how long instructions take on this processor, as a table for --cpu",
+    "export": "write kernels as listings, objects or source, with proofs and contracts",
+    "verify": "recheck an export: its files, its figures, its proofs",
+    "new": "write a file with a routine of your own to begin with",
+    "report": "write the reports, or check that they are what they should be",
+    "completion": "print a script with which a shell completes commands, options and names",
+}
+"""The subcommands, in the order of `setwise --help`, and what each does."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {one_line(message)} ({self.prog} --help shows an example)\n")
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if file is sys.stdout:  # argparse would not say that it cannot be written
+            print(message, end="")
+        else:
+            super()._print_message(message, file)
+
+
+def parser(asked: Collection[str]) -> argparse.ArgumentParser:
+    """The parser: it knows all commands by their summaries, and the arguments of those that are asked for.
+
+    So no command waits until the others are loaded.
+    """
+    parser = _Parser(
+        prog="setwise",
+        description="x86-64 machine code for set-wise sliding-piece attacks on chess bitboards.",
+        epilog="exit status: 0 fine, 1 a check failed or this processor cannot run it, "
+        "2 bad usage or something that you can install is missing",
+    )
+    parser.add_argument("--version", action="version", version=f"setwise {version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name in asked:
+            room = import_module(f"setwise.analysis.commands.{name}")
+            command.epilog = "\n  ".join(("example:", *room.EXAMPLES))
+            room.add_arguments(command)
+            command.set_defaults(run=room.run)
+    return parser
+
+
+def one_line(message: str) -> str:
+    """The message without breaks between lines."""
+    return " ".join(message.split())
