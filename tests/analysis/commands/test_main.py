@@ -129,7 +129,8 @@ def test_each_command_is_a_module() -> None:
 
 def test_a_command_is_loaded_when_it_is_asked_for() -> None:
     code = (
-        "import sys; from setwise.analysis.commands.main import main; from setwise.analysis.commands.parser import COMMANDS; main(['list', 'push.*']); "
+        "import sys; from setwise.analysis.commands.main import main; main(['list', 'push.*']); "
+        "from setwise.analysis.commands.parser import COMMANDS; "
         "print(*(name for name in COMMANDS if f'setwise.analysis.commands.{name}' in sys.modules))"
     )
     assert setwise([], code).splitlines()[-1] == "list"
