@@ -6,11 +6,11 @@
  *
  * prints the legal moves of each depth, and the nanoseconds that counting them took.
  *
- * The mover always plays upward: after a move the board is turned over, so that the enemy is always Black and one kernel
- * serves both. Where the king may not go is one call, with the king taken off the board, for it shields no square behind
- * it. How many moves the own sliders have at the last depth is one more: along one direction no two of them go to the
- * same square. What one piece attacks is looked up in tables by pext. Compiled with -DTABLES, the program needs no
- * header, and looks up those sliders too, one by one.
+ * The mover always plays upward: after a move the board is turned over, so that the enemy is always Black and one
+ * kernel serves both. Where the king may not go is one call, with the king taken off the board, for it shields no
+ * square behind it. How many moves the own sliders have at the last depth is one more: along one direction no two of
+ * them go to the same square. What one piece attacks is looked up in tables by pext. Compiled with -DTABLES, the
+ * program needs no header, and looks up those sliders too, one by one.
  */
 
 #include <stdint.h>
@@ -110,18 +110,22 @@ static Board walk(int from, int files, int ranks, Board occupied) {
 
 static const int steps[8][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}, {1, 1}, {1, -1}, {-1, -1}, {-1, 1}};
 
-static Board *fill(Line *line, int from, int diagonal, Board *next) {
+static Board four_ways(int from, int first, Board occupied) {
+    Board reached = 0;
+    for (int d = first; d < first + 4; d++) reached |= walk(from, steps[d][0], steps[d][1], occupied);
+    return reached;
+}
+
+/* The row of a square. The last square of a ray hides nothing, so it does not matter. */
+static Board *fill(Line *line, int from, int first, Board *next) {
+    const Board all = four_ways(from, first, 0);
     line->attacks = next, line->mask = 0;
-    for (int d = 4 * diagonal; d < 4 * diagonal + 4; d++)
-        for (Board ray = walk(from, steps[d][0], steps[d][1], 0), last = 1ULL << from; ray; ray &= ~last) {
-            last = steps[d][0] + 8 * steps[d][1] > 0 ? first_of(ray) : 1ULL << (63 - __builtin_clzll(ray));
-            if (several(ray)) line->mask |= last;
-        }
+    for (Board left = all; left; left &= left - 1)
+        if (four_ways(from, first, first_of(left)) != all) line->mask |= first_of(left);
     Board subset = 0;
     do {
-        *next = 0;
-        for (int d = 4 * diagonal; d < 4 * diagonal + 4; d++) *next |= walk(from, steps[d][0], steps[d][1], subset);
-        next++, subset = (subset - line->mask) & line->mask;
+        *next++ = four_ways(from, first, subset);
+        subset = (subset - line->mask) & line->mask;
     } while (subset);
     return next;
 }
@@ -130,7 +134,7 @@ static void make_tables(void) {
     Board *next = attacks_of;
     for (int from = 0; from < 64; from++) {
         next = fill(&rook_lines[from], from, 0, next);
-        next = fill(&bishop_lines[from], from, 1, next);
+        next = fill(&bishop_lines[from], from, 4, next);
         knight_table[from] = knight_attacks(1ULL << from), king_table[from] = king_attacks(1ULL << from);
         for (int d = 0; d < 8; d++)
             for (Board ray = walk(from, steps[d][0], steps[d][1], 0); ray; ray &= ray - 1) {
@@ -288,7 +292,7 @@ INLINE unsigned generate(const Position *p, Moves *list) {
 
 INLINE Board turned(Board set) { return __builtin_bswap64(set); }
 
-/* Makes a move, and turns the board over for the other side. In place: a copy would wait for what was just written. */
+/* Makes a move, and turns the board over for the other side. In place: a copy would wait for what was written. */
 INLINE void make(const Position *p, Move move, Position *next) {
     const Board from = move.from, to = move.to;
     const int pawn = move.piece == PAWN, castles = (to & p->boards[OWN]) != 0, right = to > from;
@@ -326,9 +330,10 @@ static Board castling_rook(const Position *p, char right) {
     const Board row = right >= 'a' ? RANK_8 : RANK_1, king = p->boards[KING] & p->boards[side] & row;
     const Board candidates = p->boards[ROOK] & p->boards[side] & row;
     const char letter = (char)(right | 32);
+    if (!king) return 0;
     if (letter >= 'a' && letter <= 'h') return candidates & (FILE_A << (letter - 'a'));
     const Board here = letter == 'k' ? candidates & (0 - king) : letter == 'q' ? candidates & (king - 1) : 0;
-    if (!king || !here) return 0;
+    if (!here) return 0;
     return letter == 'q' ? first_of(here) : 1ULL << (63 - __builtin_clzll(here));
 }
 

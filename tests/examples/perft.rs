@@ -249,7 +249,7 @@ impl Position {
         Position { boards, castling, en_passant }
     }
 
-    /// Makes a move, and turns the board over for the other side. In place: a copy would wait for what was just written.
+    /// Makes a move, and turns the board over for the other side. In place: a copy would wait for what was written.
     #[inline(always)]
     fn make(&self, made: Move, next: &mut Position) {
         let Move { from, to, piece, becomes } = made;
@@ -450,6 +450,7 @@ fn castling_rook(p: &Position, right: char) -> u64 {
     let (side, row) = if right.is_ascii_lowercase() { (ENEMY, RANK_8) } else { (OWN, RANK_1) };
     let (king, rooks) = (p.of(KING, side) & row, p.of(ROOK, side) & row);
     match right.to_ascii_lowercase() {
+        _ if king == 0 => 0,
         letter @ 'a'..='h' => rooks & FILE_A << (letter as u32 - 'a' as u32),
         'q' => first_of(rooks & king.wrapping_sub(1)),
         'k' => Each(rooks & king.wrapping_neg()).last().unwrap_or(0),
