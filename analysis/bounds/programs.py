@@ -78,6 +78,23 @@ class Model:
         pairs = [divmod(at * 0x9E3779B1 % count, 1 << self.ring) for at in range(count)]
         yield from sorted(pairs, key=lambda pair: not self.ends(*pair))
 
+    def looked_at(self) -> list[Offset]:
+        """The squares of the inputs, counted backwards around the ring, on which it depends whether one is attacked.
+
+        Those of which inputs show it whose attacks no greater reach makes more: so it is true of any greater reach.
+        """
+
+        def matters(which: int, square: int) -> bool:
+            more = ((1 << square, 0), (0, 1 << square))[which]
+            for pair in product(range(1 << self.ring), repeat=2):
+                changed = pair[0] | more[0], pair[1] | more[1]
+                if (self.attacks(*pair) ^ self.attacks(*changed)) & 1 and self.ends(*pair) and self.ends(*changed):
+                    return True
+            return False
+
+        squares = product((0, 1), range(self.ring))
+        return [(which, -square % self.ring) for which, square in squares if matters(which, square)]
+
     def ends(self, sliders: int, empty: int) -> bool:
         """Whether the attacks would be the same with any greater reach."""
         return self.attacks(sliders, empty) == self.attacks(sliders, empty, self.reach + self.ring)

@@ -45,6 +45,18 @@ class Found:
     program: Program
 
 
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A question that was still open after so many seconds."""
+
+    model: Model
+    operations: int
+    seconds: float
+
+
+Answer = Refuted | Found | Undecided
+
+
 def decide(reach: int, inputs: int, operations: int) -> Refuted | Found:
     """Whether a program of so many operations gives the attacks of that reach, if none of fewer does.
 

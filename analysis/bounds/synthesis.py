@@ -10,6 +10,7 @@ come first. Of that program all this holds, since each change named here would s
 * Nothing is a shift of a shift: one would do.
 * No function has a source that is a function, where one function of the sources of both would do.
 * An operation that does not use the one before it comes after it by what it picks.
+* The last value is made from every square of the inputs on which an attack depends, as any right program's is.
 
 So a formula that cannot hold shows that no shortest program has so many operations: with those for fewer operations,
 that there is no program of so many.
@@ -17,11 +18,11 @@ that there is no program of so many.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations, pairwise, product
 
 from setwise.analysis.bounds.formula import Formula
-from setwise.analysis.bounds.programs import Function, Model, Program, Shift
+from setwise.analysis.bounds.programs import Function, Model, Offset, Program, Shift
 
 Bits = tuple[int, ...]
 _INPUTS = 2  # sliders and empty
@@ -100,6 +101,7 @@ class Synthesis:
         self._no_shift_of_a_shift()
         self._no_function_that_another_could_take_in()
         self._in_order()
+        self._made_from(model.looked_at())
 
     def _everything_is_used(self) -> None:
         for value in range(_INPUTS + len(self._choices) - 1):
@@ -128,6 +130,23 @@ class Synthesis:
                 for distance, other in product(first.distances, second.distances):
                     if shift and other <= distance:
                         self.formula.add(-pick, -same, -first.distances[distance], -second.distances[other])
+
+    def _made_from(self, needed: Collection[Offset]) -> None:
+        """The last value is made from these squares of the inputs: samples alone would take long to say so."""
+        offsets = list(product((0, 1), range(self._model.ring)))
+        made: list[dict[Offset, int | bool]] = [{o: o == (which, 0) for o in offsets} for which in (0, 1)]
+        for choice in self._choices:
+            own = {offset: self.formula.new() for offset in offsets}
+            for (which, back), variable in own.items():
+                for source, pick in choice.shifts.items():
+                    for distance, moved in choice.distances.items():
+                        before = made[source][which, (back - distance) % self._model.ring]
+                        self._unless((-pick, -moved, -variable), [(before, 0)])
+                for sources, pick in choice.functions.items():
+                    self._unless((-pick, -variable), [(made[source][which, back], 0) for source in sources])
+            made.append(dict(own))
+        for offset in needed:
+            self.formula.add(made[-1][offset])
 
     def learn(self, sliders: int, empty: int) -> None:
         """The program is right for these squares on the ring."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -9,8 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
 from pathlib import Path
 
-from setwise.analysis.bounds.programs import text
-from setwise.analysis.bounds.search import Found, Refuted, decide
+from setwise.analysis.bounds.programs import Model, text
+from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, decide
 from setwise.analysis.commands.arguments import add_dask, add_json
 from setwise.analysis.commands.cluster import SomethingElse, workers_for
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
@@ -45,6 +46,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--inputs", type=int, choices=(2, 3), help="functions of so many values (default: both)")
     parser.add_argument("--most", type=int, metavar="N", default=_MOST, help="stop after N operations")
+    parser.add_argument(
+        "--budget", type=float, metavar="S", help="seconds for all of it (default: as long as it takes)"
+    )
     parser.add_argument("--certificates", metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there")
     parser.add_argument("--record", metavar="DIR", help="put the answers into the reports of that folder")
     add_dask(parser)
@@ -58,6 +62,8 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"a reach is 1 to {_LONGEST}")
     if not 1 <= arguments.most <= _MOST:
         raise ValueError(f"--most is 1 to {_MOST}")
+    if arguments.budget is not None and not 0 < arguments.budget < float("inf"):
+        raise ValueError("--budget takes seconds above 0")
     inputs = (arguments.inputs,) if arguments.inputs else (2, 3)
     steps = steps_table() if 1 in reaches else []
     if not arguments.json:
@@ -71,10 +77,10 @@ def run(arguments: Namespace) -> int:
         except ModuleNotFoundError:
             raise NotInstalled("python-sat is not installed: pip install python-sat") from None
     before = recorded(Path(arguments.record)) if arguments.record else []
-    answers: dict[Subject, list[Refuted | Found]] = {subject: [] for subject in subjects}
+    answers: dict[Subject, list[Answer]] = {subject: [] for subject in subjects}
     certificates: dict[str, str] = {}
     try:
-        for answer in _answers(subjects, arguments.most, arguments.dask):
+        for answer in _answers(subjects, arguments.most, arguments.dask, arguments.budget):
             subject = answer.model.reach, answer.model.inputs
             answers[subject].append(answer)
             if not arguments.json:
@@ -93,34 +99,53 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _answers(subjects: Sequence[Subject], most: int, dask: str | None) -> Iterator[Refuted | Found]:
-    """The answers for 1, 2, ... operations until a program is found, of each subject in a process of its own."""
-    with Progress() as progress, workers_for(dask) as workers:
-        running: set[Future[Refuted | Found]] = set()
-
-        def ask(reach: int, inputs: int, operations: int) -> None:
-            running.add(workers.submit(decide, reach, inputs, operations))
-            progress.show(f"reach {reach}, functions of {inputs} values: {operations} operations")
-
-        for subject in subjects:
-            ask(*subject, 1)
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                answer = future.result()
-                if not isinstance(answer, Refuted | Found):
-                    raise SomethingElse
-                yield answer
-                if isinstance(answer, Refuted) and answer.operations < most:
-                    ask(answer.model.reach, answer.model.inputs, answer.operations + 1)
+class _OverError(Exception):
+    """The time for all questions is over."""
 
 
-def _line(answer: Refuted | Found) -> str:
+def _answers(subjects: Sequence[Subject], most: int, dask: str | None, budget: float | None) -> Iterator[Answer]:
+    """The answers for 1, 2, ... operations until a program is found, of each subject in a process of its own.
+
+    After so many seconds the questions that are open end, undecided.
+    """
+    running: dict[Future[Refuted | Found], tuple[int, int, int, float]] = {}
+    until = None if budget is None else time.monotonic() + budget
+    try:
+        with Progress() as progress, workers_for(dask) as workers:
+
+            def ask(reach: int, inputs: int, operations: int) -> None:
+                future = workers.submit(decide, reach, inputs, operations)
+                running[future] = (reach, inputs, operations, time.monotonic())
+                progress.show(f"reach {reach}, functions of {inputs} values: {operations} operations")
+
+            for subject in subjects:
+                ask(*subject, 1)
+            while running:
+                left = None if until is None else max(0, until - time.monotonic())
+                done, _ = wait(running, left, FIRST_COMPLETED)
+                if not done:
+                    raise _OverError  # which ends the processes
+                for future in done:
+                    del running[future]
+                    answer = future.result()
+                    if not isinstance(answer, Refuted | Found):
+                        raise SomethingElse
+                    yield answer
+                    if isinstance(answer, Refuted) and answer.operations < most:
+                        ask(answer.model.reach, answer.model.inputs, answer.operations + 1)
+    except _OverError:
+        for reach, inputs, operations, since in running.values():
+            yield Undecided(Model(reach, inputs, reach + 1), operations, round(time.monotonic() - since, 1))
+
+
+def _line(answer: Answer) -> str:
     """An answer in words."""
     model = answer.model
     head = f"reach {model.reach}, functions of {model.inputs} values, {counted(answer.operations, 'operation')}: "
     if isinstance(answer, Found):
         return head + text(answer.program)
+    if isinstance(answer, Undecided):
+        return f"{head}not decided in {answer.seconds:.0f} s"
     return (
         f"{head}none (ring of {model.ring}, {len(answer.samples)} inputs, {len(answer.formula.clauses)} clauses; "
         f"certificate checked, {answer.derived} steps)"

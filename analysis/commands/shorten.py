@@ -231,8 +231,9 @@ def _reported(arguments: Namespace, hunts: Sequence[Titled], before: Sequence[Ro
 def _record(hunt: Hunt, budget: float) -> Row:
     """A hunt for the reports."""
     row = {key: value for key, value in _row(hunt).items() if key not in ("abi", "findings")}
-    code = hashlib.sha256(hunt.original.text).hexdigest()
-    return {**row, "sha256": code, "budget": budget, "date": datetime.date.today().isoformat()}
+    code = hunt.original.text
+    known = {"bytes": len(code), "sha256": hashlib.sha256(code).hexdigest()}
+    return {**row, **known, "budget": budget, "date": datetime.date.today().isoformat()}
 
 
 def _row(hunt: Hunt) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, listed, page, table
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import sections
-from setwise.analysis.report.wasted import BUDGET, LEVELS, Key, Waste
+from setwise.analysis.report.wasted import Key, Waste
 from setwise.analysis.text import counted
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.targets import TARGETS
@@ -200,10 +201,12 @@ def _wasted(rows: Sequence[Waste]) -> str:
     """What the column is, and its sums."""
     searched = [row for row in rows if not row.reason]
     wasteful = [row for row in searched if row.fewest < row.instructions]
+    ways = Counter((" and ".join(row.levels), f"{row.budget:g}") for row in searched)
+    how = listed([f"{levels} in {budget} seconds each ({number})" for (levels, budget), number in ways.items()])
     return (
         "Wasted is what they could have left out: the same values in other registers, then what `setwise shorten` "
-        f"finds at level {' and '.join(LEVELS)} in {BUDGET:g} seconds, proved. A + says that not all was tried "
-        "by then, a - that nothing was: code with jumps, write masks or loads that are not followed, and what was "
+        f"finds, proved, at levels {how}. A + says that not all was tried by then, "
+        "a - that nothing was: code with jumps, write masks or loads that are not followed, and what was "
         f"not searched yet. Of {counted(len(searched), 'function')} searched until {max(row.date for row in rows)} "
         f"{len(wasteful)} waste {counted(sum(row.instructions - row.fewest for row in wasteful), 'instruction')}."
     )

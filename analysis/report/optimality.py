@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
-from setwise.analysis.bounds.search import Found, Refuted, asked
+from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, asked
 from setwise.analysis.bounds.steps import in_one
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
-from setwise.analysis.report.markdown import code, page, table
-from setwise.analysis.report.searched import searched_table
+from setwise.analysis.report.markdown import code, listed, page, table
+from setwise.analysis.report.searched import searched_summary, searched_table
 from setwise.analysis.report.since import Since, changed_table, summary
+from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTIONS
+from setwise.codegen.run import cpu
 from setwise.codegen.targets import TARGETS
 
 PATH = "data/bounds.json"
@@ -25,7 +28,7 @@ COMMAND = "setwise bound --record"
 Row = dict[str, Any]
 
 
-def row_of(answers: Sequence[Refuted | Found]) -> Row:
+def row_of(answers: Sequence[Answer]) -> Row:
     """What is known of one reach and one number of inputs, from the answers for 1, 2, ... operations."""
     model = answers[0].model
     program = next((answer.program for answer in answers if isinstance(answer, Found)), ())
@@ -50,6 +53,16 @@ def row_of(answers: Sequence[Refuted | Found]) -> Row:
             }
             for answer in answers
             if isinstance(answer, Refuted)
+        ],
+        "tried": [
+            {
+                "operations": answer.operations,
+                "seconds": answer.seconds,
+                "date": date.today().isoformat(),
+                "processor": cpu.brand(),
+            }
+            for answer in answers
+            if isinstance(answer, Undecided)
         ],
     }
 
@@ -150,6 +163,17 @@ def _of_steps(figures: Figures) -> str:
     )
 
 
+def _tried(rows: Sequence[Row]) -> str | None:
+    """The questions that stayed open, None where there are none."""
+    open_ones = [
+        f"{counted(tried['operations'], 'operation')} for reach {row['reach']} and functions of {row['inputs']} values "
+        f"(in {tried['seconds'] / 60:.0f} min of one core, beside other work; {tried['processor']}, {tried['date']})"
+        for row in rows
+        for tried in row.get("tried", ())
+    ]
+    return f"Not decided are {listed(open_ones)}." if open_ones else None
+
+
 def _inputs(isa: str) -> int:
     """How many values a function of a set takes at most."""
     return 3 if "ternary" in _operations(isa) else 2
@@ -173,7 +197,9 @@ def optimality(rows: Sequence[Row], figures: Figures, searched: Sequence[Row] = 
     return page(
         "optimality.md",
         bounds=table(head, lines, left=0),
+        tried=_tried(rows),
         steps=_of_steps(figures),
+        searches=searched_summary(searched) if searched else None,
         searched=searched_table(searched, figures, least) if searched else None,
         summary=summary(since, figures) if since else None,
         fell=changed_table(since, figures, rose=False) if since else None,

@@ -9,12 +9,13 @@ from typing import Any
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, table
+from setwise.analysis.text import counted
 
 PATH = "data/shorten.json"
 COMMAND = "setwise shorten --record"
 
 Row = dict[str, Any]
-"""Name, isa, SHA-256 of the code, instructions, shortest; date, seconds a level, levels with what each tried."""
+"""Name, isa, bytes and SHA-256 of the code, instructions, shortest; date, seconds a level, what each level tried."""
 
 
 def recorded(folder: Path) -> list[Row]:
@@ -29,11 +30,18 @@ def _read(held: dict[str, Any]) -> list[Row]:
 
 
 def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
-    """All rows, without those that are of the routines and instruction sets of new ones."""
-    again = {(row["name"], row["isa"]) for row in new}
-    kept = [*(row for row in rows if (row["name"], row["isa"]) not in again), *new]
+    """All rows, without those of a routine and set that a new one is of, unless of the same code and other levels."""
+    again: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for row in new:
+        again.setdefault((row["name"], row["isa"]), {})[row["sha256"]] = {*row["levels"]}
+
+    def stays(row: Row) -> bool:
+        codes = again.get((row["name"], row["isa"]))
+        return codes is None or not {*row["levels"]} <= codes.get(row["sha256"], {*row["levels"]})
+
+    kept = [*filter(stays, rows), *new]
     # Of a direction there is one row: it takes as many instructions with any number of lanes.
-    return list({(row["name"], row["isa"], row["instructions"], row["shortest"]): row for row in kept}.values())
+    return list({(row["name"], row["isa"], row["instructions"], *row["levels"]): row for row in kept}.values())
 
 
 def searched_json(rows: Sequence[Row]) -> str:
@@ -42,22 +50,41 @@ def searched_json(rows: Sequence[Row]) -> str:
 
 
 def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, int]) -> str:
-    """A row a kernel; `least` is what a ray to the north or the south takes at least, by instruction set."""
-    now = {(kernel.name, kernel.isa, kernel.counts.instructions) for kernel in figures.values()}
-    lines = []
+    """A row a routine and set; `least` is what a ray to the north or the south takes at least, by instruction set."""
+    now = {(kernel.name, kernel.isa, kernel.code_bytes) for kernel in figures.values()}
+    together: dict[tuple[str, str, str, tuple[str, ...], str], list[Row]] = {}
     for row in rows:
-        changed = "" if (row["name"], row["isa"], row["instructions"]) in now else " (changed since)"
-        tried = [f"{level}: {_tried(tally)}" for level, tally in row["levels"].items()]
-        bound = least.get(row["isa"], "-") if row["name"].endswith((".attacks.nort", ".attacks.sout")) else "-"
+        key = (row["name"], row["isa"], f"{row['budget']:g} s, {row['date']}", tuple(row["levels"]), row["refused"])
+        together.setdefault(key, []).append(row)
+    lines = []
+    for (name, isa, budget, levels, refused), group in together.items():
+        stale = any((name, isa, row["bytes"]) not in now for row in group)
+        bound = least.get(isa, "-") if name.endswith((".attacks.nort", ".attacks.sout")) else "-"
+        tried = [f"{level}: {_tried([row['levels'][level] for row in group])}" for level in levels]
+        numbers = [", ".join(str(row[which]) for row in group) for which in ("instructions", "shortest")]
         lines.append(
             (
-                *(code(row["name"]), row["isa"], f"{row['instructions']}{changed}", row["shortest"]),
-                *("; ".join(tried) or row["refused"], f"{row['budget']:g} s, {row['date']}", bound),
+                *(code(name), isa, numbers[0] + " (changed since)" * stale, numbers[1]),
+                *("; ".join(tried) or refused, budget, bound),
             )
         )
     return table(("kernel", "isa", "instructions", "shortest", "levels", "budget a level", "at least"), lines, left=2)
 
 
-def _tried(tally: Mapping[str, Any]) -> str:
-    places, everywhere = tally["places"], tally["all_places"]
-    return f"{'all' if places == everywhere else f'{places} of'} {everywhere} places, {tally['candidates']:,} tried"
+def searched_summary(rows: Sequence[Row]) -> str:
+    """How many kernels were searched, and in how many nothing was found, in a sentence."""
+    tried = [row for row in rows if row["levels"]]
+    whole = [row for row in tried if all(t["places"] == t["all_places"] for t in row["levels"].values())]
+    shorter = sum(row["shortest"] < row["instructions"] for row in tried)
+    return (
+        f"Of {counted(len(tried), 'search')}, {len(whole)} looked at all places within their budget; "
+        f"{shorter} found shorter code."
+    )
+
+
+def _tried(tallies: Sequence[Mapping[str, Any]]) -> str:
+    places, everywhere, candidates = (sum(tally[key] for tally in tallies) for key in _TALLIED)
+    return f"{'all' if places == everywhere else f'{places} of'} {everywhere} places, {candidates:,} tried"
+
+
+_TALLIED = ("places", "all_places", "candidates")

@@ -36,9 +36,18 @@ def test_answers_are_printed_recorded_and_kept_with_certificates(capsys: Capture
         assert check(formula, (tmp_path / "proofs" / f"{name}.drup").read_text().splitlines()) == none["derived"]
     lines = printed(capsys, "bound", "2", "--most", "2", *where).splitlines()
     assert len(lines) == 4
-    assert all(": none (ring of 3, 2 inputs, " in line for line in lines)
+    assert all(": none (ring of 3, 0 inputs, " in line for line in lines)
     rows = json.loads((tmp_path / "reports/data/bounds.json").read_text())["rows"]
     assert [(row["reach"], row["inputs"], row["program"]) for row in rows] == [(2, 2, ""), (2, 3, "")]
+
+
+@pytest.mark.slow
+def test_what_is_not_decided_in_time_is_told_and_recorded(capsys: Capture, tmp_path: Path) -> None:
+    require_module("pysat")
+    out = printed(capsys, "bound", "7", "--inputs", "2", "--budget", "0.001", "--record", str(tmp_path))
+    assert out == "reach 7, functions of 2 values, 1 operation: not decided in 0 s\n"
+    (row,) = json.loads((tmp_path / "data/bounds.json").read_text())["rows"]
+    assert (row["at_least"], row["none"], row["tried"][0]["operations"]) == (1, [], 1)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +56,7 @@ def test_answers_are_printed_recorded_and_kept_with_certificates(capsys: Capture
         (("0",), "a reach is 1 to 7"),
         (("3", "8"), "a reach is 1 to 7"),
         (("3", "--most", "0"), "--most is 1 to 24"),
+        (("3", "--budget", "0"), "--budget takes seconds above 0"),
         (("three",), "invalid int value: 'three'"),
         (("--inputs", "4"), "invalid choice"),
     ],

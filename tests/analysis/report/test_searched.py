@@ -8,7 +8,14 @@ import pytest
 
 from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import Figures
-from setwise.analysis.report.searched import PATH, merged, recorded, searched_json, searched_table
+from setwise.analysis.report.searched import (
+    PATH,
+    merged,
+    recorded,
+    searched_json,
+    searched_summary,
+    searched_table,
+)
 
 LEVELS = {
     "a": {"places": 14, "all_places": 14, "candidates": 1171},
@@ -17,6 +24,7 @@ LEVELS = {
 NORTH = {
     "name": "push.attacks.nort",
     "isa": "bmi2",
+    "bytes": 40,
     "sha256": "00",
     "instructions": 14,
     "shortest": 13,
@@ -33,6 +41,19 @@ def test_what_was_tried_stands_in_the_table() -> None:
     tried = "a: all 14 places, 1,171 tried; b: 3 of 14 places, 9 tried"
     assert f"| `push.attacks.nort` | bmi2 | 14 (changed since) | 13 | {tried} | 60 s, 2026-01-31 | 7 |" in text
     assert "| 13 | it jumps | 60 s, 2026-01-31 | - |" in text
+
+
+def test_numbers_of_lanes_stand_in_one_row_and_levels_apart() -> None:
+    wide = {**NORTH, "sha256": "01", "instructions": 20, "shortest": 20}
+    later = {**NORTH, "levels": {"c": LEVELS["b"]}, "budget": 5.0}
+    text = searched_table([NORTH, wide, later], Figures(), {})
+    assert "| 14, 20 (changed since) | 13, 20 | a: all 28 places, 2,342 tried; b: 6 of 28 places, 18 tried |" in text
+    assert "| 14 (changed since) | 13 | c: 3 of 14 places, 9 tried | 5 s, 2026-01-31 |" in text
+    assert searched_summary([NORTH, wide, EAST]) == (
+        "Of 2 searches, 0 looked at all places within their budget; 1 found shorter code."
+    )
+    assert merged([NORTH], [later]) == [NORTH, later]
+    assert merged([NORTH, later], [{**NORTH, "date": "2026-02-01"}])[0] == later
 
 
 def test_new_rows_stand_for_old_ones_of_the_same_routine_and_set() -> None:

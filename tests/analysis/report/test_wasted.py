@@ -103,6 +103,9 @@ def test_a_search_goes_on_from_where_it_was_interrupted(tmp_path: Path, monkeypa
     assert [each.isa for each in measure(keys, tmp_path, lambda _: None)] == ["x86-64", "bmi2"]
     assert len(asked) == 3
     assert asked[2] != first.isa
+    write(tmp_path, {PATH: wasted_json([replace(row, isa=isa, levels={"a": (4, 4)}) for isa in ("x86-64", "bmi2")])})
+    measure(keys, tmp_path, lambda _: None)
+    assert len(asked) == 5  # a level was missing
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
