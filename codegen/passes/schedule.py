@@ -143,10 +143,12 @@ class _Orders:
 
     def _cheapest(self, line: Callable[[list[int]], Line], *more: Callable[[], list[int]]) -> Line:
         """The first of the orders that costs least."""
-        cheapest = line(list(range(len(self.stretch))))
-        for order in (self._thrifty, self.parts.by_kinship, *more):
-            if cheapest.cost > self.forced:
-                cheapest = min(cheapest, line(order()), key=attrgetter("cost"))
+        tried = [list(range(len(self.stretch)))]
+        cheapest = line(tried[0])
+        for make in (self._thrifty, self.parts.by_kinship, *more):
+            if cheapest.cost > self.forced and (order := make()) not in tried:
+                tried.append(order)
+                cheapest = min(cheapest, line(order), key=attrgetter("cost"))
         return cheapest
 
     def _thrifty(self) -> list[int]:

@@ -50,9 +50,11 @@ class Line:
         self.firsts = [*stretch.before]
         """What must come before each: what it reads, and whom a wish put there."""
         self.effort = EFFORT
+        self.needed_until = [len(order) if i in stretch.stays else -1 for i in range(len(stretch.users))]
+        """The position of each value's last reader; one behind the last where it is needed after the stretch."""
         self.moves = [False] * len(order)
         self.spare: Spare = {file: [0] * len(order) for file in dict.fromkeys(stretch.file)}
-        self._take(self._judged(0, self.order, stretch.uses()))
+        self._take(self._judged(0, self.order))
 
     def improve(self, least: int) -> None:
         """Meet one wish after the other, always the one that spares most, while the cost is above `least`."""
@@ -84,54 +86,48 @@ class Line:
         """The window in which all others who read a value come before this one, behind what must come before them."""
         begin, rank = self.rank[user], self.rank
         others = [other for other in self.stretch.users[arg] if rank[other] > begin]
+        if not others:
+            return _Window(begin, begin + 1, [], [], {}, 0, {})
         moved: dict[int, None] = {}
         begun = {user}
         stack = [user]
         while stack:
             i = stack[-1]
             firsts = (*self.firsts[i], *others) if i == user else self.firsts[i]
-            waiting = [first for first in firsts if rank[first] >= begin and first not in moved]
+            waiting = [rank[first] for first in firsts if rank[first] >= begin and first not in moved]
             if not waiting:
                 moved[stack.pop()] = None
                 continue
-            needed = min(waiting, key=rank.__getitem__)
+            needed = self.order[min(waiting)]
             if needed in begun:
-                return _Window(begin, max(rank[i] for i in begun) + 1, [], [], {}, 0, {})
+                return _Window(begin, max(map(rank.__getitem__, begun)) + 1, [], [], {}, 0, {})
             begun.add(needed)
             stack.append(needed)
-        end = max(rank[i] for i in moved) + 1
-        if not others:
-            return _Window(begin, end, [], [], {}, 0, {})
-        order = [*moved, *(i for i in self.order[begin:end] if i not in moved)]
-        return self._judged(begin, order, self._left(begin, order))
+        end = max(map(rank.__getitem__, moved)) + 1
+        return self._judged(begin, [*moved, *[i for i in self.order[begin:end] if i not in moved]])
 
-    def _left(self, begin: int, order: list[int]) -> dict[int, int]:
-        """For what those positions read how many still need it there: from `begin` on, and after the stretch."""
-        stretch, rank = self.stretch, self.rank
-        read = dict.fromkeys([arg for i in order for arg in stretch.args[i]])
-        return {arg: (arg in stretch.stays) + sum([rank[user] >= begin for user in stretch.users[arg]]) for arg in read}
-
-    def _judged(self, begin: int, order: list[int], left: list[int] | dict[int, int]) -> _Window:
-        """What the positions from `begin` on cost in that order, where so many still need each value."""
+    def _judged(self, begin: int, order: list[int]) -> _Window:
+        """What the positions from `begin` on cost in that order of the same values."""
         self.effort -= len(order)
-        stretch = self.stretch
+        end = begin + len(order)
+        stretch, needed_until = self.stretch, self.needed_until
         args, files, makes, overwritable = stretch.args, stretch.file, stretch.makes, stretch.overwritable
-        spare = {file: behind[begin - 1] if begin else stretch.spare[file] for file, behind in self.spare.items()}
-        behind: Spare = {file: [] for file in spare}
-        moves = []
+        last_readers = {arg: i for i in order for arg in args[i]}
+        change = {file: dict.fromkeys(order, 0) for file in self.spare}
+        overwriters = set()
+        for arg, i in last_readers.items():
+            if needed_until[arg] < end:
+                change[files[arg]][i] += 1
+                if arg in overwritable[i]:
+                    overwriters.add(i)
         for i in order:
-            for arg in args[i]:
-                left[arg] -= 1
-                if not left[arg]:
-                    spare[files[arg]] += 1
-            needed = overwritable[i]
-            moves.append(bool(needed) and all(left[arg] for arg in needed))
             if makes[i]:
-                spare[files[i]] -= 1
-            for file, rooms in behind.items():
-                rooms.append(spare[file])
+                change[files[i]][i] -= 1
+        moves = [i not in overwriters and bool(overwritable[i]) for i in order]
+        spare = {file: behind[begin - 1] if begin else stretch.spare[file] for file, behind in self.spare.items()}
+        behind = {file: [*accumulate(change[file].values(), initial=spare[file])][1:] for file in spare}
         least = {file: min(rooms, default=spare[file]) for file, rooms in behind.items()}
-        return _Window(begin, begin + len(order), order, moves, behind, sum(moves), least)
+        return _Window(begin, end, order, moves, behind, sum(moves), least)
 
     def _take(self, window: _Window) -> None:
         """The window's order becomes that of the line."""
@@ -140,6 +136,9 @@ class Line:
         self.moves[at] = window.moves
         for rank, i in enumerate(window.order, window.begin):
             self.rank[i] = rank
+            for arg in self.stretch.args[i]:
+                if self.needed_until[arg] < window.end:
+                    self.needed_until[arg] = rank
         for file, rooms in window.spare.items():
             self.spare[file][at] = rooms
         start = self.stretch.spare
