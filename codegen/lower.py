@@ -11,6 +11,7 @@
     selection   every operation becomes one that the target has an instruction for, or is refused
     further     a shift goes on from a nearer one: tried besides
     promise     about how long the code becomes: the shortest go on
+    joining     what was lowered apart and runs in turn is one graph from here on
 
     arguments   parameters that the convention passes on the stack are read from there
     placement   values get their places in blocks
@@ -41,7 +42,7 @@ from setwise.codegen.passes.operands import operands
 from setwise.codegen.passes.place import placement
 from setwise.codegen.passes.references import references
 from setwise.codegen.passes.schedule import hastening, promise, scheduling
-from setwise.codegen.passes.select import selection
+from setwise.codegen.passes.select import joining, selection
 from setwise.codegen.passes.shallow import shallowness
 from setwise.codegen.passes.simplify import algebra
 from setwise.codegen.passes.spill import spilling
@@ -58,6 +59,7 @@ PIPELINE = Pipeline(
     selection=(selection,),
     otherwise=(runs_further, further),
     promise=promise,
+    joining=(joining,),
     order=(arguments, placement, scheduling),
     sooner=(hastening,),
     code=(spilling, allocation, flags, operands, framing, references),

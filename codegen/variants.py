@@ -16,7 +16,6 @@ from math import inf
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
@@ -30,8 +29,6 @@ MOST_FORMS = 6
 
 LATELY = 64
 """How many results are kept for a set that extends the one they are for; kernels of a routine are made together."""
-
-_MOVES = frozenset({"step", "run", "path", "shl", "shr"})
 
 Objective = Callable[[Kernel], Any]
 """What of a kernel is compared: the least is best."""
@@ -59,6 +56,8 @@ class Pipeline(NamedTuple):
 
     What is surely longer than a given length need not be told how long: any greater number will do.
     """
+    joining: tuple[Pass, ...]
+    """One graph of all that run in turn."""
     order: tuple[Pass, ...]
     """The first to ask for the convention; then values have their order."""
     sooner: tuple[Pass, ...]
@@ -91,12 +90,12 @@ def _adds_nothing(pipeline: Pipeline, plan: Plan, target: Target, older: Target)
     same instructions.
     """
     try:
-        shapes = {unit.graph.shape for unit in _selected(pipeline, plan.routine, older, plan.layout)}
+        shapes = {unit.shape for unit in _selected(pipeline, plan.routine, older, plan.layout)}
     except Refused:
         return False
     some = {form.describe: form for form in _every_form(pipeline, plan.routine, target, plan.layout)}
     own = (through(pipeline.selection, replace(form, target=target)) for form in some.values())
-    return all(unit.graph.shape in shapes for unit in own)
+    return all(unit.shape in shapes for unit in own)
 
 
 @lru_cache(LATELY)
@@ -156,7 +155,8 @@ def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
         promises.append((promised, unit))
         most = min(most, promised[0] + 1 + promised[0] // 100)
     promises.sort(key=itemgetter(0))
-    return tuple(unit for (length, _), unit in promises if length <= most)[:MOST_FORMS]
+    shortest = [unit for (length, _), unit in promises if length <= most][:MOST_FORMS]
+    return tuple(through(pipeline.joining, unit) for unit in shortest)
 
 
 @lru_cache(LATELY)
@@ -179,7 +179,9 @@ def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) ->
 
     With ranks there are those in which something moves in one lane: only there a rotate may stand for a shift.
     """
-    traced = [unit for unit in _traced(pipeline, routine, layout) if not ranks or _moves_alone(unit.graph)]
+    traced = [
+        unit for unit in _traced(pipeline, routine, layout) if not ranks or any(g.moves_alone for g in unit.graphs)
+    ]
     choices = product(traced, (False, True))
     masked = [replace(unit, masks=Masks(inner, ranks)) for unit, inner in choices]
     expanded = _different([through(pipeline.expansion, unit) for unit in masked])
@@ -193,16 +195,11 @@ def _traced(pipeline: Pipeline, routine: Routine, layout: Layout) -> tuple[Unit,
     return tuple(through(pipeline.trace, Unit(routine, layout, describe)) for describe in routine.descriptions)
 
 
-def _moves_alone(graph: Graph) -> bool:
-    """Whether a board in a general register is shifted, or goes along a ray."""
-    return any(value.lanes == 1 and value.op in _MOVES for value in graph.order)
-
-
 def _different(units: Sequence[Unit]) -> list[Unit]:
     """Of units with graphs alike the first."""
     by_shape: dict[Any, Unit] = {}
     for unit in units:
-        by_shape.setdefault(unit.graph.shape, unit)
+        by_shape.setdefault(unit.shape, unit)
     return list(by_shape.values())
 
 

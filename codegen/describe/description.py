@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from setwise.codegen.board import Direction
 from setwise.codegen.describe.layout import Layout
@@ -11,6 +12,20 @@ from setwise.codegen.describe.routine import Description
 from setwise.codegen.describe.values import Value
 
 Fill = Callable[..., Value]
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """A description of stages one after the other: what one gives is the last parameter of the next."""
+
+    stages: tuple[Description, ...]
+
+    def __call__(self, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+        """What the last stage gives."""
+        results: tuple[Value, ...] = parameters[-1:]
+        for stage in self.stages:
+            results = stage(layout, *parameters[:-1], *results)
+        return results
 
 
 def along(fill: Fill, directions: Sequence[Direction]) -> Description:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import count
 from typing import Any
 
 from setwise.codegen.describe.values import Region, Value
+
+_MOVES = frozenset({"step", "run", "path", "shl", "shr"})
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,11 @@ class Graph:
     def order(self) -> tuple[Value, ...]:
         """Every value, each after what it depends on."""
         return tuple(postorder((*self.parameters, *self.results)))
+
+    @cached_property
+    def moves_alone(self) -> bool:
+        """Whether a board in one lane is shifted, or goes along a ray."""
+        return any(value.lanes == 1 and value.op in _MOVES for value in self.order)
 
     @cached_property
     def operations(self) -> frozenset[str]:
@@ -39,10 +47,15 @@ class Graph:
     @cached_property
     def depth(self) -> int:
         """How many values follow one after the other on the longest way down."""
-        depths: dict[Value, int] = {}
+        return self.depth_behind(1)
+
+    def depth_behind(self, before: int) -> int:
+        """The same where the last parameter stands behind so many values, itself among them."""
+        depths: dict[Value, int] = dict.fromkeys(self.parameters[-1:], before)
         for value in self.order:
-            depths[value] = 1 + max((depths[below] for below in dependencies(value)), default=0)
-        return max(depths[value] for value in self.results)
+            if value not in depths:
+                depths[value] = 1 + max([depths[below] for below in dependencies(value)], default=0)
+        return max([depths[value] for value in self.results])
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
@@ -86,6 +99,22 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
                 continue
         order[value] = None
     return list(order)
+
+
+def in_turn(graphs: Sequence[Graph]) -> Graph:
+    """One graph of several: what each gives is the last parameter of the next."""
+    return reduce(_behind, graphs)
+
+
+def _behind(before: Graph, graph: Graph) -> Graph:
+    given = dict(zip(graph.parameters, (*before.parameters[:-1], *before.results), strict=True))
+    numbers = count(len({value.region for value in before.order} - {None}))
+
+    def numbered(region: Region) -> Region:
+        return replace(region, name=f"L{next(numbers)}") if region.name else region
+
+    after = rewrite(Graph((), graph.results), lambda value, old: given.get(old, value), numbered)
+    return Graph(before.parameters, after.results)
 
 
 def rewrite(

@@ -9,7 +9,7 @@ from setwise.codegen.describe.bits import demanded, known_zero, known_zero_along
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import ALL, CompassRay, Lanes, Value
-from setwise.codegen.passes.unit import Masks, Unit
+from setwise.codegen.passes.unit import AGAIN, Masks, Unit
 
 LATELY = 8
 """How many graphs it is kept for at which bits of them somebody looks: each is expanded once with each of its masks."""
@@ -143,6 +143,7 @@ def _joined(graph: Graph) -> Graph:
     return rewrite(graph, rule, operations=("or",))
 
 
+@lru_cache(AGAIN)
 def expand(graph: Graph, masks: Masks) -> Graph:
     """The graph without steps, runs and paths."""
     graph = _joined(graph)
@@ -164,4 +165,4 @@ def expand(graph: Graph, masks: Masks) -> Graph:
 
 def expansion(unit: Unit) -> Unit:
     """The pass: the graph without steps, runs and paths, masked as the unit says."""
-    return replace(unit, graph=expand(unit.graph, unit.masks))
+    return unit.each(lambda graph: expand(graph, replace(unit.masks, ranks=unit.masks.ranks and graph.moves_alone)))

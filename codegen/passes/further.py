@@ -7,11 +7,11 @@ values may crowd: so it is tried besides, for the runs of an axis alone and for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import lru_cache
 
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Value
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.unit import AGAIN, Unit
 
 
 def _shifted_on(graph: Graph, eligible: Callable[[Value], bool]) -> Graph:
@@ -35,19 +35,28 @@ def _shifted_on(graph: Graph, eligible: Callable[[Value], bool]) -> Graph:
     return rewrite(graph, rule, operations=("shl",))
 
 
-def _tried(unit: Unit, eligible: Callable[[Value], bool]) -> Unit:
-    if unit.routine.literal or unit.target.has("loose-shl", 1):
-        return unit
-    graph = _shifted_on(unit.graph, eligible)
-    return replace(unit, graph=graph, selected=graph)
+@lru_cache(AGAIN)
+def _runs_shifted_on(graph: Graph) -> Graph:
+    uses = graph.users
+    return _shifted_on(
+        graph, lambda shift: all(user.op == "and" and shift.args[0] in user.args for user in uses[shift])
+    )
+
+
+@lru_cache(AGAIN)
+def _all_shifted_on(graph: Graph) -> Graph:
+    return _shifted_on(graph, lambda _: True)
+
+
+def _tried(unit: Unit, rule: Callable[[Graph], Graph]) -> Unit:
+    return unit if unit.routine.literal or unit.target.has("loose-shl", 1) else unit.each(rule)
 
 
 def runs_further(unit: Unit) -> Unit:
     """The pass for shifts that are intersected with the board itself."""
-    uses = unit.graph.users
-    return _tried(unit, lambda shift: all(user.op == "and" and shift.args[0] in user.args for user in uses[shift]))
+    return _tried(unit, _runs_shifted_on)
 
 
 def further(unit: Unit) -> Unit:
     """The pass for all shifts, where those of runs are among them."""
-    return unit if runs_further(unit).graph is unit.graph else _tried(unit, lambda _: True)
+    return unit if runs_further(unit).graphs == unit.graphs else _tried(unit, _all_shifted_on)

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, reduce
 from heapq import heappop, heappush
 from math import inf
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.stretch import Stretch
-from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
+from setwise.codegen.passes.unit import AGAIN, Block, PlacedRegion, Unit
 from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
 
@@ -313,12 +314,17 @@ def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
     That is its values, the moves that a quick order needs, and crowding. No order needs fewer than the forced moves:
     what is longer than `most` with these alone is not looked at further.
     """
-    graph = unit.graph
-    stretches = _stretches(place(graph), graph.results, unit.target, len(unit.convention.scratch))
-    orders = [_orders(stretch) for stretch in stretches]
+    room = len(unit.convention.scratch)
+    orders = [order for graph in unit.graphs for order in _orders_in(graph, unit.target, room)]
     length = sum(len(each.stretch) + each.forced for each in orders)
     for each in orders:
         if length > most:
             break
         length += each.least - each.forced
-    return length, graph.depth
+    return length, reduce(lambda depth, graph: graph.depth_behind(depth), unit.graphs, 1)
+
+
+@lru_cache(AGAIN)
+def _orders_in(graph: Graph, target: Target, room: int) -> list[_Orders]:
+    """The orders of a graph's stretches."""
+    return [_orders(stretch) for stretch in _stretches(place(graph), graph.results, target, room)]

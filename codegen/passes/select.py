@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 
 from setwise.codegen.describe.bits import demanded
-from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.graph import Graph, in_turn, rewrite
 from setwise.codegen.describe.operations import COMMUTATIVE
 from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, make, permuted
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.fold import fold
 from setwise.codegen.passes.ternary import to_ternary
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.unit import AGAIN, Unit
 from setwise.codegen.targets import TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
 
+@lru_cache(AGAIN)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph))
@@ -305,5 +307,17 @@ def _checked(graph: Graph, target: Target) -> Graph:
 
 def selection(unit: Unit) -> Unit:
     """The pass: the graph in the target's operations, and the tables that it reads; Refused where one has no row."""
-    graph, data = select(unit.graph, unit.target)
-    return replace(unit, masked=unit.graph, graph=graph, selected=graph, data=data)
+    data: list[Datum] = []
+
+    def selected(graph: Graph) -> Graph:
+        graph, its = select(graph, unit.target)
+        data.extend(its)
+        return graph
+
+    return replace(unit.each(selected), masked=unit.graphs, data=tuple(data))
+
+
+def joining(unit: Unit) -> Unit:
+    """The pass: one graph of all that run in turn."""
+    graph = in_turn(unit.graphs)
+    return replace(unit, before=(), graph=graph, selected=graph)

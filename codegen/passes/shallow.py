@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import count
 
@@ -12,9 +12,10 @@ from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.simplify import masked_of
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.unit import AGAIN, Unit
 
 
+@lru_cache(AGAIN)
 def shallow(graph: Graph) -> Graph:
     """The graph with unions joined by depth, and masks beside the longest way.
 
@@ -97,4 +98,4 @@ def shallow(graph: Graph) -> Graph:
 
 def shallowness(unit: Unit) -> Unit:
     """The pass: the graph with less waiting."""
-    return replace(unit, graph=shallow(unit.graph))
+    return unit.each(shallow)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from operator import or_
 from typing import Any
 
@@ -13,7 +12,7 @@ from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value, constant, make, reshaped
 from setwise.codegen.passes.carried import carry_less
 from setwise.codegen.passes.expand import is_within
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.unit import AGAIN, Unit
 
 Rule = Callable[[Graph], Graph]
 
@@ -220,6 +219,7 @@ def _meet(changes: Iterable[int], bits: Lanes) -> bool:
     return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
 
 
+@lru_cache(AGAIN)
 def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Graph:
     """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates, `literal` all steps."""
     unfolded: set[Value] = set()
@@ -266,4 +266,6 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
 
 def algebra(unit: Unit) -> Unit:
     """The pass: the graph simplified; masks that hold ranks keep what a rotate in place of a shift needs."""
-    return replace(unit, graph=simplify(unit.graph, loose=unit.masks.ranks, literal=unit.routine.literal))
+    return unit.each(
+        lambda graph: simplify(graph, loose=unit.masks.ranks and graph.moves_alone, literal=unit.routine.literal)
+    )

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate
 
+from setwise.codegen.describe.description import InTurn
 from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.describe.routine import Description, Routine
 from setwise.codegen.describe.values import Region, Value, parameter, reshaped
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.table import Refused
+
+LATELY = 8
+"""How many graphs are kept: descriptions of one routine may end in the same stage."""
 
 
 def trace(unit: Unit) -> Unit:
@@ -18,27 +25,58 @@ def trace(unit: Unit) -> Unit:
 
     Refused for several without one.
     """
-    parameters = unit.routine.contract.parameters
-    lanes = tuple(unit.layout.lanes if unit.layout.boards and not p.scalar else 1 for p in parameters)
-    values = tuple(parameter(i, count) for i, count in enumerate(lanes))
-    boards = unit.layout.lanes if unit.layout.boards else 1
+    describe = unit.describe
+    if isinstance(describe, InTurn) and unit.layout.lanes > 1:
+        *before, last = describe.stages
+        stages = [_stage(unit.routine, unit.layout, stage) for stage in before]
+        graph = _whole(unit.routine, unit.layout, last)
+        if not any(map(_has_tables, (*stages, graph))):
+            return replace(unit, before=tuple(stages), graph=graph)
+    return replace(unit, graph=_whole(unit.routine, unit.layout, describe))
+
+
+def _has_tables(graph: Graph) -> bool:
+    """Whether it has what selection numbers in all of a routine."""
+    return any(v.op == "table" or (v.region is not None and v.region.index is not None) for v in graph.order)
+
+
+def _parameters(routine: Routine, layout: Layout) -> tuple[Value, ...]:
+    parameters = routine.contract.parameters
+    lanes = (layout.lanes if layout.boards and not p.scalar else 1 for p in parameters)
+    return tuple(parameter(i, count) for i, count in enumerate(lanes))
+
+
+def _stage(routine: Routine, layout: Layout, describe: Description) -> Graph:
+    """A stage behind which others come."""
+    values = _parameters(routine, layout)
+    graph = Graph(values, describe(layout, *values))
+    _stays_inside(graph)
+    return graph
+
+
+@lru_cache(LATELY)
+def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
+    """A description alone, or the last stage of one, which is the same for several."""
+    values = _parameters(routine, layout)
+    boards = layout.lanes if layout.boards else 1
     # One number for all boards is given for each of them.
     results = tuple(
         result if result.lanes > 1 or boards == 1 or result.op in WRITES else reshaped("broadcast", result, boards)
-        for result in unit.describe(unit.layout, *values)
+        for result in describe(layout, *values)
     )
+    parameters = routine.contract.parameters
     if parameters and parameters[-1].kind == "results":
         starts = accumulate((8 * result.lanes for result in results), initial=0)
         behind = zip(results, starts, strict=False)
         results = tuple(Value("put", (values[-1], result), at, result.lanes) for result, at in behind)
     elif len(results) != 1:
-        name = unit.routine.name
+        name = routine.name
         raise Refused(
             f"{name} gives {len(results)} results, not one: for several let the last parameter be their address"
         )
     graph = Graph(values, results)
     _stays_inside(graph)
-    return replace(unit, graph=graph)
+    return graph
 
 
 Body = tuple[Region | None, int]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
-from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.graph import Graph, in_turn
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Description, Routine
 from setwise.codegen.describe.values import Region, Value
@@ -15,6 +16,9 @@ from setwise.codegen.machine.code import Code, Datum, Item, Register
 from setwise.codegen.machine.convention import SYSV, Convention
 from setwise.codegen.targets.general import X86_64
 from setwise.codegen.targets.table import Target
+
+AGAIN = 64
+"""For how many graphs a pass keeps what it made of them: a stage of a routine comes again with others."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -89,9 +93,11 @@ class Unit:
     """Asked once a graph has been selected."""
     most: float = inf
     """How many instructions its code may have; none is made where it would have more."""
+    before: tuple[Graph, ...] = ()
+    """What runs first: what each graph gives is the last parameter of the next, until they become one."""
     graph: Graph = Graph((), ())
-    masked: Graph = Graph((), ())
-    """The graph in shifts and masks, as it was selected from."""
+    masked: tuple[Graph, ...] = ()
+    """The graphs in shifts and masks, as they were selected from."""
     selected: Graph = Graph((), ())
     data: tuple[Datum, ...] = ()
     """The tables that the selected graph reads."""
@@ -103,6 +109,21 @@ class Unit:
     code: Code = Code("", ())
 
     @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """All of them in turn."""
+        return (*self.before, self.graph)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What two units that describe the same code have in common."""
+        return tuple([graph.shape for graph in self.graphs])
+
+    def each(self, rule: Callable[[Graph], Graph]) -> Unit:
+        """The unit with each graph as the rule makes it."""
+        *before, graph = map(rule, self.graphs)
+        return replace(self, before=tuple(before), graph=graph)
+
+    @property
     def kernel(self) -> Kernel:
         """What came of it."""
         return Kernel(
@@ -110,7 +131,7 @@ class Unit:
             self.target,
             self.convention,
             self.layout,
-            self.masked,
+            in_turn(self.masked),
             self.selected,
             self.code,
             self.allocated.exact,

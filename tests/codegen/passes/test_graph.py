@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 
 from setwise.analysis.spec.evaluator import evaluate as spec_evaluate
 from setwise.codegen.board import DIR8, Direction
+from setwise.codegen.catalogue import find
 from setwise.codegen.describe.bits import demanded, known_zero
 from setwise.codegen.describe.graph import Graph, postorder
+from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, parameter
 from setwise.codegen.fills import dumb7, kogge_stone, push
 from setwise.codegen.passes.expand import expand
-from setwise.codegen.passes.select import select
+from setwise.codegen.passes.select import joining, select
 from setwise.codegen.passes.simplify import simplify
-from setwise.codegen.passes.unit import Masks
+from setwise.codegen.passes.trace import trace
+from setwise.codegen.passes.unit import Masks, Unit
 from setwise.codegen.targets import TARGETS
 from tests.codegen.programs import ALL, COUNTED, PLAIN, Program, Step, oracle, programs, words
 
@@ -313,6 +316,20 @@ def test_constants_go_along_a_ray_of_the_run(dir8: int) -> None:
     graph = traced(describe, 2)
     for masks in MASKS:
         assert spec_evaluate(simplify(expand(graph, masks)), (dir8, 0)) == spec_evaluate(graph, (dir8, 0))
+
+
+def test_stages_in_turn_are_the_whole() -> None:
+    """A routine on arrays, whose loops are lowered apart, is the graph of its description; its last loop is one."""
+    routine = find("sliders.union.batch")
+    first, second = (trace(Unit(routine, Layout(4, boards=True), each)) for each in routine.descriptions[:2])
+    assert len(first.before) == 1
+    assert first.graph is second.graph
+    joined = joining(first).graph
+    whole = Graph(joined.parameters, routine.descriptions[0](first.layout, *joined.parameters))
+    assert joined.shape == whole.shape
+    assert (joined.depth, len(joined.order)) == (whole.depth, len(whole.order))
+    behind = first.graph.depth_behind(first.before[0].depth)
+    assert behind == whole.depth
 
 
 # -- what a description may not do
