@@ -283,7 +283,8 @@ def allocation(unit: Unit) -> Unit:
     events = live_events(unit.spilled.block, ends)
     machine = Machine(unit.target, unit.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
-    most = unit.most - _fewest(events)
+    # Slots are made and given back by an instruction each.
+    most = unit.most - _fewest(events) - 2 * bool(unit.spilled.slots)
     try:
         allocated = allocate(machine, events, places, results, SWITCHING if switches else EFFORT, most)
     except OutOfRegisters:
