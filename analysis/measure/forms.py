@@ -186,8 +186,9 @@ class Form:
 
     @property
     def files(self) -> frozenset[str]:
-        """The register files that it touches."""
-        return frozenset({"general"} if self.mnemonic == "lea" else filter(None, map(file_of, self.kinds)))
+        """The register files that it touches; flags are the general one's."""
+        flags = {"general"} if self.mnemonic == "lea" or self.decoded.flags_written else set()
+        return frozenset(flags | {*filter(None, map(file_of, self.kinds))})
 
     @property
     def _names(self) -> list[tuple[int, str]]:

@@ -2,6 +2,7 @@
 
 Ports: I0 to I3 the integer units, B0 the unit that only branches, A0 to A2 addresses, S0 and S1 data to be stored,
 V0 and V1 loads into vector registers, F0 to F3 the vector units, F4 and F5 vector stores and moves to the general ones.
+X0, on Zen 3 alone, is the way from one half of a vector register of 256 bits to the other.
 """
 
 from __future__ import annotations
