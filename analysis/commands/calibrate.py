@@ -114,5 +114,6 @@ def _write(path: Path, content: bytes) -> None:
         beside.write_bytes(content)
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise ValueError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        beside.unlink(missing_ok=True)

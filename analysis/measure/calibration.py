@@ -68,6 +68,11 @@ class Measured:
     beside: dict[str, tuple[Experiment, int, int]] = field(default_factory=dict)
 
     @property
+    def waits(self) -> bool:
+        """Whether it waits for operands for which there is no chain."""
+        return not self.chains and bool(self.form.read_places)
+
+    @property
     def cycles(self) -> float | None:
         """Cycles each, alone; None where it waits for itself through flags, or was not measured."""
         return None if self.form.carries else self.alone.cycles

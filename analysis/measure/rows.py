@@ -43,7 +43,8 @@ def table_of(
         stores={size: AccessRecord(0.0, _rounded(alone.cycles or 1.0)) for size, alone in calibration.stores.items()},
         rows=tuple(row for row in rows.values() if row is not None),
     )
-    return table, [title for title, row in rows.items() if row is None and not calibration.forms[title].form.idiom]
+    left_out = {title for title, one in calibration.forms.items() if one.form.idiom or one.waits}
+    return table, [title for title, row in rows.items() if row is None and title not in left_out]
 
 
 def _ways_back(calibration: Calibration, like: Processor | None) -> dict[str, float]:
@@ -108,6 +109,8 @@ def _row(
     if (one.form.idiom and not breaks) or one.alone.cycles is None:
         return None
     standing = _standing(one, like)
+    if one.waits and standing is not None:
+        return None  # its latency stands there
     ports, clear, slots = standing.uops if standing else (), False, round(standing.issue + 0.01) if standing else 1
     if one.cycles is not None and one.among is not None:
         among, idle = one.among
