@@ -41,6 +41,7 @@ SQUARE = Parameter("square", "square", below=64)
 FREE = Parameter("free", "empty")
 WHITE = Parameter("white", "occupied")
 BLACK = Parameter("black", "occupied")
+TARGETS = Parameter("targets", "word")
 RESULTS = Parameter("results", "results")
 QUEENS = Parameter("queens", "board")
 KNIGHTS = Parameter("knights", "leapers")
@@ -298,6 +299,26 @@ def _sliders() -> Iterator[Routine]:
             )
             computes = f"{summary}, given the {board.name} squares"
             yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, PACKED)
+    yield from _counts()
+
+
+def _counts() -> Iterator[Routine]:
+    """Moves counted, queens among rooks and bishops both."""
+    boards = (*PIECES, TARGETS)
+    for form, results, whole, summary in (
+        ("counts", ("moves",), sliders.counts, "how many moves to the targets rooks and bishops have"),
+        (
+            "mobility",
+            ("orthogonal", "diagonal"),
+            sliders.mobility,
+            "how many moves to the targets rooks have, and how many bishops",
+        ),
+    ):
+        parameters = (*boards, OCCUPIED, RESULTS) if len(results) > 1 else (*boards, OCCUPIED)
+        contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,))
+        descriptions = tuple(partial(sliders.described, whole, how, True, len(boards)) for how in sliders.FORMS)
+        computes = f"{summary}, given the occupied squares"
+        yield Routine("sliders", form, "", contract, descriptions, SETWISE, computes, PACKED)
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (

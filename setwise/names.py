@@ -156,6 +156,8 @@ RoutineName = Literal[
     "sliders.pieces-empty",
     "sliders.sides",
     "sliders.sides-empty",
+    "sliders.counts",
+    "sliders.mobility",
     "leapers.knights",
     "leapers.kings",
     "leapers.pawns.white",

@@ -79,6 +79,7 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
         "pawns": position.pieces(mover, "P"),
         "white": sum(map(position.piece, "PNBRQK")),
         "black": sum(map(position.piece, "pnbrqk")),
+        "targets": board.ALL & ~sum(position.pieces(mover, letter) for letter in "PNBRQK"),
         "white_rooks": position.sliders("w", True, False),
         "white_bishops": position.sliders("w", False, True),
         "black_rooks": position.sliders("b", True, False),

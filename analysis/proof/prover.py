@@ -22,6 +22,7 @@ from setwise.analysis.proof.counterexamples import afresh, counterexample, never
 from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, InvariantSource
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import GapError, Round
+from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError
 from setwise.analysis.proof.solver import Model, Solver, TimeOutError
 from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
@@ -84,7 +85,7 @@ class Prover:
             certificate = self._all_cases(code, task, self._cases(task), blank, by_step=True)
             if certificate.status == "not proved":
                 # An invariant may be missing where few boards, or some numbers, still show an error.
-                cases = self._few(task) if task.elements else self._numbers(task)
+                cases = self._few(task) if task.elements else self._numbers(task) if _carry_bits(task) else ()
                 certificate = self._refutation(code, task, cases, blank) or certificate
             if certificate.status == "not proved" and _carry_bits(task):
                 certificate = self._all_cases(code, task, self._cases(task), blank, by_step=False)
@@ -143,14 +144,9 @@ class Prover:
                 yield Case(words, count=count, alias=alias)
 
     def _numbers(self, task: Task) -> Iterator[Case]:
-        """Known words, where the task is a sum: a solver finds it hard to undo many additions in a row."""
-        if _carry_bits(task):
-            for words in samples(len(task.words)):
-                yield Case(
-                    tuple(
-                        (word % (argument.below or 1 << 64),) for argument, word in zip(task.words, words, strict=True)
-                    )
-                )
+        """Known words, for a task that is a sum: a solver finds it hard to undo many additions in a row."""
+        for words in samples(task):
+            yield Case(tuple((word,) for word in words))
 
     def _word(self, argument: Argument, lane: int) -> Bits:
         return self._unknown(argument.name if lane == 0 else f"{argument.name}.{lane}", 64)
@@ -207,6 +203,10 @@ class Prover:
         except GapError as error:
             return replace(so_far, status="not proved", reason=str(error))
         failures = list(self._failures(task, case, paths, assumed, together))
+        if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(task, case):
+            refuted = self._refutation(code, task, self._numbers(task), so_far)
+            if refuted is not None:
+                return refuted
         for questions in self._questions(failures, one_by_one=loops is not None):
             if self._is_possible(questions):
                 if loops is not None:
@@ -225,7 +225,7 @@ class Prover:
         straight = len(paths) == 1 and not paths[0].conditions
         expected = [
             None
-            if straight and self._is_like_one(task, case, paths[0], lane)
+            if straight and (self._adds_up(task, case, paths[0], lane) or self._is_like_one(task, case, paths[0], lane))
             else self._expected(task, case.lane(lane))
             for lane in range(case.lanes)
         ]
@@ -255,6 +255,19 @@ class Prover:
         return not self.solver.possible(
             [*assumptions(task, self.domain, case.lane(0)), self._any([difference] for difference in differs)],
             about=f"board {lane} is not as board 0 should be",
+        )
+
+    def _is_sum(self, task: Task, case: Case) -> bool:
+        """Whether a result is a sum of words that are not known."""
+        return not task.elements and any(is_sum(self.domain, word) for word in self._expected(task, case.lane(0)))
+
+    def _adds_up(self, task: Task, case: Case, path: Path, lane: int) -> bool:
+        """Whether a lane is right, where its results are sums whose parts show it; no means only: ask the claims."""
+        if not self._is_sum(task, case):
+            return False
+        expected = self._expected(task, case.lane(lane))
+        return agree_by_parts(
+            self.solver, task, case.lane(lane), results(task, case, path.state, lane), expected, self._unknown
         )
 
     def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> list[list[_Failure]]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import reduce
-from operator import or_
+from operator import add, or_
 from types import MappingProxyType
 from typing import Any
 
 from setwise.analysis.spec.raywalk import DIRECTIONS
-from setwise.analysis.spec.words import ALL, clip
+from setwise.analysis.spec.words import ALL, clip, population
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Condition, Region, Value
 
@@ -343,6 +343,7 @@ _EACH: Mapping[str, Callable[..., WordLike]] = MappingProxyType(
         "add-bytes": _add_bytes,
         "sub-bytes": _sub_bytes,
         "flip": _flipped,
+        "popcount": population,
         "shlv": lambda a, n: a << (n & 63),
         "shrv": lambda a, n: a >> (n & 63),
         "rotlv": lambda a, n: a << (n & 63) | a >> (~n + 1 & 63),
@@ -353,6 +354,7 @@ _WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = MappingProxyTy
         "broadcast": lambda value, args: args[0] * value.lanes,
         "mirror": lambda _, args: (*args[0], _flipped(args[0][0])),
         "unite": lambda _, args: (reduce(or_, args[0]),),
+        "total": lambda _, args: (clip(reduce(add, args[0])),),
         "beside": lambda _, args: (*args[0], *args[1]),
         "repeat": lambda _, args: (*args[0] * 2, *args[1] * 2),
         "extended": lambda value, args: (*args[0], *(word ^ word for word in args[0])),

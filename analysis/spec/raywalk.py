@@ -9,13 +9,13 @@ stops the rays of others only where its square is outside `empty`, and its own r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import combinations, pairwise, zip_longest
 from typing import Any, Literal
 
 from setwise.analysis.spec import adders, leaperwalk
 from setwise.analysis.spec.words import ALL as ALL
-from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, on
+from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, on, population
 
 BoardKind = Literal["empty", "occupied"]
 
@@ -170,6 +170,26 @@ def with_knights(rooks: W, bishops: W, knights: W, empty: W) -> W:
     return union(rooks, bishops, empty) | leaperwalk.knights(knights)
 
 
+def mobility(rooks: W, bishops: W, targets: W, empty: W) -> tuple[W, W]:
+    """How many moves to the targets rooks have, and how many bishops: a move is one that slides, and where it arrives.
+
+    >>> mobility(1, 1, ALL, ALL), mobility(0b11, 0, ALL, ALL ^ 0b11)
+    ((14, 7), (22, 0))
+    """
+
+    def moves(sliders: W, piece: str) -> W:
+        counts = (population(attacks(single, sliders, empty) & targets) for single in SETS[piece])
+        return reduce(lambda one, other: one + other, counts)
+
+    return moves(rooks, "rook"), moves(bishops, "bishop")
+
+
+def counts(rooks: W, bishops: W, targets: W, empty: W) -> W:
+    """How many moves to the targets rooks and bishops have together."""
+    straight, diagonal = mobility(rooks, bishops, targets, empty)
+    return straight + diagonal
+
+
 def side(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> W:
     """All squares that one side attacks; queens are among rooks and bishops both."""
     leapers = leaperwalk.knights(knights) | leaperwalk.kings(kings) | leaperwalk.pawns(color, pawns)
@@ -301,6 +321,7 @@ def specification(
     attacks, occluded (sliders, empty); empty-fill, empty-attacks, step (sliders);
     union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
     sides (white's rooks and bishops, black's rooks and bishops, empty);
+    counts, mobility (rooks, bishops, targets, empty);
     knights, kings (leapers); pawns (leapers), pushes, double-pushes (leapers, empty), direction white or black;
     side-union-knights (rooks, bishops, knights, empty); of one side, direction white or black:
     side-union, side-twice (rooks, bishops, knights, kings, pawns, empty),
@@ -362,6 +383,8 @@ _WHOLE: Mapping[str, Callable[..., Any]] = {
     "rays": rays,
     "pieces": pieces,
     "sides": sides,
+    "counts": counts,
+    "mobility": mobility,
     "side-union-knights": with_knights,
 }
 _LEAPERS: Mapping[str, Callable[..., Any]] = {"knights": leaperwalk.knights, "kings": leaperwalk.kings}

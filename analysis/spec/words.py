@@ -55,3 +55,15 @@ def equality_mask(word: W, number: int, bits: int) -> W:
     for bit in range(bits):
         same = same & (on(word, bit) ^ (1 - (number >> bit & 1)))
     return (word ^ word) - same
+
+
+def population(word: W) -> W:
+    """How many bits are set: neighbours are added up, then their sums, and so on.
+
+    >>> population(0xFF00_0000_0000_0001)
+    9
+    """
+    for field in (1, 2, 4, 8, 16, 32):
+        low = ALL // ((1 << field) + 1)
+        word = (word & low) + ((word >> field) & low)
+    return word

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import or_
+from operator import add, or_
 from typing import TypeVar
 
 from setwise.codegen.board import ROOK, Direction
-from setwise.codegen.describe.values import CompassRay, Value, beside, constant, make, repeated, reshaped
+from setwise.codegen.describe.values import CompassRay, Value, beside, constant, make, repeated, reshaped, total
 
 T = TypeVar("T")
 
@@ -112,6 +112,11 @@ class Layout:
         one = _unmirrored if self.mirrors else _united
         united = by_width.values() if self.boards else map(one, by_width.values())
         return reduce(or_, united, constant(0))
+
+    def counted(self, boards: Iterable[Value]) -> Value:
+        """How many squares all boards have together, those of all lanes (a number a lane where lanes are boards)."""
+        counts = (board.popcount() for board in boards)
+        return reduce(add, (count if self.boards or count.lanes == 1 else total(count) for count in counts))
 
 
 def _alone(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:

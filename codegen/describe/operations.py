@@ -214,6 +214,15 @@ _TABLE = (
         lambda a: int.from_bytes(a.to_bytes(8), "little"),
         said=_same(_FLIPPED, Rust="u64::swap_bytes({a})", Zig="@byteSwap({a})"),
     ),
+    Operation(
+        "popcount",
+        lambda a: a.bit_count(),
+        said={
+            "C": "SETWISE_CAST(uint64_t, _mm_popcnt_u64({a}))",
+            "Rust": "u64::count_ones({a}) as u64",
+            "Zig": "@popCount({a})",
+        },
+    ),
     Operation("gather", said={"C": "_pext_u64({a}, {b})", "Rust": "core::arch::x86_64::_pext_u64({a}, {b})"}),
     Operation("scatter", said={"C": "_pdep_u64({a}, {b})", "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})"}),
     Operation("as-wide", free=True, said={"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"}),
@@ -238,6 +247,7 @@ _TABLE = (
     Operation("exchange", said={"call": "shuffle_i64x2 a a 177"}),
     Operation("repeat", said={"call": "shuffle_i64x2 a b 0"}),
     Operation("to-general", said={"Zig": "{a}[0]", "call": "cvtsi128_si64 a"}),
+    Operation("odd-to-general", said={"Zig": "{a}[1]", "call": "extract_epi64 a 1"}),
     Operation("insert", said={"Zig": ".{{ {a}[0], {b} }}", "call": "insert_epi64 a b64 1"}),
     Operation("ternary", said={"call": "ternarylogic_epi64 a b c n"}),
     Operation("blend", said={"call": "blend_epi32 b a n"}),
@@ -246,7 +256,7 @@ _TABLE = (
     Operation("affine", _affine, said={"call": "gf2p8affine_epi64_epi8 a b n"}),
     Operation("test-bytes", mask=True, said={"call": "test_epi8_mask a b"}),
     Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
-    *(Operation(name) for name in ("unite", "mirror", "beside")),  # of lanes: gone when code is made
+    *(Operation(name) for name in ("unite", "total", "mirror", "beside")),  # of lanes: gone when code is made
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),

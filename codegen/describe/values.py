@@ -112,6 +112,10 @@ class Value:
         """
         return CompassRay((leap(*directions),)).step(self)
 
+    def popcount(self) -> Value:
+        """How many squares are set, in each lane."""
+        return make("popcount", self)
+
     def __and__(self, other: Value | int) -> Value:
         return make("and", self, other)
 
@@ -327,6 +331,11 @@ def repeated(first: Value, second: Value) -> Value:
     if first.constant is not None and second.constant is not None:
         return constant((*first.constant * 2, *second.constant * 2))
     return Value("repeat", (first, second), lanes=8)
+
+
+def total(value: Value) -> Value:
+    """The sum of all lanes."""
+    return constant(sum(value.constant)) if value.constant is not None else Value("total", (value,))
 
 
 RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(

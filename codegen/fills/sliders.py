@@ -149,6 +149,26 @@ def sides(
     return (united_beside(*both),)
 
 
+def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, Value]:
+    """How many moves to the targets rooks have, and how many bishops: along each ray a square is attacked once."""
+    straight: list[Value] = []
+    diagonal: list[Value] = []
+    for ray, attacks in form(board, AROUND, rooks, bishops):
+        moves = attacks & board.layout.board(ray, targets)
+        if moves.lanes == 1:
+            (straight if ray.straight else diagonal).append(moves)
+        else:
+            for half, boards in zip(halves(moves), (straight, diagonal), strict=True):
+                boards.append(half)
+    return board.layout.counted(straight), board.layout.counted(diagonal)
+
+
+def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, ...]:
+    """How many moves to the targets there are."""
+    straight, diagonal = mobility(form, board, rooks, bishops, targets)
+    return (straight + diagonal,)
+
+
 def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
     """Squares attacked by each of two sets, folded onto two lanes: along ranks and files, and along diagonals."""
     return folded_apart(_any_ray(form(board, IN_TURNS, *sliders)))

@@ -11,6 +11,7 @@ from setwise.codegen.describe.graph import Graph, in_turn, rewrite
 from setwise.codegen.describe.operations import COMMUTATIVE
 from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, make, permuted
 from setwise.codegen.machine.code import Datum, Label
+from setwise.codegen.passes.counted import counted
 from setwise.codegen.passes.fold import fold
 from setwise.codegen.passes.ternary import to_ternary
 from setwise.codegen.passes.unit import AGAIN, Unit
@@ -22,8 +23,8 @@ from setwise.codegen.targets.table import Refused, Target
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph))
-    steps = (_low_half, _scaled_sum, fold, _lanes, _complement, _ternary, _loosen, _from_memory, _written, _loaded)
-    for step in steps:
+    lowering = (_low_half, _scaled_sum, fold, counted, _lanes, _complement, _ternary)
+    for step in (*lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
 

@@ -78,12 +78,13 @@ _BMI2 = (
     Row("shrv", "shrx", "d a b"),
     Row("gather", "pext", "d a B"),
     Row("scatter", "pdep", "d a B"),
+    Row("popcount", "popcnt", "d a"),
 )
 
 BMI2 = Target(
     "bmi2",
     "BMI2",
-    frozenset({"x86-64", "bmi1", "bmi2"}),
+    frozenset({"x86-64", "popcnt", "bmi1", "bmi2"}),
     _X86_64 + _BMI2,
     march="haswell",
     # MSVC has no word for BMI2, which every processor with AVX2 has.

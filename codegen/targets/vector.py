@@ -71,6 +71,7 @@ _VEX = _rows(
     Row("high-half", "vpshufd", "d a 238", when=lambda value: value.args[0].lanes == 2),
     Row("from-general", "vmovq", "d a"),
     Row("insert", "vpinsrq", "d a b 1"),
+    Row("odd-to-general", "vpextrq", "d a 1"),
     Row("join", "vpunpcklqdq", "d a b"),
     Row("join-odd", "vpunpckhqdq", "d a b"),
 )

@@ -24,3 +24,36 @@ INLINE void pieces(U64 rooks, U64 bishops, U64 queens, U64 empty, U64 *results) 
 }
 
 #include "whole_side.h"
+
+/* Moves to the targets, ray by ray: along each a square is attacked once. Boards are counted in general registers. */
+
+INLINE U64 population(U64 squares) {
+    __asm__("" : "+r"(squares));
+#ifdef __POPCNT__
+    return (U64)__builtin_popcountll(squares);
+#else
+    squares -= squares >> 1 & 0x5555555555555555ULL;
+    squares = (squares & 0x3333333333333333ULL) + (squares >> 2 & 0x3333333333333333ULL);
+    squares = (squares + (squares >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+    return squares * 0x0101010101010101ULL >> 56;
+#endif
+}
+
+INLINE void mobility(U64 rooks, U64 bishops, U64 targets, U64 empty, U64 *moves) {
+    U64 by[8];
+    rays(rooks, bishops, empty, by);
+    moves[0] = population(by[1] & targets) + population(by[3] & targets) + population(by[5] & targets) +
+               population(by[7] & targets);
+    moves[1] = population(by[0] & targets) + population(by[2] & targets) + population(by[4] & targets) +
+               population(by[6] & targets);
+}
+
+void sliders_mobility(U64 rooks, U64 bishops, U64 targets, U64 occupied, U64 *results) {
+    mobility(rooks, bishops, targets, ~occupied, results);
+}
+
+U64 sliders_counts(U64 rooks, U64 bishops, U64 targets, U64 occupied) {
+    U64 moves[2];
+    mobility(rooks, bishops, targets, ~occupied, moves);
+    return moves[0] + moves[1];
+}

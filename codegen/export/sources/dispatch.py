@@ -77,9 +77,9 @@ def requirement(target: Target) -> CpuidRequirement:
 
     >>> from setwise.codegen.targets.general import BMI2
     >>> requirement(BMI2)
-    CpuidRequirement(bits={(7, 1): 264}, state=0)
+    CpuidRequirement(bits={(7, 1): 264, (1, 2): 8388608}, state=0)
     >>> requirement(BMI2).tests
-    (('leaf7[1]', '0x00000108'),)
+    (('leaf1[2]', '0x00800000'), ('leaf7[1]', '0x00000108'))
     """
     bits: dict[tuple[int, int], int] = {}
     state = 0

@@ -183,7 +183,7 @@ def test_run_on_a_processor_that_lacks_features(capsys: Capture, monkeypatch: py
 def test_run_takes_the_best_that_the_processor_has(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
     assert ", x86-64, sysv" in printed(capsys, "run", DUMB7, "1", "2")
-    monkeypatch.setattr(cpu, "features", lambda: frozenset({"bmi1", "bmi2"}))
+    monkeypatch.setattr(cpu, "features", lambda: frozenset({"bmi1", "bmi2", "popcnt"}))
     assert main(["run", DUMB7, "no board", "2"]) == 2
 
 

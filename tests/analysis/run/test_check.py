@@ -271,7 +271,7 @@ def test_what_the_processor_lacks_is_not_run_and_not_passed(monkeypatch: pytest.
     (one,) = check_kernels([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "sysv")], quick=True)
     assert one.outcome.status == "not run"
     assert one.outcome.cases == 0
-    assert "lacks bmi1, bmi2; Bochs has Haswell: apt-get install bochs" in one.outcome.reason
+    assert "lacks bmi1, bmi2, popcnt; Bochs has Haswell: apt-get install bochs" in one.outcome.reason
 
 
 def test_what_the_processor_lacks_runs_in_bochs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 import setwise
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
-from setwise.codegen.board import NOEA, NORT
+from setwise.codegen.board import ALL, NOEA, NORT
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import CompassRay, parameter
@@ -29,13 +29,14 @@ POSITIONS = ROOT / "tests" / "data" / "positions.fen"
 QUICK = ("side.union.white", "avx2"), ("side.union.black", "avx512"), ("leapers.knights", "x86-64")
 
 
+ALL_SLIDERS = "`sliders.sides", "`sliders.counts", "`sliders.mobility"
+
+
 def table() -> Iterator[tuple[str, str, int]]:
     """Routines, instruction sets and instructions, as the page lists them; two numbers are two colors'."""
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.read_text("utf-8").splitlines()]
     head = next(row for row in rows if row[:2] == ["routine", "gives"])
-    for named, _, *cells in (
-        row for row in rows if row and row[0].startswith(("`side.", "`leapers.", "`sliders.sides"))
-    ):
+    for named, _, *cells in (row for row in rows if row and row[0].startswith(("`side.", "`leapers.", *ALL_SLIDERS))):
         first, *others = re.findall("`([^`]+)`", named)
         names = (first, *(first.rpartition(".")[0] + other for other in others))
         for isa, cell in zip(head[2:], cells, strict=True):
@@ -88,6 +89,14 @@ def test_positions_are_attacked_as_python_chess_says() -> None:
             straight, diagonal = (board.rooks | board.queens) & own, (board.bishops | board.queens) & own
             knights, kings, pawns = (kinds & own for kinds in (board.knights, board.kings, board.pawns))
             name = "white" if color else "black"
+            rooks, bishops, queens = (
+                sum((board.attacks_mask(square) & ~own).bit_count() for square in chess.scan_forward(kinds & own))
+                for kinds in (board.rooks, board.bishops, board.queens)
+            )
+            rest = ALL & ~own, board.occupied
+            assert setwise.kernel("sliders.counts")(straight, diagonal, *rest) == rooks + bishops + queens, fen
+            apart = setwise.kernel("sliders.mobility")(board.rooks & own, board.bishops & own, *rest)
+            assert apart == (rooks, bishops), fen
             assert setwise.kernel("leapers.knights")(knights) == expected[0]
             assert setwise.kernel("side.union-knights")(straight, diagonal, knights, board.occupied) == expected[1]
             men = (straight, diagonal, knights, kings, pawns, board.occupied)

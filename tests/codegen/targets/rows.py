@@ -14,6 +14,8 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "splat": lambda n: (2,),
     "insert": lambda n: (2, 1),
     "to-general": lambda n: (2,),
+    "odd-to-general": lambda n: (2,),
+    "popcount": lambda n: (n,),
     "load-constant": lambda n: (n,),
     "from-mask": lambda n: (1,),
     "ternary": lambda n: (n, n, n),
@@ -23,8 +25,13 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "put-entry": lambda n: (1, 1, n),
 }
 """The lanes of the arguments where they are not two of as many as the result has."""
-_LANES = {"from-general": 2, "insert": 2, "to-general": 2, "put-low": 2, "permute": 4, "repeat": 8, "exchange": 8}
-_ONE = frozenset({"to-general", "test-bytes", "put-low"})
+_LANES = {
+    **dict.fromkeys(("from-general", "insert", "to-general", "odd-to-general", "put-low"), 2),
+    "permute": 4,
+    "repeat": 8,
+    "exchange": 8,
+}
+_ONE = frozenset({"to-general", "odd-to-general", "test-bytes", "put-low"})
 """Those of vectors with a result of 64 bits."""
 _COUNTED = frozenset({"shl", "shr", "rotl", "low-shl", "loose-shl", "loose-shr", "scaled-sum", "load-constant"})
 

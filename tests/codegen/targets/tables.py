@@ -18,6 +18,7 @@ cmp | r64,i32 r64,r64
 test | r64,r64
 xor | r32,r32
 not bswap | r64
+popcnt | r64,r64
 shl shr rol | r64,u6 r64,cl
 shl | r32,i6
 lea | r64,m64 r32,m64
@@ -53,6 +54,7 @@ vmovdqa64 vmovdqu64 | X,X X,M128 M128,X Y,Y Y,M256 M256,Y Z,Z Z,M512 M512,Z
 vmovq | X,r64 r64,X
 vmovlps | M64,X
 vpinsrq | X,X,r64,u1
+vpextrq | r64,X,u1
 vpbroadcastq | X,X Y,X Z,X X,r64 Y,r64 Z,r64
 vpermq | Y,Y,u8
 vpshufd | X,X,u8

@@ -1,0 +1,56 @@
+"""Squares counted: by the instruction where the target has one, else by sums side by side.
+
+Source: H. S. Warren, Hacker's Delight, 2nd edition, section 5-1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import add
+
+from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.layout import halves
+from setwise.codegen.describe.values import ALL, Value
+from setwise.codegen.targets.table import Target
+
+
+def counted(graph: Graph, target: Target) -> Graph:
+    """The graph with every `total` and `popcount` in operations of the target."""
+
+    def summed(value: Value, _: Value) -> Value:
+        (counts,) = value.args
+        if counts.op == "popcount" and not target.has("popcount", counts.lanes):
+            return reduce(add, (lane.popcount() for lane in _apart(*counts.args)))
+        while counts.lanes > 2:
+            counts = reduce(add, halves(counts))
+        return Value("to-general", (counts + Value("high-half", (counts,), lanes=2),))
+
+    def lane_by_lane(value: Value, _: Value) -> Value:
+        return value if target.has("popcount", value.lanes) else _side_by_side(*value.args)
+
+    graph = rewrite(graph, summed, operations=("total",))
+    return rewrite(graph, lane_by_lane, operations=("popcount",))
+
+
+def _apart(value: Value) -> Iterator[Value]:
+    """Each lane in a general register."""
+    if value.lanes > 2:
+        for half in halves(value):
+            yield from _apart(half)
+    else:
+        yield Value("to-general", (value,))
+        yield Value("odd-to-general", (value,))
+
+
+def _side_by_side(squares: Value) -> Value:
+    """How many bits each lane has, by sums that lie side by side in it; a product, or steps, add up those of bytes."""
+    twos, fours, bytes_ = (ALL // ((1 << width) + 1) for width in (1, 2, 4))
+    sums = squares - (squares >> 1 & twos)
+    sums = (sums & fours) + (sums >> 2 & fours)
+    sums = sums + (sums >> 4) & bytes_
+    if sums.lanes == 1:
+        return sums * (ALL // 0xFF) >> 56
+    for width in (8, 16, 32):
+        sums = sums + (sums << width)
+    return sums >> 56

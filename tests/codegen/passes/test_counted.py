@@ -1,0 +1,39 @@
+"""Squares counted, by the instruction or by sums side by side: in each lane, and in all lanes together."""
+
+from __future__ import annotations
+
+import pytest
+
+import setwise
+from setwise import Board, Number
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.values import constant, parameter, reshaped, total
+from setwise.codegen.passes.counted import counted
+from setwise.codegen.targets import TARGETS
+
+
+@setwise.routine
+def popcount(squares: Board) -> Number:
+    """How many squares there are."""
+    return squares.popcount()
+
+
+popcount.specification(lambda squares: setwise.spec.population(squares))
+
+
+@pytest.mark.parametrize("isa", ["bmi2", pytest.param("x86-64", marks=pytest.mark.slow), "sse2"])
+def test_a_routine_of_ones_own_that_counts(isa: str) -> None:
+    assert popcount.prove(isa, abi="sysv").fine
+    assert popcount.check(isa, "sysv", quick=True).fine
+
+
+def test_an_operation_for_each_lane_where_the_target_counts_no_lanes() -> None:
+    boards = reshaped("broadcast", parameter(0), 4)
+    one = counted(Graph((), (total(boards.popcount()),)), TARGETS["avx2"])
+    assert sum(value.op == "popcount" for value in one.order) == 4
+    assert not {"total", "popcount"} & counted(Graph((), (boards.popcount(),)), TARGETS["avx2"]).operations
+
+
+def test_constants_are_counted_when_code_is_made() -> None:
+    counts = constant((0xFF, 1, 0, 3)).popcount()
+    assert (counts.constant, total(counts).number) == ((8, 1, 0, 2), 11)
