@@ -44,6 +44,8 @@ class Kernel(Plan):
     """Whether the search for registers weighed every allocation of its order."""
     prefix: str = "setwise"
     """What its symbol begins with."""
+    variant: str = ""
+    """What it is called among those that are offered for the same plan; "" for the usual one."""
 
     @property
     def name(self) -> str:

@@ -90,7 +90,7 @@ def _adds_nothing(pipeline: Pipeline, plan: Plan, target: Target, older: Target)
     same instructions.
     """
     try:
-        shapes = {unit.shape for unit in _selected(pipeline, plan.routine, older, plan.layout)}
+        shapes = {unit.shape for unit in selected_forms(pipeline, plan.routine, older, plan.layout)}
     except Refused:
         return False
     some = {form.describe: form for form in _every_form(pipeline, plan.routine, target, plan.layout)}
@@ -139,7 +139,7 @@ def variants(pipeline: Pipeline, plan: Plan, most: Allowed = lambda _: inf) -> I
 
 def other_orders(pipeline: Pipeline, unit: Unit, most: Allowed = lambda _: inf) -> Iterator[Unit]:
     """The same form in the order that ends sooner, where there is one that finds registers and is not too long."""
-    sooner = through(pipeline.sooner, unit)
+    sooner = _besides(pipeline.sooner, unit)
     if sooner is not unit:
         with suppress(OutOfRegisters, TooLong):
             yield through(pipeline.code, replace(sooner, most=most(sooner)))
@@ -150,7 +150,7 @@ def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
     """The forms that promise the shortest code, selected but not yet in order."""
     promises: list[tuple[tuple[int, int], Unit]] = []
     most = inf
-    for unit in _selected(pipeline, routine, target, layout):
+    for unit in selected_forms(pipeline, routine, target, layout):
         promised = pipeline.promise(unit, most)
         promises.append((promised, unit))
         most = min(most, promised[0] + 1 + promised[0] // 100)
@@ -160,11 +160,12 @@ def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
 
 
 @lru_cache(LATELY)
-def _selected(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
+def selected_forms(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """All forms in the operations of the target."""
     forms = _every_form(pipeline, routine, target, layout)
     selected = [through(pipeline.selection, replace(form, target=target)) for form in forms]
-    return tuple(_different([*selected, *(other(unit) for other in pipeline.otherwise for unit in selected)]))
+    others = (_besides((other,), unit) for other in pipeline.otherwise for unit in selected)
+    return tuple(_different([*selected, *others]))
 
 
 def _every_form(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> list[Unit]:
@@ -186,7 +187,7 @@ def _forms(pipeline: Pipeline, routine: Routine, layout: Layout, ranks: bool) ->
     masked = [replace(unit, masks=Masks(inner, ranks)) for unit, inner in choices]
     expanded = _different([through(pipeline.expansion, unit) for unit in masked])
     simple = [through(pipeline.algebra, unit) for unit in expanded]
-    return (*simple, *(through(pipeline.shallow, unit) for unit in simple))
+    return (*simple, *(_besides(pipeline.shallow, unit) for unit in simple))
 
 
 @lru_cache(LATELY)
@@ -201,6 +202,12 @@ def _different(units: Sequence[Unit]) -> list[Unit]:
     for unit in units:
         by_shape.setdefault(unit.shape, unit)
     return list(by_shape.values())
+
+
+def _besides(passes: Sequence[Pass], unit: Unit) -> Unit:
+    """The unit after passes that are tried besides, told by the first one's name; itself where they change nothing."""
+    changed = through(passes, unit)
+    return unit if changed is unit else replace(changed, besides=(*unit.besides, passes[0].__name__))
 
 
 def through(passes: Iterable[Pass], unit: Unit) -> Unit:

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from setwise.codegen.describe.values import Ray, Value, constant
     from setwise.codegen.own.definition import DescriptionError
     from setwise.codegen.run.function import Function
-    from setwise.names import Abi, InstructionSet, RoutineName
+    from setwise.names import Abi, InstructionSet, Objective, RoutineName
     from setwise.own import OneDirection, OwnRoutine, routine
     from setwise.shown import Diagram, Listing, Record, Table, show
 
@@ -175,20 +175,31 @@ def kernel(
     isa: InstructionSet | str | None = None,
     abi: Abi | str | None = None,
     lanes: int | None = None,
+    *,
+    for_: Objective | str = "size",
+    cpu: str | None = None,
 ) -> Function:
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
 
     It is made and run as machine code of this processor. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit
     63 unless the routine numbers squares otherwise; parameters and results are the routine's, and help() of the
     function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
-    convention of this platform's C; both give the same results. Any number of threads may call the function. It can be
-    pickled: the pickle holds these arguments, and who reads it makes the function anew for his processor.
+    convention of this platform's C; both give the same results. `for_` "latency" or "throughput" takes the variant that
+    is forecast to be the fastest on `cpu`, which is this processor where none is named; without `isa`, of all that this
+    processor has. Any number of threads may call the function. It can be pickled: the pickle holds these arguments, of
+    `for_` what was chosen, and who reads it makes the function anew for his processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """
     from setwise.codegen.run.function import named
 
-    return named(name, isa, abi, lanes)
+    if for_ == "size":
+        return named(name, isa, abi, lanes)
+    from setwise.analysis.commands.kernels import fastest
+    from setwise.codegen.catalogue import find
+
+    made = fastest(find(name), for_, cpu, isa, abi, lanes)
+    return named(name, made.target.name, abi, lanes, made.variant)
 
 
 def __getattr__(name: str) -> object:

@@ -272,3 +272,10 @@ Abi = Literal[
     "wiki",
 ]
 """A calling convention."""
+
+Objective = Literal[
+    "size",
+    "latency",
+    "throughput",
+]
+"""What is best."""

@@ -24,7 +24,7 @@ class Commands(ABC):
     """What the subcommands of `setwise` do, with routines at hand; arguments are the options, by their names.
 
     `listing`, `count`, `cost`, `kernel` and a call are of one routine: of several, one for each direction, take one
-    first, as in fill["nort"]. The others are of all of them. Refusals are ValueError in one line.
+    first, as in fill["nort"]. The others are of all of them. `for_` is --for. Refusals are ValueError in one line.
     """
 
     @property
@@ -37,14 +37,31 @@ class Commands(ABC):
     def routine(self) -> Routine:
         """The routine; ValueError where there is one for each direction."""
 
-    def kernel(self, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
-        """The routine as a function on integers, made once: machine code, by default of the best set that runs here."""
+    def kernel(
+        self,
+        isa: str | None = None,
+        abi: str | None = None,
+        lanes: int | None = None,
+        *,
+        for_: str = "size",
+        cpu: str | None = None,
+    ) -> Function:
+        """The routine as a function on integers, made once: machine code, by default of the best set that runs here.
+
+        `for_` and `cpu` are as `setwise.kernel` has them.
+        """
         from setwise.codegen.run.function import function
 
         made: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
-        key = isa, abi, lanes
+        key = isa, abi, lanes, for_, cpu
         if key not in made:
-            made[key] = function(self.routine, isa, abi, lanes)
+            routine, variant = self.routine, ""
+            if for_ != "size":
+                from setwise.analysis.commands.kernels import fastest
+
+                best = fastest(routine, for_, cpu, isa, abi, lanes)
+                isa, variant = best.target.name, best.variant
+            made[key] = function(routine, isa, abi, lanes, variant)
         return made[key]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -59,27 +76,47 @@ class Commands(ABC):
         syntax: str = "nasm",
         *,
         endbr64: bool = False,
+        for_: str = "size",
+        cpu: str | None = None,
     ) -> Listing:
         """The assembly source, as text: for nasm, gas, att, masm or go."""
         from setwise.analysis.commands.listing import listed
 
         options = Namespace(isa=isa, lanes=lanes, abi=abi, syntax=syntax, endbr64=endbr64, prefix=None)
+        options.__dict__.update(objective=for_, cpu=cpu, variant=None)
         return Listing(listed(self.routine, options))
 
-    def count(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv") -> Record:
+    def count(
+        self,
+        isa: str = "x86-64",
+        lanes: int | None = None,
+        abi: str = "sysv",
+        *,
+        for_: str = "size",
+        cpu: str | None = None,
+    ) -> Record:
         """The instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
         from setwise.analysis.commands.code import of_routines
         from setwise.analysis.commands.count import count_row
 
-        (row,) = of_routines((self.routine,), Namespace(isa=isa, lanes=lanes, abi=abi), count_row)
+        options = Namespace(isa=isa, lanes=lanes, abi=abi, objective=for_, cpu=cpu, variant=None)
+        (row,) = of_routines((self.routine,), options, count_row)
         return Record(row)
 
-    def cost(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv", cpu: str | None = None) -> Table:
+    def cost(
+        self,
+        isa: str = "x86-64",
+        lanes: int | None = None,
+        abi: str = "sysv",
+        cpu: str | None = None,
+        *,
+        for_: str = "size",
+    ) -> Table:
         """Lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
         from setwise.analysis.commands.code import of_routines
         from setwise.analysis.commands.cost import costed
 
-        options = Namespace(isa=isa, lanes=lanes, abi=abi)
+        options = Namespace(isa=isa, lanes=lanes, abi=abi, objective=for_, cpu=cpu, variant=None)
         (code,) = of_routines((self.routine,), options, lambda code: costed(code, cpu))
         return Table(code.rows, ("name", "isa", "cpu", "latency", "bound", "limit", "depth", "bytes", "registers"))
 
@@ -124,11 +161,15 @@ class Commands(ABC):
         beside: str | None = None,
         boards: int = 512,
         patience: float = 30.0,
+        *,
+        for_: str = "size",
+        cpu: str | None = None,
     ) -> Table:
         """Time it on this processor, in core cycles: a row a kernel and way of calling, `median` among its keys."""
         from setwise.analysis.commands.bench import rows_of, timed
 
         options = Namespace(isa=isa, lanes=lanes, abi=abi, mode=mode, beside=beside, boards=boards, patience=patience)
+        options.__dict__.update(objective=for_, cpu=cpu, variant=None)
         timings, _ = timed(options, self.routines)
         return Table(rows_of(timings), ("name", "isa", "maker", "mode", "unit", "median", "p10"))
 
@@ -149,6 +190,8 @@ class Commands(ABC):
         force: bool = False,
         unproved: bool = False,
         time_limit: float = 60.0,
+        for_: str = "size",
+        cpu: str | None = None,
     ) -> str:
         """Write listings, objects or source, proved, into a folder, and say in a line what was written.
 
@@ -167,6 +210,9 @@ class Commands(ABC):
             force=force,
             unproved=unproved,
             time_limit=time_limit,
+            objective=for_,
+            cpu=cpu,
+            variant=None,
         )
         options.names = [routine.name for routine in self.routines]
         return written(options, self.routines)

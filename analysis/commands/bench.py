@@ -11,6 +11,7 @@ from typing import Any
 
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
+from setwise.analysis.commands.kernels import add_cpu, add_objective, maker
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.measure import compilers
@@ -20,7 +21,6 @@ from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, unrefused
-from setwise.codegen.lower import lower
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
@@ -50,6 +50,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_names(parser, "routines, or patterns; default: the usual comparisons")
     add_only_isa(parser)
     add_lanes(parser)
+    add_objective(parser)
+    add_cpu(parser)
     parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
     parser.add_argument(
         "--mode",
@@ -128,9 +130,11 @@ def _some_of(known: Sequence[str], names: Sequence[str], none_is: str) -> Sequen
 def _kernels(arguments: Namespace, routines: Sequence[Routine] | None, progress: Progress) -> Iterator[Kernel]:
     """The kernels that were asked for; Refused if there is none of them."""
 
+    make = maker(arguments)
+
     def kernel(routine: Routine, isa: str, lanes: int | None) -> Kernel:
         progress.show(f"{routine.name} for {isa}")
-        return lower(routine, isa, arguments.abi, lanes)
+        return make(routine, isa, arguments.abi, lanes)
 
     return unrefused(lambda request: kernel(*request), _asked(arguments, routines))
 

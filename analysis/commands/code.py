@@ -11,10 +11,10 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import object_given
+from setwise.analysis.commands.kernels import maker
 from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, unrefused
-from setwise.codegen.lower import lower
 
 T = TypeVar("T")
 
@@ -48,8 +48,10 @@ def of_routines(
 ) -> list[T]:
     """What `work` gives for each routine's kernel for --isa, --abi, --lanes; or passes over what is refused."""
 
+    make = maker(arguments)
+
     def of_routine(routine: Routine) -> T:
-        kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
+        kernel = make(routine, arguments.isa, arguments.abi, arguments.lanes)
         return work(NamedCode(key_of(kernel), binary_of(kernel), kernel))
 
     return list((unrefused if passing_over else map)(of_routine, routines))

@@ -12,13 +12,14 @@ from setwise.analysis.code.decode import Decoded
 from setwise.analysis.commands.arguments import add_call, add_json, add_names, add_object, add_side, add_target
 from setwise.analysis.commands.code import NamedCode, of_code
 from setwise.analysis.commands.errors import NotInstalled
+from setwise.analysis.commands.kernels import add_objective, processor_named
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.commands.terminal import painted
 from setwise.analysis.cost.bounds import Cost
 from setwise.analysis.cost.mca import installed, opinion
 from setwise.analysis.cost.part import Part, marked, part_of
-from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
+from setwise.analysis.cost.processors import PROCESSORS, Processor
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.text import counted
@@ -58,13 +59,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help="only this: skylake-server, ice-lake, zen3, zen4, or a FILE.json of `setwise calibrate` (default: all)",
+        help="only this: skylake-server, ice-lake, zen3, zen4, native, or a FILE.json of `setwise calibrate` (default: all, "
+        "but --for asks for this one)",
     )
     parser.add_argument("--mca", action="store_true", help="llvm-mca's figures beside, and why they differ")
     add_call(parser)
     add_side(parser)
     add_object(parser)
     add_target(parser)
+    add_objective(parser)
     add_json(parser)
 
 
@@ -82,7 +85,7 @@ def run(arguments: Namespace) -> int:
 def costed(code: NamedCode, cpu: str | None, with_mca: bool = False, call: Call | None = None) -> CostedCode:
     """What some code, or a call of it, costs on the processor of that name, or on all that have its instructions."""
     part = Part(call(code), "executed") if call is not None else _part(code)
-    processors = [processor(cpu)] if cpu else [on for on in PROCESSORS if not on.lacking(part.stream)]
+    processors = [processor_named(cpu)] if cpu else [on for on in PROCESSORS if not on.lacking(part.stream)]
     costs = [(on, part.cost(on)) for on in processors]
     return CostedCode(code.key, part, costs, [_row(code.key, part, *cost, with_mca) for cost in costs])
 

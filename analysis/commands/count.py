@@ -20,6 +20,7 @@ from setwise.analysis.commands.arguments import (
     add_target,
 )
 from setwise.analysis.commands.code import NamedCode, of_code
+from setwise.analysis.commands.kernels import add_cpu, add_objective
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.caller import Caller
@@ -49,6 +50,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_side(parser)
     add_object(parser)
     add_target(parser)
+    add_objective(parser)
+    add_cpu(parser)
     add_json(parser)
 
 

@@ -8,17 +8,18 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_lanes, add_names, add_prefix, add_time_limit
 from setwise.analysis.commands.errors import CannotRunHere, refused_by_system
+from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, processor_named
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.request import Request, files_of, format_called, kernels_of
+from setwise.analysis.exports.request import Request, files_of, format_called, kernels_of, lanes_for
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
@@ -28,7 +29,7 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.names import checked_name
 from setwise.codegen.export.write import write
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.own.files import is_own
 from setwise.codegen.targets import TARGETS, target_named
 
@@ -54,6 +55,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory: a new or an empty one")
     parser.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets, or all (default: x86-64)")
     add_lanes(parser)
+    add_objective(parser)
+    add_cpu(parser)
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
     parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
@@ -145,7 +148,25 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
         prefix,
         arguments.checked or UNSET,
         arguments.bound or UNSET,
+        _variants(arguments, routines, isas, abi),
     )
+
+
+def _variants(
+    arguments: Namespace, routines: Sequence[Routine], isas: Sequence[str], abi: str
+) -> tuple[tuple[str, str, str], ...] | UnsetType:
+    """Routine, instruction set and variant of each kernel that is not the usual one."""
+    if arguments.objective == "size" and not arguments.variant:
+        return UNSET
+    make = maker(arguments)
+    with Progress(len(routines) * len(isas)) as progress:
+
+        def chosen_of(routine: Routine, isa: str) -> tuple[str, str, str]:
+            progress.show(f"{routine.name} {isa}: variants")
+            return routine.name, isa, make(routine, isa, abi, lanes_for(arguments.lanes, isas, isa)).variant
+
+        named = list(unrefused(lambda pair: chosen_of(*pair), product(routines, isas)))
+    return tuple(each for each in named if each[-1]) or UNSET
 
 
 def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
@@ -160,6 +181,9 @@ def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
         names = (routine.name for routine in routines)
     words = ["setwise", "export", *map(shlex.quote, names), "--isa", arguments.isa]
     words += ["--lanes", str(arguments.lanes)] if arguments.lanes else []
+    words += ["--for", arguments.objective] if arguments.objective != "size" else []
+    words += ["--cpu", processor_named(arguments.cpu).name] if arguments.objective != "size" else []
+    words += ["--variant", arguments.variant] if arguments.variant else []
     words += ["--abi", arguments.abi] if arguments.abi else []
     words += ["--format", arguments.format]
     words += ["--endbr64"] if arguments.endbr64 else []

@@ -14,9 +14,10 @@ else is said.
   several cycles. Among general registers nothing of the kind shows.
 * At each port the oldest operation that is ready goes first, and operations wait in queues of a few dozen places.
 
-The sizes are from AMD's Software Optimization Guide for Zen 4 (57647). How finely the core tells how many operations
-wait at a port is not known: of the ways that agree with the experiments the one with the fewest cycles counts. Left out
-is that `vpternlog` at times takes a cycle more: when, is not known. The model knows Zen 4 only.
+The sizes are from AMD's Software Optimization Guides for Zen 4 (57647) and Zen 3 (56665), whose queues are alike. How
+finely the core tells how many operations wait at a port is not known: of the ways that agree with the experiments the
+one with the fewest cycles counts. Left out is that `vpternlog` at times takes a cycle more: when, is not known. The
+model knows these two only.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Core:
     queues: Mapping[str, int]
 
 
-CORES: Mapping[str, Core] = {"zen4": Core(320, {"I": 96, "F": 64})}
+CORES: Mapping[str, Core] = {"zen3": Core(256, {"I": 96, "F": 64}), "zen4": Core(320, {"I": 96, "F": 64})}
 
 
 @dataclass(frozen=True, slots=True)

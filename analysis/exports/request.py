@@ -18,7 +18,7 @@ from setwise.codegen.export.names import checked_name, symbol
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, unrefused
-from setwise.codegen.lower import lower
+from setwise.codegen.offers import offered_as
 from setwise.codegen.targets import TARGETS
 
 Text = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\Z", max_length=1 << 20)]
@@ -40,6 +40,8 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     prefix: Text | UnsetType = UNSET
     checked: bool | UnsetType = UNSET
     bound: bool | UnsetType = UNSET
+    variants: tuple[tuple[Text, Text, Text], ...] | UnsetType = UNSET
+    """Of kernels that are not the usual ones: routine, instruction set, the variant's name."""
 
 
 def format_called(names: str) -> Format:
@@ -51,6 +53,11 @@ def format_called(names: str) -> Format:
     return together([FORMATS[name] for name in each])
 
 
+def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
+    """Lanes are for those of several instruction sets that have a choice."""
+    return lanes if len(isas) == 1 or len(TARGETS[isa].widths) > 1 else None
+
+
 def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
     """The kernels of what a request names, or of these, in its order; what an instruction set has not is left out.
 
@@ -58,9 +65,10 @@ def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> t
     """
 
     def kernel(routine: Routine, isa: str) -> Kernel:
-        # Lanes are for those sets that have a choice, unless there is one alone.
-        lanes = request.lanes if len(request.isas) == 1 or len(TARGETS[isa].widths) > 1 else None
-        return lower(routine, isa, request.abi, lanes)
+        lanes = lanes_for(request.lanes, request.isas, isa)
+        return offered_as(variants.get((routine.name, isa), ""), routine, isa, request.abi, lanes)
+
+    variants = {(name, isa): variant for name, isa, variant in request.variants or ()}
 
     made = unrefused(lambda pair: kernel(*pair), product(routines or map(find, request.names), request.isas))
     kernels = map(with_endbr64, made) if request.endbr64 else made

@@ -42,6 +42,7 @@ _SEED = 20050522
 _PIECES = range(8, 29)  # on a board; of them at most so many are sliders of one kind:
 _SLIDERS = 4
 _ON_SQUARES = ("board", "leapers")
+_BOARDS = (*_ON_SQUARES, "empty", "occupied")
 _SELECTING = ("square", "dir8", "direction9")
 
 
@@ -62,11 +63,25 @@ class Subject:
     signature: Signature
     chained: int | None
     boards: int
+    in_round: int = CALLS
 
     @property
     def calls(self) -> int:
         """Calls in a round of the loop; a routine on arrays has a loop of its own."""
-        return 1 if self.boards else CALLS
+        return 1 if self.boards else self.in_round
+
+    @property
+    def chainable(self) -> tuple[int, ...]:
+        """The parameters that the result of the call before may be: boards that come in registers, none of arrays."""
+        return (
+            ()
+            if self.boards
+            else tuple(
+                at
+                for at, parameter in enumerate(self.contract.parameters)
+                if parameter.kind in _BOARDS and not isinstance(self.signature.places[at], int)
+            )
+        )
 
     @property
     def varies(self) -> bool:
@@ -105,9 +120,7 @@ def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boa
     signature = signature_of(
         contract, kernel.convention, lanes if kernel.layout.boards else 1, "avx" in kernel.target.features
     )
-    words = (
-        at for at, parameter in enumerate(contract.parameters) if parameter.kind in (*_ON_SQUARES, "empty", "occupied")
-    )
+    words = (at for at, parameter in enumerate(contract.parameters) if parameter.kind in _BOARDS)
     numbers = (at for at, parameter in enumerate(contract.parameters) if parameter.kind == "word")
     chained = next(words, next(numbers, None))
     length = boards if contract.elements else 0

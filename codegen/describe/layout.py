@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, or_
 from typing import TypeVar
@@ -22,17 +22,23 @@ class Layout:
     directions: every ray holds up to `lanes` directions of one board. They are of both sides where the target rotates
     (`mixes`), else left and right ones lie apart. With one lane a ray is one direction, and all is scalar code. Two
     lanes go in one direction by one count: the second holds the board mirrored, its ranks in the opposite order, where
-    north is south.
+    north is south. Directions that lie `apart` have a general register each, whatever the lanes of the others.
     """
 
     lanes: int = 1
     boards: bool = False
     mixes: bool = False
+    apart: tuple[Direction, ...] = ()
 
     @property
     def packed(self) -> int:
         """How many directions a register may hold."""
         return 1 if self.boards else self.lanes
+
+    @property
+    def abreast(self) -> bool:
+        """Whether all rays lie in lanes: of a board's directions none has a general register of its own."""
+        return self.packed > 1 and not self.apart
 
     @property
     def mirrors(self) -> bool:
@@ -51,6 +57,9 @@ class Layout:
         """
         if self.packed == 1:
             return _alone(directions)
+        if self.apart:
+            alone, beside = self._divided(directions)
+            return (*_alone(alone), *replace(self, apart=()).rays(beside))
         if self.mirrors:
             return tuple(_paired(directions))
         sides = (
@@ -66,10 +75,17 @@ class Layout:
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
         """Pairs of a ray to the left and the ray back, for the axes of the given left directions."""
-        lefts = _alone(directions)
-        if self.packed > 2:
-            lefts = tuple(self._ray(directions[at : at + self.packed]) for at in range(0, len(directions), self.packed))
+        alone, beside = self._divided(directions)
+        lefts = _alone(alone)
+        if beside:
+            lefts += tuple(self._ray(beside[at : at + self.packed]) for at in range(0, len(beside), self.packed))
         return tuple((left, left.opposite) for left in lefts)
+
+    def _divided(self, directions: Sequence[Direction]) -> tuple[Sequence[Direction], Sequence[Direction]]:
+        """The directions that have a register each, and those that share some."""
+        if self.packed <= 2:
+            return directions, ()
+        return [d for d in directions if d in self.apart], [d for d in directions if d not in self.apart]
 
     def _ray(self, directions: Sequence[Direction]) -> CompassRay:
         lanes = max(2, 1 << (len(directions) - 1).bit_length())
@@ -78,7 +94,7 @@ class Layout:
     @property
     def holds_two(self) -> bool:
         """Whether a register holds the axes twice, for two sets of sliders."""
-        return self.packed == 8
+        return self.packed == 8 and self.abreast
 
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
         """The sliders that go along a ray: rooks or bishops, in each lane; in the upper half those of a second set.
@@ -133,6 +149,11 @@ def halves(value: Value) -> tuple[Value, Value]:
     """The lower and the upper lanes of a value."""
     lanes = value.lanes // 2
     return reshaped("low-half", value, lanes), reshaped("high-half", value, lanes)
+
+
+def lanes(value: Value) -> tuple[Value, ...]:
+    """Each lane by itself."""
+    return (value,) if value.lanes == 1 else tuple(lane for half in halves(value) for lane in lanes(half))
 
 
 def folded_apart(value: Value) -> tuple[Value, Value]:

@@ -86,9 +86,10 @@ def command(kernel: Kernel, syntax: str) -> str:
     'setwise listing dumb7.attacks.sout --isa avx2 --lanes 4 --abi sysv --syntax gas'
     """
     lanes = f" --lanes {kernel.layout.lanes}" if kernel.layout.lanes > 1 else ""
+    variant = f" --variant {kernel.variant}" if kernel.variant else ""
     landing = " --endbr64" if kernel.code.begins_with_endbr64 else ""
     prefix = f" --prefix {kernel.prefix}" if kernel.prefix != "setwise" else ""
-    shape = f"--isa {kernel.target.name}{lanes} --abi {kernel.convention.name}{landing}{prefix}"
+    shape = f"--isa {kernel.target.name}{lanes}{variant} --abi {kernel.convention.name}{landing}{prefix}"
     return f"setwise listing {kernel.name} {shape} --syntax {syntax}"
 
 

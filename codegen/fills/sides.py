@@ -55,7 +55,7 @@ class Side:
 
     def jumps(self) -> list[Value]:
         """Squares that knights attack, in lanes where there are some."""
-        if self.layout.packed == 1:
+        if not self.layout.abreast:
             return [leapers.knights(self.knights)]
         return [*leapers.leaps(self.layout, self.knights, leapers.JUMPS)]
 
@@ -78,7 +78,7 @@ def described(
 
 def union(side: Side, order: Sequence[Direction] = AROUND) -> tuple[Value, ...]:
     """All squares attacked; in a general register kings go by halves."""
-    if side.layout.packed > 1:
+    if side.layout.abreast:
         return (side.layout.union((*side.along(order), *side.jumps())),)
     riding = replace(side, kings=NONE)
     return (side.layout.union((*riding.along(order), leapers.kings(side.kings), *side.jumps())),)
@@ -88,7 +88,7 @@ def pieces(side: Side) -> tuple[Value, ...]:
     """Squares that each kind of pieces attacks: rooks, bishops, queens, knights, kings, pawns."""
     slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
     pawns = leapers.pawns(side.color)(side.pawns)
-    if side.layout.packed == 1:
+    if not side.layout.abreast:
         return (*slid, leapers.knights(side.knights), leapers.kings(side.kings), pawns)
     steps = leapers.leaps(side.layout, side.kings, DIR8)
     return (*slid, united_beside(union_of(side.jumps()), union_of(steps)), pawns)
@@ -102,7 +102,7 @@ def nested(side: Side) -> tuple[Value, ...]:
     by_minors = by_pawns | diagonal | side.layout.union(side.jumps())
     by_rooks = by_minors | orthogonal
     royal = replace(side, rooks=side.queens, bishops=side.queens, knights=NONE, pawns=NONE)
-    (by_royal,) = union(royal, IN_TURNS if side.layout.packed > 1 else AROUND)
+    (by_royal,) = union(royal, IN_TURNS if side.layout.abreast else AROUND)
     return by_pawns, by_minors, by_rooks, by_rooks | by_royal
 
 

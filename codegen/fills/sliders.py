@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
-from setwise.codegen.describe.layout import Layout, folded, folded_apart, halves, united_beside
+from setwise.codegen.describe.layout import Layout, folded, folded_apart, halves, lanes, united_beside
 from setwise.codegen.describe.values import CompassRay, Value
 from setwise.codegen.fills import blockers, push
 
@@ -118,7 +118,7 @@ def union(
 
 def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
     """Squares attacked along ranks and files, and along diagonals; in registers that hold both, lane beside lane."""
-    if board.layout.packed > 1:
+    if board.layout.abreast:
         rays = form(board, IN_TURNS, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
     rays = form(board, AROUND, rooks, bishops)
@@ -131,7 +131,7 @@ def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value
     if board.layout.holds_two and form is not by_rays:
         both, its = _two_sets(form, board, rooks, bishops, queens, queens)
         return both, board.layout.union((its,))
-    order = IN_TURNS if board.layout.packed > 1 else AROUND
+    order = IN_TURNS if board.layout.abreast else AROUND
     return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens, order))
 
 
@@ -139,7 +139,7 @@ def sides(
     form: Form, board: Board, white_rooks: Value, white_bishops: Value, black_rooks: Value, black_bishops: Value
 ) -> tuple[Value, ...]:
     """All squares that White's rooks and bishops attack, and all that Black's do."""
-    if board.layout.packed == 1:
+    if not board.layout.abreast:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
     if board.layout.holds_two and form is not by_rays:
         both = _two_sets(form, board, white_rooks, white_bishops, black_rooks, black_bishops)
@@ -182,14 +182,15 @@ def _any_ray(rays: Attacks) -> Value:
 def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
     """Squares attacked along each of the eight rays, in the order of dir8."""
     layout = board.layout
-    if layout.packed == 1:
-        attacks = {ray.directions[0]: attacked for ray, attacked in form(board, DIR8, rooks, bishops)}
+    if not layout.abreast:
+        by_ray = form(board, DIR8, rooks, bishops)
+        attacks = {d: lane for ray, attacked in by_ray for d, lane in zip(ray.directions, lanes(attacked), strict=True)}
         return tuple(attacks[direction] for direction in DIR8)
     order = DIR8 if layout.mixes and form is by_rays else (*DIR8[-2:], *DIR8[:-2])
-    lanes = [attacked for _, attacked in form(board, order, rooks, bishops)]
-    if len(lanes) == 1:
-        return (lanes[0],)
+    found = [attacked for _, attacked in form(board, order, rooks, bishops)]
+    if len(found) == 1:
+        return (found[0],)
     # Left rays come last and first in dir8's order, right rays between them.
-    left, right = lanes
+    left, right = found
     last, first = halves(left)
     return first, right, last

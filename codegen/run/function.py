@@ -18,6 +18,7 @@ from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import named_number
+from setwise.codegen.offers import offered_as
 from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
 from setwise.codegen.run.executable import Executable
@@ -33,8 +34,8 @@ LATELY = 256
 
 _NAMEABLE = ("square", "dir8", "direction9")
 """Kinds of parameter whose numbers have names."""
-Recipe = tuple[str, str | None, str | None, int | None]
-"""A routine's name, and instruction set, convention and lanes where they were asked for."""
+Recipe = tuple[str, str | None, str | None, int | None, str]
+"""A routine's name; instruction set, convention and lanes where they were asked for; the variant, "" the usual one."""
 
 
 class Function:
@@ -68,7 +69,7 @@ class Function:
     def __init__(self, kernel: Kernel, recipe: Recipe | None = None) -> None:
         refuse_unrunnable(kernel.code, kernel.target)
         self.kernel = kernel
-        self._recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes)
+        self._recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes, "")
         contract = kernel.routine.contract
         self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
         self._names = tuple(parameter.name for parameter in self._parameters)
@@ -144,7 +145,7 @@ class Function:
         """What takes arrays: of the routine on arrays if there are vectors for it, else of this kernel."""
         from setwise.codegen.run.arrays import Elementwise
 
-        routine, (_, isa, _, lanes) = self.kernel.routine, self._recipe
+        routine, (_, isa, _, lanes, _) = self.kernel.routine, self._recipe
         loop, code = self._loop, self._code
         if not is_batch(routine) and set(VECTORS) & {*routine.isas} and not any(p.scalar for p in self._parameters):
             arrays = on_arrays(routine)
@@ -161,19 +162,27 @@ class Function:
         return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"
 
 
-def function(routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
-    """The routine as a function: on the best instruction set here, in this platform's convention, unless told."""
-    return _function(routine, isa or best_isa(routine), abi or host().name, lanes, (routine.name, isa, abi, lanes))
+def function(
+    routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None, variant: str = ""
+) -> Function:
+    """The routine as a function: on the best instruction set here, in this platform's convention, unless told.
+
+    `variant` is one of `codegen.offers`, of an instruction set that is told.
+    """
+    recipe = routine.name, isa, abi, lanes, variant
+    return _function(routine, isa or best_isa(routine), abi or host().name, lanes, recipe)
 
 
 @lru_cache(LATELY)
 def _function(routine: Routine, isa: str, abi: str, lanes: int | None, recipe: Recipe) -> Function:
-    return Function(lower(routine, isa, abi, lanes), recipe)
+    return Function(offered_as(recipe[-1], routine, isa, abi, lanes), recipe)
 
 
-def named(name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None) -> Function:
+def named(
+    name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None, variant: str = ""
+) -> Function:
     """The function of the routine of that name; ValueError where there is none."""
-    return function(find(name), isa, abi, lanes)
+    return function(find(name), isa, abi, lanes, variant)
 
 
 def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:

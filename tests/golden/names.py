@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from setwise.analysis.commands.kernels import OBJECTIVES
 from setwise.codegen import literature
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.machine.convention import CONVENTIONS
@@ -30,6 +31,7 @@ def text() -> str:
             _literal("RoutineName", routines, "A routine, by our name or a page's; a user's own has another."),
             _literal("InstructionSet", ALL_SETS, "An instruction set."),
             _literal("Abi", CONVENTIONS, "A calling convention."),
+            _literal("Objective", OBJECTIVES, "What is best."),
         ]
     )
 

@@ -1,0 +1,103 @@
+"""The kernels that a command line asks for: the usual ones, the best for an objective, or one of a name.
+
+This is where codegen's variants and the forecasts of analysis are joined.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import partial
+
+from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.processors import FEATURES
+from setwise.codegen.offers import offered_as
+from setwise.codegen.run import cpu as here_cpu
+from setwise.codegen.run.call import host, is_batch, missing
+from setwise.codegen.targets import TARGETS
+
+OBJECTIVES = ("size", "latency", "throughput")
+"""What is best: fewest instructions, the shortest wait for a result, or the most calls that wait for none."""
+
+Maker = Callable[[Routine, str, str, int | None], Kernel]
+"""From a routine, an instruction set, a convention and a number of lanes to the kernel."""
+
+
+def add_objective(parser: ArgumentParser) -> None:
+    """--for and --variant; the command has a --cpu, or takes `add_cpu`."""
+    parser.add_argument(
+        "--for",
+        dest="objective",
+        default="size",
+        metavar="O",
+        help="the variant with the fewest instructions, or the least forecast on --cpu: size, latency or throughput "
+        "(default: size)",
+    )
+    parser.add_argument("--variant", metavar="V", help="the variant of that name, as `setwise best` names some")
+
+
+def add_cpu(parser: ArgumentParser) -> None:
+    """--cpu, of which --for asks."""
+    parser.add_argument(
+        "--cpu",
+        metavar="C",
+        help=f"for which processor: {', '.join(on.name for on in PROCESSORS)}, native, or a FILE.json of `setwise calibrate` "
+        "(default: native)",
+    )
+
+
+def maker(arguments: Namespace) -> Maker:
+    """What makes the kernels; ValueError for what does not go together, and for a processor without a table."""
+    objective, variant = arguments.objective, arguments.variant
+    if objective not in OBJECTIVES:
+        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
+    if variant is not None:
+        if objective != "size":
+            raise ValueError("--for chooses a variant and --variant names one: give one of them")
+        return partial(offered_as, variant)
+    if objective == "size":
+        return lower
+    from setwise.analysis.measure.objective import kernel_for
+
+    return partial(kernel_for, objective, processor_named(arguments.cpu))
+
+
+def fastest(
+    routine: Routine, objective: str, cpu: str | None, isa: str | None, abi: str | None, lanes: int | None
+) -> Kernel:
+    """The best for an objective of one instruction set, or of all that this processor has."""
+    maker(Namespace(objective=objective, variant=None, cpu=cpu))
+    from setwise.analysis.measure.objective import kernel_of
+
+    isas = (isa,) if isa else here(routine)
+    return kernel_of(objective, processor_named(cpu), routine, isas, abi or host().name, lanes)
+
+
+def here(routine: Routine) -> tuple[str, ...]:
+    """The instruction sets of a routine that this processor has; those whose lanes are boards only where all are."""
+    run = [isa for isa in routine.isas if not missing(TARGETS[isa])]
+    alone = [isa for isa in run if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
+    return tuple(alone or run)
+
+
+def processor_named(name: str | None) -> Processor:
+    """The processor of that name, this one for native and for none; ValueError where there is no table of it."""
+    if name not in (None, "native"):
+        return processor(name)
+    from setwise.analysis.report.recording import processor_here
+
+    here = processor_here()
+    if here is None:
+        raise ValueError(f"there is no table of this processor ({here_cpu.brand() or 'no x86-64'}): {_nearest()}")
+    return here
+
+
+def _nearest() -> str:
+    """Which table to take in the place of this processor's own: the last of its maker whose features it has."""
+    amd = "AMD" in here_cpu.brand()
+    alike = [on for on in PROCESSORS if on.title.startswith("AMD") == amd and FEATURES[on.name] <= here_cpu.features()]
+    near = (alike or [on for on in PROCESSORS if on.title.startswith("AMD") == amd])[-1]
+    return f"the nearest is {near.title}, --cpu {near.name}"

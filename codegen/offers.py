@@ -1,0 +1,132 @@
+"""Variants of a kernel for a judge to choose among: ordinary kernels, each with a name by which it is made again.
+
+Beside the forms that promise the shortest code stand such as wait less, and other divisions of the work: all boards in
+general registers, or rooks there beside bishops in vector registers, which go side by side and cross between register
+files once; and shifts where rotates spare moves. Who knows processors ranks them: setwise.analysis.measure.objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from setwise.codegen.board import ROOK
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.kernel import Kernel, Plan, plan, widths
+from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.passes.schedule import WIDTH
+from setwise.codegen.passes.unit import Unit
+from setwise.codegen.registers.machine import OutOfRegisters, TooLong
+from setwise.codegen.targets import target_named
+from setwise.codegen.targets.table import Refused, Target
+from setwise.codegen.variants import other_orders, selected_forms, through
+
+MOST = 32
+"""How many variants of a kernel are offered."""
+
+_ROTATE = "rorx"
+
+
+def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
+    """The usual kernel, whose variant has no name, then others, no two of the same code, MOST in all.
+
+    Without lanes other numbers of them are among these. Raises what `lower` does.
+    """
+    usual = lower(routine, isa, abi, lanes)
+    yield usual
+    seen = {usual.code}
+    for name, unit in _in_turns(_divisions(routine, isa, abi, lanes)):
+        with suppress(OutOfRegisters, TooLong):
+            for kernel in _orders(name, unit, usual.target):
+                if kernel.code not in seen:
+                    seen.add(kernel.code)
+                    yield kernel
+                if len(seen) == MOST:
+                    return
+
+
+def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
+    """The variant of that name, "" the usual one; ValueError where there is none.
+
+    >>> from setwise.codegen.catalogue import find
+    >>> offered_as("apart/1-inner", find("sliders.union"), "avx2").variant
+    'apart/1-inner'
+    """
+    if not name:
+        return lower(routine, isa, abi, lanes)
+    target = target_named(isa)
+    for division, asked in _divisions(routine, isa, abi, lanes).items():
+        if name.startswith(division):
+            for unit in _forms(asked):
+                if f"{name}-".startswith(f"{division}{unit.variant}-"):
+                    for kernel in _orders(division, unit, target):
+                        if kernel.variant == name:
+                            return kernel
+    raise ValueError(f"{routine.name} for {isa} has no variant '{name}': `setwise best {routine.name}` names some")
+
+
+def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Plan]:
+    """How boards and directions lie in registers, and which instructions there are, by what variants' names begin with.
+
+    apart: directions of rooks in general registers, others in vectors; general: all there; shifts: without rotates.
+    """
+    asked = plan(routine, target_named(isa), abi, lanes)
+    plans = {"": asked}
+    if asked.target.vectors and not routine.boards:
+        usual, *others = widths(routine, asked.target)
+        plans = {}
+        for number in (usual, *others) if lanes is None else (lanes,):
+            one = asked if lanes else plan(routine, asked.target, abi, number)
+            head = "" if number == usual else f"{number}-"
+            plans[head and f"{head}lanes/"] = one
+            plans[f"{head}apart/"] = replace(one, layout=replace(one.layout, apart=tuple(ROOK)))
+        if lanes is None:
+            plans["general/"] = replace(asked, layout=Layout())
+    shifting = _without_rotates(asked.target)
+    in_general = (name for name in [*plans] if not asked.target.vectors or name.endswith(("apart/", "general/")))
+    if shifting is not None:
+        plans |= {f"{name}shifts/": replace(plans[name], target=shifting) for name in in_general}
+    return plans
+
+
+def _without_rotates(target: Target) -> Target | None:
+    """The target without rotates of a general register into another; None where it has none."""
+    rows = tuple(row for row in target.rows if row.mnemonic != _ROTATE)
+    return None if rows == target.rows else replace(target, rows=rows, rotates=False)
+
+
+def _forms(asked: Plan) -> Sequence[Unit]:
+    """All forms of a division; none where a description joins rays lane by lane that lie in registers of two files."""
+    try:
+        return selected_forms(PIPELINE, asked.routine, asked.target, asked.layout)
+    except Refused:
+        return ()
+    except ValueError:
+        if asked.layout.apart:
+            return ()
+        raise
+
+
+def _in_turns(divisions: dict[str, Plan]) -> Iterator[tuple[str, Unit]]:
+    """The forms of each division, those first that promise to be done soonest, the divisions by turns."""
+    ranked = []
+    for name, asked in divisions.items():
+        forms = sorted(_forms(asked), key=_soon)
+        ranked.append([(name, replace(unit, convention=asked.convention)) for unit in forms])
+    return (pair for pair in chain.from_iterable(zip_longest(*ranked)) if pair is not None)
+
+
+def _soon(unit: Unit) -> float:
+    """About how many cycles its code takes: its operations as many at once as there are units, and its longest way."""
+    length, depth = PIPELINE.promise(unit, float("inf"))
+    return length / WIDTH + depth
+
+
+def _orders(division: str, unit: Unit, target: Target) -> Iterator[Kernel]:
+    """The form as code, in each of its orders."""
+    made = through((*PIPELINE.joining, *PIPELINE.order, *PIPELINE.code), unit)
+    for each in (made, *other_orders(PIPELINE, made)):
+        yield replace(each.kernel, target=target, variant=f"{division}{each.variant}")

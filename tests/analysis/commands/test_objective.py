@@ -1,0 +1,68 @@
+"""--for and --variant: the same kernel by either, in listings, counts and exports; what does not go is one line."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+import setwise
+from setwise.analysis.commands import kernels
+from setwise.analysis.commands.main import main
+
+NAME = ("leapers.knights", "--isa", "avx2")
+FAST = ("--for", "latency", "--cpu", "ice-lake")
+VARIANT = "general/2-shallowness"
+
+
+def test_a_listing_names_its_variant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["listing", *NAME, *FAST]) == 0
+    first = capsys.readouterr().out
+    made_by = next(line.split("made by")[1].split() for line in first.splitlines() if "made by" in line)
+    assert VARIANT in made_by
+    assert main(made_by[1:]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["export", *NAME, "--variant", VARIANT, "--format", "gas", "-o", str(out)]) == 0
+    assert json.loads((out / "metadata.json").read_text())["request"]["variants"] == [[NAME[0], "avx2", VARIANT]]
+    assert main(["verify", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["count", *NAME, "--variant", VARIANT, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert f" {row['instructions']} instructions" in "".join(file.read_text() for file in out.glob("*.s"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--for", "speed"), "no objective 'speed': give size, latency or throughput"),
+        (("--for", "latency", "--cpu", "zen9"), "no processor 'zen9'"),
+        (("--for", "latency", "--variant", "1"), "give one of them"),
+        (("--variant", "9"), "has no variant '9'"),
+    ],
+)
+def test_what_does_not_go_is_one_line(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["count", "leapers.knights", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_a_processor_that_is_not_known_is_told_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("setwise.analysis.report.recording.processor_here", lambda: None)
+    with pytest.raises(
+        ValueError, match=r"there is no table of this processor \(.+\): the nearest is .+, --cpu [\w-]+$"
+    ):
+        kernels.processor_named("native")
+
+
+def test_a_function_for_latency_gives_the_same() -> None:
+    usual, fast = (setwise.kernel(NAME[0], "avx2", for_=objective, cpu="ice-lake") for objective in ("size", "latency"))
+    assert fast.kernel.variant == VARIANT
+    assert fast(0x8100) == pickle.loads(pickle.dumps(fast))(0x8100) == usual(0x8100)

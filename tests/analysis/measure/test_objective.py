@@ -1,0 +1,49 @@
+"""The best variant for an objective: that of the least forecast, which all others are held to."""
+
+from __future__ import annotations
+
+import pytest
+
+from setwise.analysis.cost.processors import processor
+from setwise.analysis.cost.processors.table import UnknownCost
+from setwise.analysis.measure.objective import best, forecast, kernel_for
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from setwise.codegen.offers import offered
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("objective", "cpu"), [("latency", "ice-lake"), ("throughput", "zen3")])
+def test_none_is_forecast_to_be_faster(objective: str, cpu: str) -> None:
+    on = processor(cpu)
+    kernels = list(offered(find("leapers.kings"), "avx2"))
+    figures = [forecast(kernel, on).of(objective) for kernel in kernels]
+    assert len(set(figures)) > 1
+    assert best(kernels, objective, on) is kernels[figures.index(min(figures))]
+
+
+@pytest.mark.slow
+def test_rooks_beside_bishops_wait_least() -> None:
+    """Crossings between lanes and register files cost an AVX2 kernel its latency (sliders.union, Zen 3)."""
+    on = processor("zen3")
+    union = find("sliders.union")
+    kernel = kernel_for("latency", on, union, "avx2")
+    assert kernel.layout.apart
+    usual = forecast(lower(union, "avx2"), on).latency
+    wait = forecast(kernel, on).latency
+    assert usual is not None
+    assert wait is not None
+    assert wait < 0.85 * usual
+    assert not kernel_for("throughput", on, union, "avx2").layout.apart
+
+
+def test_a_processor_without_the_instructions_is_one_line() -> None:
+    with pytest.raises(UnknownCost, match="AMD Zen 3 has no avx512"):
+        kernel_for("latency", processor("zen3"), find("kogge-stone.attacks.sout"), "avx512")
+
+
+@pytest.mark.slow
+def test_arrays_cannot_wait_for_each_other() -> None:
+    figures = forecast(lower(find("kogge-stone.attacks.sout.batch")), processor("zen3"))
+    assert figures.latency is None
+    assert figures.of("latency") == figures.throughput > 1

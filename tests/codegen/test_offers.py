@@ -1,0 +1,50 @@
+"""Variants that are offered: no two alike, few enough, each made again by its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from setwise.codegen.board import ROOK
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.code import Register
+from setwise.codegen.offers import MOST, offered, offered_as
+
+
+@pytest.mark.parametrize(("name", "isa"), [("push.attacks.sout", "bmi2"), ("leapers.knights", "avx2")])
+def test_variants_differ_and_are_made_again_by_name(name: str, isa: str) -> None:
+    kernels = list(offered(find(name), isa))
+    assert 1 < len({kernel.code for kernel in kernels}) == len({kernel.variant for kernel in kernels}) == len(kernels)
+    assert len(kernels) <= MOST
+    assert (kernels[0].variant, kernels[0].code) == ("", lower(find(name), isa).code)
+    for kernel in (kernels[1], kernels[-1]):
+        assert offered_as(kernel.variant, find(name), isa) == kernel
+
+
+def test_rooks_go_apart_from_bishops() -> None:
+    kernel = offered_as("apart/1-inner", find("sliders.pair"), "avx2")
+    assert kernel.layout.apart == tuple(ROOK)
+    written = {
+        operand.bits if operand.file == "vector" else operand.file
+        for instruction in kernel.code.instructions
+        for operand in instruction.operands[:1]
+        if isinstance(operand, Register)
+    }
+    assert written == {128, "general"}  # no upper halves to clean
+    assert "vzeroupper" not in {instruction.mnemonic for instruction in kernel.code.instructions}
+
+
+def test_shifts_stand_for_rotates() -> None:
+    by_rotates, by_shifts = (
+        offered_as(name, find("push.attacks.sout"), "bmi2") for name in ("1-inner-ranks", "shifts/1")
+    )
+    assert [any(i.mnemonic == "rorx" for i in kernel.code.instructions) for kernel in (by_rotates, by_shifts)] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("name", ["1-inner-ranks-", "apart/1-inner", "9", "shifts/", "1-inner/x"])
+def test_a_variant_that_there_is_not_is_one_line(name: str) -> None:
+    with pytest.raises(ValueError, match=r"has no variant '.*': `setwise best push.attacks.sout` names some$"):
+        offered_as(name, find("push.attacks.sout"), "bmi2")
