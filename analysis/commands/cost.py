@@ -59,8 +59,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help="only this: skylake-server, ice-lake, zen3, zen4, native, or a FILE.json of `setwise calibrate` (default: all, "
-        "but --for asks for this one)",
+        help="only this: skylake-server, ice-lake, zen3, zen4, native, or a FILE.json of `setwise calibrate` (default: "
+        "all, but --for asks for this one)",
     )
     parser.add_argument("--mca", action="store_true", help="llvm-mca's figures beside, and why they differ")
     add_call(parser)
