@@ -80,11 +80,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured on this processor: forms by their titles, loads and stores by size, and the issue idiom."""
+    """What was measured on this processor: forms by titles, loads and stores by size, and loads of what was stored."""
 
     forms: Mapping[str, Measured]
     loads: Mapping[Size, tuple[Chain, Experiment]]
     stores: Mapping[Size, Experiment]
+    forwards: Mapping[str, Chain]
 
     @property
     def idiom(self) -> float:
@@ -107,12 +108,13 @@ def calibrate(
         for title, form in here.items()
         if title in chosen
     }
-    loads, stores = _loads(), _stores()
+    loads, stores, forwards = _loads(), _stores(), _forwards()
     first = [
         *(one.alone for one in measured.values()),
         *(chain.experiment for one in measured.values() for chain in one.chains),
         *(part for chain, alone in loads.values() for part in (chain.experiment, alone)),
         *stores.values(),
+        *(chain.experiment for chain in forwards.values()),
     ]
     end = time.monotonic() + patience
     by_turns(first, lambda state: report(f"1 of 2: {state}"), end)
@@ -126,7 +128,7 @@ def calibrate(
     second = [one.among[0] for one in measured.values() if one.among is not None]
     second += [mix for one in measured.values() for mix, _, _ in one.beside.values()]
     by_turns(second, lambda state: report(f"2 of 2: {state}"), end)
-    return Calibration(measured, loads, stores)
+    return Calibration(measured, loads, stores, forwards)
 
 
 def by_turns(experiments: Sequence[Experiment], report: Callable[[str], None], end: float) -> None:
@@ -283,6 +285,25 @@ def _stores() -> dict[Size, Experiment]:
     for size, (name, bits) in _vector_moves():
         stores[size] = Instruction(name, (Memory(bits, POINTER, displacement=64), vector(0, max(128, bits))))
     return {size: Experiment((one,) * 6, 6) for size, one in stores.items()}
+
+
+def _forwards() -> dict[str, Chain]:
+    """By sizes of a store and a load: what was stored is loaded again and again.
+
+    Between general registers it may never go through memory, which no chain can tell; so these are left out.
+    """
+    moves = dict(_vector_moves())
+    place, first = Memory(64, POINTER, displacement=64), _general(3)
+    back = Instruction(moves["s"][0], (first, vector(0, 128)))
+    through = Instruction("mov", (place, first)), Instruction(moves["s"][0], (vector(0, 128), place)), back
+    chains = {"rs": Chain("general", ("vg",), Experiment(through))}
+    for size, (name, bits) in moves.items():
+        register, whole = vector(0, max(128, bits)), Memory(bits, POINTER, displacement=64)
+        store, load = Instruction(name, (whole, register)), Instruction(name, (register, whole))
+        narrow = Instruction("mov", (first, place)), Instruction(moves["s"][0], (register.at(128), first))
+        chains[2 * size] = Chain("vector", (), Experiment((store, load)))
+        chains[f"{size}r"] = Chain("vector", ("gv",), Experiment((store, *narrow)))
+    return chains
 
 
 def _vector_moves() -> Iterator[tuple[Size, tuple[str, int]]]:

@@ -41,6 +41,11 @@ def table_of(
             for size, (chain, alone) in calibration.loads.items()
         },
         stores={size: AccessRecord(0.0, _rounded(alone.cycles or 1.0)) for size, alone in calibration.stores.items()},
+        forwards={
+            sizes: _rounded(cycles)
+            for sizes, chain in calibration.forwards.items()
+            if (cycles := _latency(chain, ways_back)) is not None
+        },
         rows=tuple(row for row in rows.values() if row is not None),
     )
     left_out = {title for title, one in calibration.forms.items() if one.form.idiom or one.waits}
@@ -230,6 +235,10 @@ def differences(table: MeasuredTable, like: Processor) -> Iterator[Difference]:
         for what, (ours, theirs, differs) in pairs.items():
             if differs:
                 yield Difference(row.mnemonics[0], row.form, what, f"{ours}", f"{theirs}", standing.source)
+    for sizes, cycles in table.forwards.items():
+        known = like.forwards.get(sizes, like.forwards[""])
+        if bound_of(cycles) != known:
+            yield Difference("store, load", sizes, "latency", f"{cycles}", f"{known:g}", "")
     for size, access in table.loads.items():
         if size in like.loads and bound_of(access.latency) != like.loads[size].latency:
             latency = like.loads[size].latency

@@ -30,6 +30,7 @@ Line = Annotated[str, Meta(pattern=r"\A[ -~]*\Z", max_length=200)]
 Mnemonic = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9]*\Z", max_length=20)]
 Ports = Annotated[str, Meta(pattern=r"\A(([1-9]\*)?([A-Za-z][0-9]{1,8}){1,3}( \+ |\Z)){0,4}\Z", max_length=60)]
 Size = Literal["r", "s", "x", "y", "z"]
+Sizes = Annotated[str, Meta(pattern=r"\A[rsxyz]{2}\Z")]
 Kind = Literal["r", "x", "k", "f"]
 
 
@@ -60,7 +61,10 @@ class RowRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeasuredTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """A processor's table as measured on one, with its own name and the date; `width` in slots a cycle."""
+    """A processor's table as measured on one, with its own name and the date; `width` in slots a cycle.
+
+    `forwards` has cycles from a store's data to the load that takes it, by the sizes of both.
+    """
 
     edition: Annotated[int, Meta(ge=_EDITION, le=_EDITION)]
     machine: Line
@@ -70,6 +74,7 @@ class MeasuredTable(Struct, frozen=True, forbid_unknown_fields=True):
     width: Annotated[int, Meta(ge=1, le=32)]
     loads: dict[Size, AccessRecord]
     stores: dict[Size, AccessRecord]
+    forwards: dict[Sizes, Cycles]
     rows: Annotated[tuple[RowRecord, ...], Meta(max_length=4000)]
 
     def __post_init__(self) -> None:
@@ -103,9 +108,12 @@ def processor_of(table: MeasuredTable, standing: Mapping[str, Processor]) -> Pro
     """The processor that a table describes."""
     rows = tuple(_row(row, table.source) for row in table.rows)
     title = f"{table.machine}, measured {table.date}"
+    forwards = {sizes: float(bound_of(cycles)) for sizes, cycles in table.forwards.items()}
     if table.like:
         base = standing[table.like]
-        return replace(base, title=title, rows=(*rows, *base.rows), sources=(table.source, *base.sources))
+        forwards = {**base.forwards, **forwards}
+        sources = (table.source, *base.sources)
+        return replace(base, title=title, forwards=forwards, rows=(*rows, *base.rows), sources=sources)
     return Processor(
         name="measured",
         title=title,
@@ -113,7 +121,7 @@ def processor_of(table: MeasuredTable, standing: Mapping[str, Processor]) -> Pro
         loads={size: _access("L", access, table.source) for size, access in table.loads.items()},
         stores={size: _access("S", access, table.source) for size, access in table.stores.items()},
         scaled=0,
-        forwards={"": 0},
+        forwards={**forwards, "": 0},
         taken={"": 1},
         fused="",
         rows=(*rows, *_NOT_TIMED),

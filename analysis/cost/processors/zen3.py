@@ -114,14 +114,15 @@ ZEN3 = Processor(
         **{size: Access(_STORE, 0, f"{_GUIDE}, 2.11: one vector store a cycle; timed, {_FILE}") for size in "sxy"},
     },
     scaled=0,
-    forwards={"ss": 9, "xx": 9, "": 0},
+    forwards={"ss": 9, "xx": 9, "yy": 10, "sr": 6, "xr": 6, "yr": 7, "rs": 9, "": 0},
     taken={"": 1},
     fused=FUSED,
     rows=(*_GENERAL, *_CONTROL, *_VECTOR, *_LANES),
     sources=(
         "LLVM 19, X86ScheduleZnver3.td, asked through llvm-mca: latencies, ports, operations; a test holds every row "
         "against it and names where we differ",
-        f"{_MEASURED}: what LLVM has otherwise, moves between files, crossings of halves, loads with a shuffle",
+        f"{_MEASURED}: what LLVM has otherwise, moves between files, crossings of halves, loads with a shuffle, "
+        "and loads of what was just stored from or to vector registers",
         f"{_FILE}_InstLatX64.txt: timed latencies and throughputs, looked up for nearly all rows, and stores of vector "
         "registers followed by loads (9 cycles)",
         f"{_GUIDE}: six macro-operations dispatched a cycle (2.9.6), moves (2.9.4), units (2.10.2, 2.11.1), loads and "

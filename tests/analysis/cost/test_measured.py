@@ -23,6 +23,7 @@ TABLE = MeasuredTable(
     width=6,
     loads={"r": AccessRecord(4, 0.33), "s": AccessRecord(7, 0.5), "x": AccessRecord(7, 0.5)},
     stores={"r": AccessRecord(0, 0.5), "s": AccessRecord(0, 1), "x": AccessRecord(0, 1)},
+    forwards={"xr": 7.02},
     rows=(RowRecord(("and", "or"), "r", {"r": 2.99}, 0.5, 1, "I03", clear=True, spread=0.0),),
 )
 
@@ -42,6 +43,7 @@ def test_a_table_is_read_as_it_was_written(file: Path) -> None:
     assert "A core, 2026-11-22" in here.row(both).source
     assert here.row(add) == processor("zen3").row(add)
     assert cost([both, add], here).latency == 4
+    assert (here.forwards["xr"], here.forwards["xx"]) == (7, processor("zen3").forwards["xx"])
 
 
 def test_of_another_core_only_what_was_measured_is_known(file: Path) -> None:

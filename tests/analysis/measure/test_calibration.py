@@ -37,7 +37,8 @@ def table(core: Processor, like: Processor | None, names: set[str] = FEW) -> Mea
 
 def test_a_core_that_is_as_its_table_says_differs_in_nothing() -> None:
     made = table(ZEN3, ZEN3)
-    assert [one for one in differences(made, ZEN3) if one.mnemonic != "load"] == []
+    assert [*differences(made, ZEN3)] == []
+    assert made.forwards == {"rs": 9, "ss": 9, "sr": 6, "xx": 9, "xr": 6, "yy": 10, "yr": 7}
     rows = {(row.mnemonics[0], row.form): row for row in made.rows}
     assert rows["pext", "r"].latency == {"r": 3}
     assert rows["vpinsrq", "xri"].latency == {"x": 1, "r": 5}
@@ -58,7 +59,8 @@ def test_so_is_one_of_512_bits(name: str) -> None:
         "vpbroadcastq z,r",
     }
     made = table(processor(name), processor(name), wide)
-    assert [*differences(made, processor(name))] == []
+    # What a load takes from a store is 0 where it is not known, which no chain takes.
+    assert [one for one in differences(made, processor(name)) if one.mnemonic != "store, load"] == []
     rows = {(row.mnemonics[0], row.form): row for row in made.rows}
     assert rows["vpternlogq", "zi"].clear
     assert ("vptestmq", "kz") not in rows  # no way leads back, so its latency is not known
