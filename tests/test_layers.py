@@ -66,6 +66,7 @@ DOORS = (
     "analysis.measure.bench",
     "analysis.measure.calibration",
     "analysis.measure.compilers",
+    "analysis.measure.crossing",
     "analysis.measure.fills",
     "analysis.measure.forms",
     "analysis.measure.objective",

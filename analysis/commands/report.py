@@ -30,9 +30,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--measure",
         nargs="?",
         const="kernels",
-        choices=("kernels", "python", "waste"),
-        help="measure on this processor, besides, which takes minutes: kernels, which is usual, calls from Python, or "
-        "what the code of compilers could do without, which goes on from where it was interrupted",
+        choices=("kernels", "crossing", "python", "waste"),
+        help="measure on this processor, besides, which takes minutes: kernels, which is usual, kernels beside tables "
+        "by the number of pieces (crossing), calls from Python, or what the code of compilers could do without "
+        "(waste), which goes on from where it was interrupted",
     )
     parser.add_argument(
         "--since", metavar="COMMIT", help="take the counts to compare with from the reports at this commit, by git"
@@ -51,17 +52,19 @@ def run(arguments: Namespace) -> int:
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
     if arguments.measure:  # before anything else takes its time: these need NumPy, and kernels the solver
-        from setwise.analysis.report.recording import measure, measure_python
+        from setwise.analysis.report.recording import measure, measure_crossing, measure_python
         from setwise.analysis.report.wasted import measure as measure_waste
         from setwise.analysis.semantics.domains import BitVectors
 
-        if arguments.measure != "python":
+        if arguments.measure in ("kernels", "waste"):
             BitVectors()
     with Progress() as progress:
         try:
             data = gather(folder, arguments.check, progress.show)
             if arguments.measure == "kernels":
                 data = replace(data, measured=measure(progress.show, arguments.patience))
+            elif arguments.measure == "crossing":
+                data = replace(data, crossing=measure_crossing(progress.show, arguments.patience))
             elif arguments.measure == "python":
                 data = replace(data, python=measure_python(progress.show))
             elif arguments.measure == "waste":

@@ -7,7 +7,8 @@ plain      a board is a uint64_t, one direction after the other
 vectors    the same text, its boards GCC's vectors of 2, 4 or 8: where lanes are boards
 rays       intrinsics, a ray a lane: AVX-512 rotates, AVX2 shifts left and right rays apart ("rays apart" in AVX-512)
 arrays     the plain loop over arrays of boards, which the compilers make vectors of
-look-up    for scale: a table of attacks, found by pext, piece by piece; not set-wise
+look-up    for scale: a table of attacks, piece by piece, found by pext, or in "look-up by magics" by a multiplication;
+           not set-wise
 exported   setwise's own export of the kernel that it is compared with, so that only order and registers are theirs;
            "exported plain" is the one for x86-64, of which they make vectors as they like
 
@@ -32,7 +33,8 @@ from setwise.analysis.code.objects import load_all
 from setwise.codegen.targets import TARGETS
 
 FOR_SCALE = "look-up"
-"""The kind of source that is no set-wise fill: shown for scale, but nothing is measured against it."""
+"""What the kinds of source begin with that are no set-wise fills: shown for scale, nothing is measured against them."""
+MAGICS = f"{FOR_SCALE} by magics"
 
 # What stands alone: one section a function and a table, addresses relative, no other part of the function elsewhere.
 _COMMON = ("-O3", "-std=gnu11", "-w", "-c", "-fPIC", "-ffunction-sections", "-fdata-sections", "-fcf-protection=none")
@@ -117,12 +119,14 @@ def c_name(routine: str) -> str:
 
 _SETS = r".*\.(vertical|eastward|westward|rook|bishop|queen)"
 _WHOLE_SIDE = r"sliders\.[^.]*"
+_PIECES = r"sliders\.(union|pair|pieces|sides|counts|mobility)|side\..*|leapers\.(knights|kings)"
 _FILLS = _CFile("plain", "fills.c", r".*\.(noEa|east|soEa|sout|soWe|west|noWe|nort)")
 _BOARD = _CFile("plain", "board.c", rf"{_SETS}|bytewise.*|.*(until-dry|\.any).*")
 _SLIDERS = _CFile("plain", "sliders.c", _WHOLE_SIDE)
 _LEAPERS = _CFile("plain", "leapers.c", r"(leapers|side)\..*")
 _EXPLODING = _CFile("plain", "exploding.c", r"exploding\..*")
-_LOOK_UP = _CFile(FOR_SCALE, "lookup.c", _WHOLE_SIDE)
+_LOOK_UP = _CFile(FOR_SCALE, "lookup.c", _PIECES)
+_MAGICS = replace(_LOOK_UP, kind=MAGICS, flags=("-DMAGICS",))
 _APART = _CFile("rays", "avx2.c", rf"{_SETS}|{_WHOLE_SIDE}")
 _TOGETHER = replace(_APART, file="avx512.c")
 _ARRAYS = _CFile("arrays", "arrays.c", r".*\.batch")
@@ -142,6 +146,7 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
             _EXPLODING,
             *arrays,
             *([_LOOK_UP] if target.has("gather", 1) else []),
+            _MAGICS,
         )
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
     if not target.spread:

@@ -19,14 +19,18 @@ from setwise.codegen.lower import lower
 from setwise.codegen.run.call import is_batch, runner
 from setwise.codegen.run.executable import NotRunnable
 
+_FEW = 1024  # a multiple of what a call may take at once
 _UNROLLED = "occluded-rolled"
 """The form whose loop the compilers take away when they find it in the export: then it is another routine's code."""
 
 
-def rivals_of(kernels: Sequence[Kernel], using: Iterable[Compiler] = ()) -> list[tuple[Compiled, ...]]:
+def rivals_of(
+    kernels: Sequence[Kernel], using: Iterable[Compiler] = (), exports: bool = True
+) -> list[tuple[Compiled, ...]]:
     """For each kernel what the compilers make of each C for its routine, instruction set and lanes; System V only.
 
-    Without `using` every compiler that is found. Raises ValueError for other conventions, CompilerError.
+    Without `using` every compiler that is found; without `exports` nothing of setwise's own C. Raises ValueError for
+    other conventions, CompilerError.
     """
     groups: dict[tuple[str, int], list[Kernel]] = {}
     for kernel in kernels:
@@ -37,7 +41,8 @@ def rivals_of(kernels: Sequence[Kernel], using: Iterable[Compiler] = ()) -> list
     compiled: dict[tuple[str, str, int], list[Compiled]] = {}
     for (isa, lanes), group in groups.items():
         names = [kernel.name for kernel in group]
-        for function in compile_all(names, isa, lanes, exported(group), using, plain_c(group)):
+        own = (exported(group), plain_c(group)) if exports else ("", "")
+        for function in compile_all(names, isa, lanes, own[0], using, own[1]):
             compiled.setdefault((function.routine, isa, lanes), []).append(function)
     keys = ((kernel.name, kernel.target.name, kernel.layout.lanes) for kernel in kernels)
     return [tuple(compiled.get(key, ())) for key in keys]
@@ -71,6 +76,17 @@ def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float 
     if proof.status == "refuted":
         return Outcome("failed", reason=proof.counterexample.complaint if proof.counterexample else proof.reason)
     return _run(compiled, kernel, proof.reason)
+
+
+def runs_right(compiled: Compiled, kernel: Kernel, cases: Sequence[Sequence[int]]) -> None:
+    """Run a compiler's function on some of these cases against the ray-walk; ValueError where it is wrong."""
+    from setwise.analysis.run.cases import cases_from
+
+    assert compiled.binary is not None
+    with runner(kernel, compiled.binary.image, len(compiled.binary.data)) as running:
+        outcome = check(running.run, cases_from(kernel.routine.contract, cases[:_FEW]))
+    if outcome.status != "passed":
+        raise ValueError(f"{compiled.routine} by {compiled.label} is wrong: {outcome.reason}")
 
 
 def _run(compiled: Compiled, kernel: Kernel, why: str) -> Outcome:

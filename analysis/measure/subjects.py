@@ -51,7 +51,8 @@ class Subject:
     """A routine's bytes and how they are timed; `maker` is who made them.
 
     `chained` is the parameter that takes the result of the call before (None: nothing can be chained). `boards` is the
-    length of the arrays, 0 where a call takes no arrays.
+    length of the arrays, 0 where a call takes no arrays. `cases` are what it is called with, a word for each parameter
+    but the results': mixed calls with all of them, others with the first; without them cases are drawn.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Subject:
     chained: int | None
     boards: int
     in_round: int = CALLS
+    cases: tuple[tuple[int, ...], ...] = ()
 
     @property
     def calls(self) -> int:
@@ -99,7 +101,7 @@ class Subject:
         """The ways to call it that say something."""
         if self.chained is None:
             return ("independent",)
-        return MODES if self.varies else ("chained", "independent")
+        return MODES if self.varies or self.cases else ("chained", "independent")
 
     def measurand(self, mode: Mode) -> Measurand:
         """What is measured, for a report."""
@@ -160,6 +162,9 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
     if subject.boards:
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
+    if subject.cases:
+        given = subject.cases if mode == "mixed" else subject.cases[:1]
+        return ArgumentSets(tuple(word for case in given for word in _set(subject.signature, [case], 1)))
     vectors = [passed.words for passed in subject.signature.arguments if passed.file == "vector"]
     lanes, room = max(vectors, default=1), []
     for _ in range(sets if mode == "mixed" else 1):

@@ -132,7 +132,6 @@ def compilers(compiled: Compilers, figures: Figures, measured: Measured | None, 
         lengths=_outcomes([pair for pairs in beside.values() for pair in pairs]),
         wasted=_wasted(wasted) if wasted else None,
         instructions="\n\n".join(tables),
-        looked_up=_looked_up(compiled, measured),
     )
 
 
@@ -141,7 +140,7 @@ def best(compiled: Compilers, key: FigureKey, compiler: str) -> CompilerCounts |
     functions = (
         counts
         for counts in compiled.counts
-        if (counts.key, counts.compiler) == (key, compiler) and counts.kind != FOR_SCALE and counts.instructions
+        if (counts.key, counts.compiler) == (key, compiler) and FOR_SCALE not in counts.kind and counts.instructions
     )
     return min(functions, key=lambda counts: counts.instructions or 0, default=None)
 
@@ -210,29 +209,6 @@ def _wasted(rows: Sequence[Waste]) -> str:
         f"not searched yet. Of {counted(len(searched), 'function')} searched until {max(row.date for row in rows)} "
         f"{len(wasteful)} waste {counted(sum(row.instructions - row.fewest for row in wasteful), 'instruction')}."
     )
-
-
-def _looked_up(compiled: Compilers, measured: Measured | None) -> str | None:
-    """The look-up of one piece at a time, which is no set-wise kernel, as it was measured; None where there is none."""
-    keys = dict.fromkeys(counts.key for counts in compiled.counts if counts.kind == FOR_SCALE)
-    if not keys:
-        return None
-    lines = [
-        (code(key[0]), key[1], maker, f"{cycles:.1f}", f"{ours:.1f}")
-        for key in keys
-        if measured and (ours := measured.ours(key, "independent")) is not None
-        for maker, cycles in measured.timings(key, "mixed").items()
-        if FOR_SCALE in maker
-    ]
-    head = ("Routine", "", "made by", "look-up, mixed", "setwise, independent")
-    return f"{_MEASURED_ON}\n\n{table(head, lines, left=3)}" if lines else ""
-
-
-_MEASURED_ON = (
-    "Measured on sets of arguments that a loop repeats, with one to four pieces of a kind: the processor learns how "
-    "many they are, and touches a part of the tables only. In a search, where neither holds, a look-up takes more; a "
-    "set-wise kernel takes the same."
-)
 
 
 def _counts_of(function: Compiled) -> CompilerCounts:

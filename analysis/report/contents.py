@@ -8,6 +8,8 @@ from setwise.analysis.report.comparison import comparison
 from setwise.analysis.report.compilers import PATH as COMPILED
 from setwise.analysis.report.compilers import compilers
 from setwise.analysis.report.costs import as_json_rows, costs
+from setwise.analysis.report.crossing import PATH as CROSSED
+from setwise.analysis.report.crossing import crossing
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.files import Files, as_json
 from setwise.analysis.report.measurements import PATH as MEASURED
@@ -30,10 +32,13 @@ from setwise.analysis.report.wasted import wasted_json
 def files(data: Data) -> Files:
     """The contents of every file, by its path within the reports' folder."""
     figures = data.figures
-    measured = data.measured.of({key: kernel.fingerprint for key, kernel in figures.items()}) if data.measured else None
+    measured = data.measured.of(figures.fingerprints) if data.measured else None
+    crossed = data.crossing.of(figures.fingerprints) if data.crossing else None
     contents = {
         "README.md": readme(
             *(figures, measured, data.compilers, titles(measured)),
+            crossed=crossed,
+            foretold=data.foretold,
             python="python.md" if data.python else None,
             optimality="optimality.md" if data.bounds else None,
             perft="perft.md" if data.perft else None,
@@ -49,6 +54,8 @@ def files(data: Data) -> Files:
     if data.measured is not None and measured is not None:
         stale = len(data.measured.timed) - len(measured.timed)
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
+    if data.crossing is not None and crossed is not None:
+        contents |= {"crossing.md": crossing(crossed), CROSSED: data.crossing.as_json()}
     if data.bounds:
         contents |= {
             "optimality.md": optimality(data.bounds, figures, data.searched, data.since),

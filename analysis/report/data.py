@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import columns, compilers, optimality, perft, python, searched, since, wasted
+from setwise.analysis.report import columns, compilers, crossing, optimality, perft, python, searched, since, wasted
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
+from setwise.analysis.report.crossing import Crossing
+from setwise.analysis.report.forecasts import Forecasts, foretold
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.perft import Perft
 from setwise.analysis.report.python import FromPython
+from setwise.analysis.report.readme import shown
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
@@ -35,6 +38,8 @@ class Data:
     classic: str
     compilers: Compilers
     measured: Measured | None
+    foretold: Forecasts
+    crossing: Crossing | None
     python: FromPython | None
     columns: Columns | None
     perft: Perft | None
@@ -69,13 +74,21 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         making = [(pool.submit(_kernels, chunk), f"{chunk[0][0]} {chunk[0][1]}") for chunk in chunks]
         kernels = {kernel.key: kernel for kernel in _results(making, progress)}
         counts = tuple(_results(compiling, progress))
+        figures = Figures((key, kernels[key]) for key in wanted).differing
+        timings = measured.recorded(folder)
+        timed = {figure.key for figure in timings.of(figures.fingerprints).timed if figure.median} if timings else set()
+        untimed = {kernel.key for kernel in shown(figures).values()} - timed
+        foretelling = [(pool.submit(foretold, key), f"forecast of {key[0]} {key[1]}") for key in sorted(untimed)]
+        forecasts = dict(_results(foretelling, progress))
     now = Compilers({compiler.name: compiler.version for compiler in using}, counts)
     joined, notes = compilers.joined(now, before)
     return Data(
-        figures=Figures((key, kernels[key]) for key in wanted).differing,
+        figures=figures,
+        foretold=forecasts,
         classic=classic_listings(),
         compilers=joined,
-        measured=measured.recorded(folder),
+        measured=timings,
+        crossing=crossing.recorded(folder),
         python=python.recorded(folder),
         columns=columns.recorded(folder),
         perft=perft.recorded(folder),

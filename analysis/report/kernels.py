@@ -96,6 +96,11 @@ class Figures(dict[FigureKey, KernelFigures]):
 
         return Figures((key, kernel) for key, kernel in self.items() if not taken(kernel))
 
+    @property
+    def fingerprints(self) -> dict[FigureKey, str]:
+        """The kernels' fingerprints."""
+        return {key: kernel.fingerprint for key, kernel in self.items()}
+
     def names(self, wanted: Callable[[KernelFigures], bool]) -> list[str]:
         """The names of the routines whose kernels are wanted."""
         return list(dict.fromkeys(kernel.name for kernel in self.values() if wanted(kernel)))

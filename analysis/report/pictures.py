@@ -124,7 +124,7 @@ def _of_compilers(compilers: Compilers, processor: str) -> list[Point]:
                 (counts.bounds[processor], counts.kind)
                 for counts in compilers.counts
                 if (counts.routine, counts.compiler, counts.isa) == ("sliders.union", compiler, isa)
-                and counts.kind != FOR_SCALE
+                and FOR_SCALE not in counts.kind
                 and processor in counts.bounds
             ]
             if bounded:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES, Estimate
 from setwise.analysis.report.compilers import Compilers, best
+from setwise.analysis.report.crossing import HAS, Crossing, first_screen
+from setwise.analysis.report.forecasts import FORETOLD, Forecasts
 from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, span, table
 from setwise.analysis.report.measurements import Measured
@@ -16,11 +19,7 @@ from setwise.analysis.report.races import Race, outcomes, races
 from setwise.analysis.report.subtraction import judged
 from setwise.analysis.report.verdict import CYCLES, MEASURES, Duel, duels, sentence, tally, verdict_table
 from setwise.analysis.text import counted
-from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.targets import PACKED, SCALARS, TARGETS, VECTORS
-
-_HAS = {isa: target.title if target.features - BASELINE else "any x86-64" for isa, target in TARGETS.items()}
-"""What a processor for it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,9 @@ class Need:
 
 
 _SOUTH = ("push.attacks.sout", "kogge-stone.attacks.sout", "dumb7.attacks.sout")
+FORECAST = "\\*"
+"""What stands behind figures that are forecast, as Markdown has an asterisk."""
+_WAYS = ("independent", "chained")
 NEEDS = (
     Need("all that **one side's sliders** attack", ("sliders.union",), PACKED[::-1]),
     Need("with its **knights, king and pawns**", ("side.union.white",), PACKED[::-1]),
@@ -51,12 +53,16 @@ def readme(
     python: str | None = None,
     optimality: str | None = None,
     perft: str | None = None,
+    crossed: Crossing | None = None,
+    foretold: Forecasts = MappingProxyType({}),
 ) -> str:
     """The page; `pictures` are titles by path, the rest are pages that there may be."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
     return page(
         "README.md",
-        which=_which(figures, measured),
+        which=_which(figures, measured, foretold),
+        foretold_on=TITLES[FORETOLD],
+        **(first_screen(crossed) if crossed else {}),
         headline=_headline(fought),
         processors=listed([*TITLES.values()]),
         **{measure: sentence(fought, measure, "dumb7", "kogge-stone") for measure in MEASURES},
@@ -68,6 +74,7 @@ def readme(
         compilers=listed([*compilers.versions], "or"),
         union_lengths=_of_compilers(figures, compilers),
         **_of_measurement(measured, figures),
+        crossing_page="crossing.md" if crossed else None,
         python=python,
         optimality=optimality,
         perft=perft,
@@ -85,21 +92,23 @@ def chosen(need: Need, isa: str, figures: Figures) -> KernelFigures | None:
     return min(figures.of(isa, *need.routines), key=cycles, default=None)
 
 
-def _which(figures: Figures, measured: Measured | None) -> str:
+def shown(figures: Figures) -> dict[tuple[Need, str], KernelFigures]:
+    """The kernels of the first screen."""
+    pairs = {(need, isa): chosen(need, isa, figures) for need in NEEDS for isa in need.isas}
+    return {pair: kernel for pair, kernel in pairs.items() if kernel}
+
+
+def _which(figures: Figures, measured: Measured | None, foretold: Forecasts) -> str:
     lines = []
-    for need in NEEDS:
-        words = need.words
-        for isa in need.isas:
-            if kernel := chosen(need, isa, figures):
-                length = figure(kernel.per_board) if kernel.shape == "arrays" else kernel.counts.instructions
-                cycles = [_both(kernel.bounds.get(name)) for name in TITLES]
-                if measured:
-                    cycles.insert(0, _cycles(measured.ours(kernel.key, mode) for mode in ("independent", "chained")))
-                lines.append((words, _HAS[isa], _named(kernel), length, *cycles))
-                words = ""
-    here = [f"measured, {TITLES.get(measured.processor, measured.machine)}"] if measured else []
-    bounds = (f"{title}, bound" for title in TITLES.values())
-    return table(("You need", "CPU with", "Kernel", "instructions", *here, *bounds), lines, left=3)
+    before = None
+    for (need, isa), kernel in shown(figures).items():
+        length = figure(kernel.per_board) if kernel.shape == "arrays" else kernel.counts.instructions
+        timed = _cycles([measured.ours(kernel.key, mode) for mode in _WAYS] if measured else [])
+        forecast = _cycles([foretold.get((kernel.key, mode), (None, None))[1] for mode in _WAYS])
+        cycles = timed or (forecast and f"{forecast} {FORECAST}") or "-"
+        lines.append((need.words if need != before else "", HAS[isa], _named(kernel), length, cycles))
+        before = need
+    return table(("You need", "CPU with", "Kernel", "instructions", "cycles"), lines, left=3)
 
 
 def _named(kernel: KernelFigures) -> str:
@@ -108,13 +117,9 @@ def _named(kernel: KernelFigures) -> str:
     return code(f"{kernel.name} --isa {kernel.isa}{lanes}") + boards
 
 
-def _both(bound: Estimate | None) -> str:
-    return _cycles((bound.independent, bound.chained)) if bound else "-"
-
-
-def _cycles(cycles: Iterable[float | None]) -> str:
+def _cycles(cycles: Sequence[float | None]) -> str:
     """Figures of independent and chained calls, as far as there are any."""
-    return " / ".join(figure(number) for number in cycles if number is not None) or "-"
+    return " / ".join(figure(number) for number in cycles if number is not None)
 
 
 def _headline(fought: Sequence[Duel]) -> str:
@@ -203,8 +208,10 @@ def _of_measurement(measured: Measured | None, figures: Figures) -> dict[str, st
         "agreement": measured.agreement,
     }
     if measured.empty is not None:
-        empty = figure(measured.empty)
-        fields["of_calls"] = f"Measured figures hold the call itself: an empty routine takes {empty} cycles. "
+        on, empty = TITLES.get(measured.processor, measured.machine), figure(measured.empty)
+        fields["of_calls"] = (
+            f"; the others were measured on {on}, where a call of nothing but a return takes {empty} cycles"
+        )
     timed = list(duels(_with_medians(figures, measured), "dumb7", "kogge-stone"))
     if timed:
         fields["timed"] = "; ".join(f"{way}: {sentence(timed, way, 'dumb7', 'kogge-stone')}" for way in CYCLES)
@@ -235,7 +242,7 @@ def _of_plain(measured: Measured) -> str | None:
             timings = measured.timings(("sliders.union", isa, 4), mode)
             plain = [cycles for maker, cycles in timings.items() if maker.endswith("(plain)")]
             if OURS in timings and plain:
-                ratios.append(f"{min(plain) / timings[OURS]:.2f} ({_HAS[isa]}, {mode})")
+                ratios.append(f"{min(plain) / timings[OURS]:.2f} ({HAS[isa]}, {mode})")
     return listed(ratios) or None
 
 

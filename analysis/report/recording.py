@@ -1,4 +1,4 @@
-"""Makes the measurements that the reports record: kernels and what compilers make beside them; calls from Python."""
+"""Makes the measurements that the reports record: kernels beside compilers' code and tables; calls from Python."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from setwise.analysis.cost.bounds import round_cost
 from setwise.analysis.cost.processors import Processor, processor
-from setwise.analysis.cost.simulate import CORES, simulate
+from setwise.analysis.measure import crossing
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.calls import METHOD as FROM_PYTHON
-from setwise.analysis.measure.compilers import Compiled
+from setwise.analysis.measure.compilers import Compiled, installed
 from setwise.analysis.measure.rivals import judge, rivals_of
-from setwise.analysis.measure.subjects import Subject, empty_routines, round_stream, subject
+from setwise.analysis.measure.subjects import empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.report.crossing import Crossing
+from setwise.analysis.report.forecasts import Forecasts, forecasts_of
 from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
 from setwise.analysis.report.python import FromPython
@@ -42,7 +43,6 @@ ROUTINES = (
 )
 """What is measured, on every instruction set that it comes for and this processor has."""
 _PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run on the check's cases
-_SHORT = 64  # boards of an array whose stream is walked for the model: more of them change nothing
 
 
 def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> FromPython:
@@ -59,6 +59,20 @@ def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> Fro
         method=FROM_PYTHON,
         not_run=tuple(not_run),
         calls=tuple(calls),
+    )
+
+
+def measure_crossing(progress: Callable[[str], None], patience: float) -> Crossing:
+    """Time kernels beside tables; `patience` is in seconds a process and routine. CompilerError as above."""
+    here = processor_here()
+    points = crossing.measure(lambda kernel: figures_from(kernel).fingerprint, progress, patience)
+    return Crossing(
+        machine=machine(),
+        processor=here.name if here else "",
+        date=_today(),
+        method=METHOD,
+        versions={compiler.name: compiler.version for compiler in installed()},
+        points=tuple(points),
     )
 
 
@@ -159,26 +173,6 @@ def _judged(kernels: Sequence[Kernel], progress: Callable[[str], None]) -> Itera
         progress(f"proofs of what compilers make of {kernel.name} for {kernel.target.name}")
         for function in functions:
             yield kernel, function, judge(function, kernel, prover, _PROOF)
-
-
-Forecasts = dict[tuple[FigureKey, str], tuple[float, float | None]]
-
-
-def forecasts_of(subjects: Sequence[Subject], here: Processor, progress: Callable[[str], None]) -> Forecasts:
-    """The model's bound for what the timing loop executes, and its forecast, in cycles of a call or a board."""
-    forecasts: Forecasts = {}
-    for routine in subjects:
-        if routine.varies:
-            continue
-        progress(f"model of {routine.name} for {routine.isa}")
-        short = replace(routine, boards=_SHORT) if routine.boards else routine
-        units = short.boards or short.calls
-        for mode in short.modes:
-            stream = round_stream(short, mode)
-            forecast = round(simulate(stream, here) / units, 3) if here.name in CORES else None
-            bound = round(round_cost(stream, here).bound / units, 3)
-            forecasts[(routine.name, routine.isa, routine.lanes), mode] = bound, forecast
-    return forecasts
 
 
 def _timed(

@@ -20,23 +20,9 @@ INLINE U64 of_pawns(U64 pawns, int ahead) {
     return shift_one(pawns, ahead + 1, NOT_A) | shift_one(pawns, ahead - 1, NOT_H);
 }
 
-INLINE void pieces(U64 rooks, U64 bishops, U64 queens, U64 knights, U64 kings, U64 pawns, U64 empty, int ahead,
-                   U64 *results) {
-    results[0] = rook_kogge_stone_attacks(rooks, empty);
-    results[1] = bishop_kogge_stone_attacks(bishops, empty);
-    results[2] = queen_kogge_stone_attacks(queens, empty);
-    results[3] = of_knights(knights);
-    results[4] = of_kings(kings);
-    results[5] = of_pawns(pawns, ahead);
-}
-
-INLINE void nested(U64 rooks, U64 bishops, U64 queens, U64 knights, U64 kings, U64 pawns, U64 empty, int ahead,
-                   U64 *results) {
-    results[0] = of_pawns(pawns, ahead);
-    results[1] = results[0] | of_knights(knights) | bishop_kogge_stone_attacks(bishops, empty);
-    results[2] = results[1] | rook_kogge_stone_attacks(rooks, empty);
-    results[3] = results[2] | queen_kogge_stone_attacks(queens, empty) | of_kings(kings);
-}
+#define of_rooks rook_kogge_stone_attacks
+#define of_bishops bishop_kogge_stone_attacks
+#define of_queens queen_kogge_stone_attacks
 
 /* What is attacked at all, and what again, along one ray or by one jump. */
 INLINE void counted(U64 attacks, U64 *results) {
@@ -71,34 +57,13 @@ INLINE void twice(U64 rooks, U64 bishops, U64 knights, U64 kings, U64 pawns, U64
     results[1] = found[1];
 }
 
-U64 leapers_knights(U64 knights) { return of_knights(knights); }
+#include "side.h"
 
-U64 leapers_kings(U64 kings) { return of_kings(kings); }
-
-U64 side_union_knights(U64 rooks, U64 bishops, U64 knights, U64 occupied) {
-    return whole(rooks, bishops, ~occupied) | of_knights(knights);
-}
-
-#define MEN U64 rooks, U64 bishops, U64 knights, U64 kings, U64 pawns, U64 occupied
-#define KINDS U64 rooks, U64 bishops, U64 queens, U64 knights, U64 kings, U64 pawns, U64 occupied, U64 *results
-
-#define OF(color, ahead, crossed)                                                                                     \
+#define PAWNS(color, ahead, crossed)                                                                                  \
     U64 leapers_pawns_##color(U64 pawns) { return of_pawns(pawns, ahead); }                                           \
     U64 leapers_pushes_##color(U64 pawns, U64 empty) { return shifted(pawns, ahead) & empty; }                        \
     U64 leapers_double_pushes_##color(U64 pawns, U64 empty) {                                                         \
         return shifted(shifted(pawns, ahead) & empty & crossed, ahead) & empty;                                       \
-    }                                                                                                                 \
-    U64 side_union_##color(MEN) {                                                                                     \
-        return whole(rooks, bishops, ~occupied) | of_knights(knights) | of_kings(kings) | of_pawns(pawns, ahead);     \
-    }                                                                                                                 \
-    void side_twice_##color(MEN, U64 *results) {                                                                      \
-        twice(rooks, bishops, knights, kings, pawns, ~occupied, ahead, results);                                      \
-    }                                                                                                                 \
-    void side_pieces_##color(KINDS) {                                                                                 \
-        pieces(rooks, bishops, queens, knights, kings, pawns, ~occupied, ahead, results);                             \
-    }                                                                                                                 \
-    void side_nested_##color(KINDS) {                                                                                 \
-        nested(rooks, bishops, queens, knights, kings, pawns, ~occupied, ahead, results);                             \
     }
-OF(white, 8, 0xff0000ULL)
-OF(black, -8, 0xff0000000000ULL)
+PAWNS(white, 8, 0xff0000ULL)
+PAWNS(black, -8, 0xff0000000000ULL)

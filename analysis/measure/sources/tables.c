@@ -1,9 +1,12 @@
-/* Makes the tables that exploding.c and lookup.c read: `tables FOLDER` writes tables.h and attacks.bin there. */
+/* Makes the tables that exploding.c and lookup.c read: `tables FOLDER` writes tables.h, attacks.bin and magics.bin. */
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef uint64_t U64;
+
+#include "magics.h"
 
 enum { BISHOP, ROOK };
 static const int steps[2][4][2] = {{{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}, {{0, 1}, {1, 0}, {0, -1}, {-1, 0}}};
@@ -55,20 +58,45 @@ static void first_rank(FILE *out) {
     fprintf(out, "};\n");
 }
 
-/* For each square the squares that matter, the first entry's number, and one entry for each way to occupy them. */
-static void look_up(FILE *header, FILE *data, const char *name, int piece, unsigned *entries) {
-    fprintf(header, "static const struct { U64 relevant; unsigned first; } %s[64] = {", name);
+/* What a piece attacks that jumps, or steps, by one and two files and ranks, or by one and none or one. */
+static void leaps(FILE *out, const char *name, int least, int most) {
+    fprintf(out, "static const U64 %s[64] = {", name);
     for (int square = 0; square < 64; square++) {
-        U64 mask = relevant(piece, square), occupied = 0;
-        fprintf(header, "{0x%llx, %u},", (unsigned long long)mask, *entries);
+        U64 found = 0;
+        for (int file = -2; file <= 2; file++)
+            for (int rank = -2; rank <= 2; rank++) {
+                int squared = file * file + rank * rank;
+                if (squared >= least && squared <= most && on_board(square % 8 + file, square / 8 + rank))
+                    found |= 1ULL << (square + 8 * rank + file);
+            }
+        fprintf(out, "0x%llx,", (unsigned long long)found);
+    }
+    fprintf(out, "};\n");
+}
+
+/* For each square the squares that matter, how many these are, the first entry's number, and one entry for each way to
+   occupy them: in the order of pext's numbers, and in that of the magic's, which may be the same for the same attacks. */
+static int look_up(FILE *header, FILE *data, FILE *by_magics, const char *name, int piece, unsigned *entries) {
+    const U64 *magics = piece == ROOK ? magics_of_rook : magics_of_bishop;
+    fprintf(header, "static const struct { U64 relevant; unsigned first, bits; } %s[64] = {", name);
+    for (int square = 0; square < 64; square++) {
+        U64 mask = relevant(piece, square), occupied = 0, numbered[4096];
+        int bits = __builtin_popcountll(mask);
+        memset(numbered, 0, sizeof numbered);
+        fprintf(header, "{0x%llx, %u, %d},", (unsigned long long)mask, *entries, bits);
         do { /* the subsets of the mask in the order in which pext numbers them */
-            U64 attacks = rays(piece, square, 7, ~occupied);
+            U64 attacks = rays(piece, square, 7, ~occupied), *there = &numbered[occupied * magics[square] >> (64 - bits)];
+            if (*there && *there != attacks)
+                return 1;
+            *there = attacks;
             fwrite(&attacks, sizeof attacks, 1, data);
             ++*entries;
             occupied = (occupied - mask) & mask;
         } while (occupied);
+        fwrite(numbered, sizeof *numbered, (size_t)1 << bits, by_magics);
     }
     fprintf(header, "};\n");
+    return 0;
 }
 
 int main(int count, char **arguments) {
@@ -80,14 +108,18 @@ int main(int count, char **arguments) {
     FILE *header = fopen(path, "w");
     snprintf(path, sizeof path, "%s/attacks.bin", arguments[1]);
     FILE *data = fopen(path, "wb");
-    if (!header || !data)
+    snprintf(path, sizeof path, "%s/magics.bin", arguments[1]);
+    FILE *by_magics = fopen(path, "wb");
+    if (!header || !data || !by_magics)
         return 1;
     boards(header, "first_of_bishop", BISHOP, 1);
     boards(header, "first_of_rook", ROOK, 1);
     boards(header, "rays_of_bishop", BISHOP, 7);
     boards(header, "rays_of_rook", ROOK, 7);
     first_rank(header);
-    look_up(header, data, "rook_squares", ROOK, &entries);
-    look_up(header, data, "bishop_squares", BISHOP, &entries);
-    return fclose(header) || fclose(data);
+    leaps(header, "knight_attacks", 5, 5);
+    leaps(header, "king_attacks", 1, 2);
+    int failed = look_up(header, data, by_magics, "rook_squares", ROOK, &entries);
+    failed |= look_up(header, data, by_magics, "bishop_squares", BISHOP, &entries);
+    return fclose(header) || fclose(data) || fclose(by_magics) || failed;
 }

@@ -11,11 +11,13 @@ import pytest
 from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
 from setwise.analysis.measure.calls import Call
+from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report import recording
 from setwise.analysis.report.columns import Columns, Through
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import CompilerCounts, Compilers
+from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.kernels import Figures, figures_of
 from setwise.analysis.report.measurements import Measured, Timed
@@ -33,6 +35,10 @@ KERNELS = (
 
 CALLS = (Call("setwise", "sliders.union", 512, 1, 1200.0, 1300.0),)
 FROM_PYTHON = FromPython("a processor", 2, "2025-01-31", "avx2", {"NumPy": "2.0"}, "By counting.", (), CALLS)
+CROSSING = Crossing(
+    *("a processor", "zen3", "2025-01-31", "By counting.", {"gcc": "gcc 12"}),
+    points=(Point("sliders.union", "avx2", 4, OURS, 0, "mixed", 15.0),),
+)
 ENGINES = (Through("duckdb", 2.0, 3.0, 200),)
 COLUMNS = Columns("a processor", 2, "2025-01-31", 0.5, {"duckdb": "1.1"}, 1000, 17, 1.0, 1, 1000, 1000, "00ff", ENGINES)
 RACES = (Race("standard", "8/8/8/4k3/8/8/4K3/R7 w - - 0 1", 1, 20, "gcc", 100, 90),)
@@ -54,7 +60,8 @@ def data() -> Data:
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
     compiled = Compilers({"gcc": "gcc 12"}, (made,))
-    return Data(rows, classic_listings(), compiled, measured, FROM_PYTHON, COLUMNS, PERFT, (), (), (), notes)
+    recorded = (FROM_PYTHON, COLUMNS, PERFT, (), (), ())
+    return Data(rows, classic_listings(), compiled, measured, {}, CROSSING, *recorded, notes)
 
 
 @pytest.fixture
@@ -73,8 +80,9 @@ def test_what_is_written_passes_its_check(tmp_path: Path, capsys: Capture) -> No
     assert main(["report", "--check", "-o", str(folder)]) == 0
     assert "as they should be" in capsys.readouterr().out
     paths = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md", "python.md", "perft.md"}
-    data = ("kernels", "costs", "compilers", "measurements", "python", "columns", "perft")
+    pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md"}
+    pages |= {"crossing.md", "python.md", "perft.md"}
+    data = ("kernels", "costs", "compilers", "measurements", "crossing", "python", "columns", "perft")
     assert pages | {f"data/{name}.json" for name in data} < paths
     for path in sorted(folder.rglob("*.*")):
         text = path.read_text(encoding="utf-8")
@@ -100,12 +108,16 @@ def test_a_changed_figure_fails_the_check_by_name(tmp_path: Path, capsys: Captur
 
 
 @pytest.mark.usefixtures("_gathered")
-def test_calls_from_python_are_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_thing_is_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "measure", None)
+    monkeypatch.setattr(recording, "measure_crossing", lambda *_: replace(CROSSING, date="2025-03-01"))
     monkeypatch.setattr(recording, "measure_python", lambda _: replace(FROM_PYTHON, date="2025-02-01"))
     assert main(["report", "--measure", "python", "-o", str(tmp_path)]) == 0
     assert "2025-02-01" in (tmp_path / "python.md").read_text(encoding="utf-8")
     assert "2025-02-01" not in (tmp_path / "measurements.md").read_text(encoding="utf-8")
+    assert "2025-01-31" in (tmp_path / "crossing.md").read_text(encoding="utf-8")
+    assert main(["report", "--measure", "crossing", "-o", str(tmp_path)]) == 0
+    assert "2025-03-01" in (tmp_path / "crossing.md").read_text(encoding="utf-8")
 
 
 def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:

@@ -170,8 +170,8 @@ def test_loops_that_no_proof_is_found_for_are_run() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_look_up_tables_attack_what_the_ray_walk_attacks(family: str) -> None:
     names = ["sliders.union", "sliders.pair"]
-    here = [one for one in compile_all(names, "bmi2", using=[compiler(family)]) if one.kind == "look-up"]
-    assert [one.routine for one in here] == names
+    here = [one for one in compile_all(names, "bmi2", using=[compiler(family)]) if "look-up" in one.kind]
+    assert [one.routine for one in here] == names * 2
     for one in here:
         verdict = judge(one, kernel(one.routine, "bmi2"), Prover(), 1.0)
         assert (verdict.status, verdict.cases > 50_000) == ("passed", True), verdict
@@ -206,7 +206,7 @@ def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
         f"{one.routine} {one.label}: {verdict}"
         for name, compiled in zip(names, here, strict=True)
         for one in compiled
-        if one.kind != "look-up" and (verdict := judge(one, kernel(name, isa), prover, PATIENCE)).status != "proved"
+        if "look-up" not in one.kind and (verdict := judge(one, kernel(name, isa), prover, PATIENCE)).status != "proved"
     ]
 
 

@@ -207,6 +207,10 @@ def test_readme_answers_on_its_first_screen(rows: Figures) -> None:
     here = next(at for at, line in enumerate(lines) if "`push.attacks.sout --isa x86-64`" in line)
     assert here < 20
     assert "| 4.5 / 10 |" in lines[here]
+    forecast = {(("push.attacks.sout", "bmi2", 1), mode): (1.0, 4.8) for mode in ("independent", "chained")}
+    foretold = readme(rows, figures, Compilers(VERSIONS, COMPILED), {}, foretold=forecast)
+    assert "| 4.5 / 10 |" in foretold
+    assert r"| `push.attacks.sout --isa bmi2` | 14 | 4.8 / 4.8 \* |" in foretold
     assert "![A](pictures/a.svg)" in text
     assert "| [python.md](python.md) |" in text
     assert "dumb7 or Kogge-Stone?" in text

@@ -1,0 +1,174 @@
+"""crossing.md: from how many pieces on a set-wise kernel takes fewer cycles than tables, as it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from setwise.analysis.measure.compilers import FOR_SCALE, MAGICS
+from setwise.analysis.measure.crossing import Point
+from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report.bounds import TITLES
+from setwise.analysis.report.files import as_json, from_json, row_of
+from setwise.analysis.report.kernels import FigureKey
+from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, table
+from setwise.codegen.machine.processors import BASELINE
+from setwise.codegen.targets import TARGETS
+
+COMMAND = "setwise report --measure crossing"
+PATH = "data/crossing.json"
+WAYS = ("mixed", "independent", "chained")
+"""How calls follow each other, in the order of the tables' cells."""
+PEXT, FILLS = FOR_SCALE, "fills"
+SHOWN = {
+    "sliders.union": "all that **one side's sliders** attack",
+    "side.union.white": "with its **knights, king and pawns**",
+    "sliders.sides": "**both sides'** sliders, a map each",
+}
+"""What the first screen shows, in words."""
+HAS = {isa: target.title if target.features - BASELINE else "any x86-64" for isa, target in TARGETS.items()}
+"""What a processor for an instruction set has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A recorded measurement: the machine, its processor as the model calls it or "", the day, how, the figures."""
+
+    machine: str
+    processor: str
+    date: str
+    method: str
+    versions: dict[str, str]
+    points: tuple[Point, ...]
+
+    def of(self, fingerprints: Mapping[FigureKey, str]) -> Crossing:
+        """The same without the figures of kernels of ours whose code is another now."""
+        fresh = (
+            point
+            for point in self.points
+            if point.maker != OURS or point.fingerprint == fingerprints.get((point.name, point.isa, point.lanes))
+        )
+        return replace(self, points=tuple(fresh))
+
+    def cycles(self, name: str, isa: str, by: str, way: str) -> dict[int, float]:
+        """The fewest cycles by the number of pieces (0: any) of those who do it `by` the same means."""
+        least: dict[int, float] = {}
+        for point in self.points:
+            if (point.name, point.isa, means(point.maker), point.mode) == (name, isa, by, way) and point.median:
+                least[point.pieces] = min(point.median, least.get(point.pieces, point.median))
+        return least
+
+    def start(self, name: str, isa: str, by: str, way: str) -> str:
+        """From how many pieces on ours takes fewer cycles; `over 10` where it does not, - where nothing is known."""
+        ours, theirs = self.cycles(name, isa, OURS, way), self.cycles(name, _like(isa), by, way)
+        if not ours or not theirs:
+            return "-"
+        ahead = [pieces for pieces in theirs if all(ours[0] < cycles for n, cycles in theirs.items() if n >= pieces)]
+        return str(min(ahead)) if ahead else f"over {max(theirs)}"
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Routines and instruction sets that there are figures of, the newest sets first."""
+        pairs = dict.fromkeys((point.name, point.isa) for point in self.points)
+        names = list(dict.fromkeys(name for name, _ in pairs))
+        return sorted(pairs, key=lambda pair: (names.index(pair[0]), -ISAS.index(pair[1])))
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        head = {key: value for key, value in asdict(self).items() if key != "points"}
+        return as_json([row_of(point) | {"median": point.median} for point in self.points], COMMAND, **head)
+
+
+def means(maker: str) -> str:
+    """By what means a maker's code does it: `setwise`, `look-up`, `look-up by magics` or `fills`.
+
+    >>> means("gcc -march=haswell (look-up)"), means("clang-19 -march=haswell (rays)")
+    ('look-up', 'fills')
+    """
+    kind = maker.rpartition("(")[2].rstrip(")")
+    return maker if maker == OURS else kind if kind in (PEXT, MAGICS) else FILLS
+
+
+def _like(isa: str) -> str:
+    """The set for which tables are compiled that stand beside a kernel: vectors do not help them."""
+    return "bmi2" if TARGETS[isa].vectors else isa
+
+
+def recorded(folder: Path) -> Crossing | None:
+    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
+    return from_json(folder / PATH, _crossing, f"make it anew by {COMMAND}")
+
+
+def _crossing(held: dict[str, Any]) -> Crossing:
+    head = {key: held[key] for key in ("machine", "processor", "date", "method", "versions")}
+    return Crossing(**head, points=tuple(Point(**{"pieces": 0, **row}) for row in held["rows"]))
+
+
+def first_screen(measured: Crossing) -> dict[str, str | None]:
+    """What the first screen says: a sentence on the newest set, and a table."""
+    rows, said = [], None
+    before = ""
+    for name, isa in measured.pairs:
+        starts = {by: [measured.start(name, isa, by, way) for way in WAYS] for by in (PEXT, MAGICS)}
+        if name not in SHOWN or all(cell == "-" for cells in starts.values() for cell in cells):
+            continue
+        rows.append((SHOWN[name] if name != before else "", HAS[isa], *(_cells(starts[by]) for by in starts)))
+        said = said or _sentence(name, isa, starts[PEXT])
+        before = name
+    head = ("You need", "CPU with", "ahead of PEXT tables from", "ahead of magics from")
+    return {
+        "crossing": table(head, rows, left=2) if rows else None,
+        "crossing_said": said,
+        "crossing_on": f"{TITLES.get(measured.processor, measured.machine)}, {measured.date}",
+    }
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return "-" if set(cells) == {"-"} else " / ".join(cells)
+
+
+def _sentence(name: str, isa: str, starts: Sequence[str]) -> str | None:
+    if "-" in starts:
+        return None
+    mixed, independent, chained = (f"{cell} sliders" if cell != "1" else "one slider" for cell in starts)
+    return (
+        f"`{name}` with {HAS[isa]} takes fewer cycles than PEXT tables from {mixed} on the board where every call "
+        f"has another board, as in a search; from {independent} where the same board comes again and again and "
+        f"every jump is foretold; from {chained} where, besides, each call waits for the one before."
+    )
+
+
+def crossing(measured: Crossing) -> str:
+    """The page."""
+    return page(
+        "crossing.md",
+        machine=measured.machine,
+        date=measured.date,
+        method=measured.method,
+        compilers=listed([f"`{name}` ({version})" for name, version in measured.versions.items()]),
+        kernels=_kernels(measured),
+        tables=_tables(measured),
+    )
+
+
+def _kernels(measured: Crossing) -> str:
+    rows = []
+    for name, isa in measured.pairs:
+        ours, fills = ([measured.cycles(name, isa, by, way).get(0) for way in WAYS] for by in (OURS, FILLS))
+        starts = (_cells([measured.start(name, isa, by, way) for way in WAYS]) for by in (PEXT, MAGICS))
+        rows.append((code(name), isa, _cells([*map(figure, ours)]), _cells([*map(figure, fills)]), *starts))
+    head = ("Routine", "", "setwise", "compilers' best fill", "ahead of PEXT tables from", "of magics from")
+    return table(head, rows, left=2)
+
+
+def _tables(measured: Crossing) -> str:
+    numbers = sorted({point.pieces for point in measured.points} - {0})
+    rows = []
+    for name, isa in measured.pairs:
+        for by, words in ((PEXT, "PEXT"), (MAGICS, "magics")):
+            for way in WAYS:
+                if cycles := measured.cycles(name, isa, by, way):
+                    rows.append((code(name), f"{words}, {isa}", way, *(figure(cycles.get(n)) for n in numbers)))
+    return table(("Routine", "tables", "calls", *map(str, numbers)), rows, left=3)

@@ -1,0 +1,86 @@
+"""From how many pieces on a kernel is ahead of tables: what figures say, on the page and on the first screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.measure.crossing import Point
+from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report import crossing as page
+from setwise.analysis.report.crossing import Crossing, crossing, first_screen
+
+UNION = "sliders.union"
+
+
+def tables(kind: str, mode: str, *cycles: float | None) -> list[Point]:
+    return [Point(UNION, "bmi2", 1, f"gcc ({kind})", n, mode, each) for n, each in enumerate(cycles, 1)]
+
+
+MEASURED = Crossing(
+    *("a processor", "zen3", "2025-01-31", "By counting.", {"gcc": "gcc 12"}),
+    points=(
+        *(Point(UNION, "avx2", 4, OURS, 0, mode, 20.0, "now") for mode in ("mixed", "independent")),
+        *(
+            Point(UNION, "avx2", 4, f"gcc ({kind})", 0, "mixed", each)
+            for kind, each in (("rays", 24.0), ("plain", 31.0))
+        ),
+        Point(UNION, "bmi2", 1, OURS, 0, "mixed", 26.5, "now"),
+        *tables("look-up", "mixed", 21, 18, 30, None, 40),
+        *tables("look-up", "independent", 5, 10, 15, 18, 20),
+        *tables("look-up by magics", "mixed", 30, 35, 40, 45, 50),
+        Point(UNION, "bmi2", 1, "clang (look-up)", 5, "mixed", 39.0),
+    ),
+)
+
+
+def test_ahead_is_who_stays_ahead() -> None:
+    assert MEASURED.start(UNION, "avx2", "look-up", "mixed") == "3"
+    assert MEASURED.start(UNION, "avx2", "look-up by magics", "mixed") == "1"
+    assert MEASURED.start(UNION, "avx2", "look-up", "independent") == "over 5"
+    assert MEASURED.start(UNION, "avx2", "look-up", "chained") == "-"
+    assert MEASURED.start(UNION, "bmi2", "look-up", "mixed") == "3"
+
+
+def test_the_page_has_ours_the_compilers_best_and_the_tables() -> None:
+    text = crossing(MEASURED)
+    assert "| `sliders.union` | avx2 | 20 / 20 / - | 24 / - / - | 3 / over 5 / - | 1 / - / - |" in text
+    assert "| `sliders.union` | PEXT, bmi2 | mixed | 21 | 18 | 30 | - | 39 |" in text
+    assert "measured on a processor, 2025-01-31" in text
+
+
+def test_the_first_screen_says_it_of_the_newest_set() -> None:
+    chained = (
+        Point(UNION, "avx2", 4, OURS, 0, "chained", 20.0, "now"),
+        *tables("look-up", "chained", 25, 30, 35, 40, 45),
+    )
+    fields = first_screen(replace(MEASURED, points=(*MEASURED.points, *chained)))
+    assert str(fields["crossing_said"]).startswith(
+        "`sliders.union` with AVX2 takes fewer cycles than PEXT tables from 3 sliders on the board where"
+    )
+    assert "from one slider where, besides," in str(fields["crossing_said"])
+    assert "| all that **one side's sliders** attack | AVX2 | 3 / over 5 / 1 | 1 / - / - |" in str(fields["crossing"])
+    assert fields["crossing_on"] == "AMD Zen 3, 2025-01-31"
+    assert first_screen(MEASURED)["crossing_said"] is None
+
+
+def test_figures_of_other_code_are_left_out() -> None:
+    held = MEASURED.of({(UNION, "avx2", 4): "changed", (UNION, "bmi2", 1): "now"})
+    assert [point.isa for point in held.points if point.maker == OURS] == ["bmi2"]
+    assert held.start(UNION, "avx2", "look-up", "mixed") == "-"
+    assert "AVX2" not in str(first_screen(held)["crossing"])
+
+
+def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
+    assert page.recorded(tmp_path) is None
+    file = tmp_path / page.PATH
+    file.parent.mkdir()
+    file.write_text(MEASURED.as_json(), encoding="utf-8")
+    assert page.recorded(tmp_path) == MEASURED
+    for damaged in ("{", "[]", '{"rows": []}', MEASURED.as_json().replace('"maker"', '"made"')):
+        file.write_text(damaged, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"make it anew by setwise report --measure crossing") as raised:
+            page.recorded(tmp_path)
+        assert "\n" not in str(raised.value)
