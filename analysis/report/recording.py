@@ -69,7 +69,7 @@ def measure_crossing(progress: Callable[[str], None], patience: float) -> Crossi
     return Crossing(
         machine=machine(),
         processor=here.name if here else "",
-        date=_today(),
+        date=today(),
         method=METHOD,
         versions={compiler.name: compiler.version for compiler in installed()},
         points=tuple(points),

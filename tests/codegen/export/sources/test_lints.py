@@ -1,0 +1,55 @@
+"""Exported source under the linters that its readers run, at their defaults: clang-tidy and clippy."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.export.order import Order
+from setwise.codegen.export.sources import c_header, rust_module
+from setwise.codegen.export.sources.rust import ALLOWED
+from setwise.codegen.targets import TARGETS
+from tests.codegen.export.exports import kernel
+from tests.conftest import require_tool
+
+# Loops, tables of jumps, arrays, several results, parameters of every kind: each for every set that it comes for.
+ROUTINES = (
+    *("dumb7.occluded-until-dry.sout", "shift.one.any", "exploding.direction", "bytewise.carry-loop-64"),
+    *("kogge-stone.attacks.noWe.batch", "push.attacks.queen", "side.pieces.white", "sliders.union-empty"),
+)
+
+
+@pytest.fixture(scope="module", params=["dispatch", "bound", "checked"])
+def order(request: pytest.FixtureRequest) -> Order:
+    kernels = tuple(kernel(name, isa) for name in ROUTINES for isa in TARGETS if isa in kernel(name).routine.isas)
+    way = {} if request.param == "dispatch" else {request.param: True}
+    return Order(kernels, facts_of, "a test", dispatch=True, **way)
+
+
+@pytest.mark.slow
+def test_clang_tidy_finds_nothing(tmp_path: Path, order: Order) -> None:
+    """In C and C++ by turns."""
+    language = "-xc++ -std=c++17" if order.bound else "-xc -std=c11"
+    (tmp_path / "setwise_inline.h").write_text(c_header.header(order), encoding="ascii")
+    assert said(tmp_path, require_tool("clang-tidy-19"), "--quiet", "setwise_inline.h", "--", *language.split()) == []
+
+
+@pytest.mark.slow
+def test_clippy_finds_nothing(tmp_path: Path, order: Order) -> None:
+    """It is told to pass over many parameters, which a board has, and over nothing else."""
+    assert "clippy::all" not in ALLOWED
+    (tmp_path / "setwise.rs").write_text(rust_module.module(order), encoding="ascii")
+    flags = ("--edition=2021", "--crate-type=lib", "--emit=metadata", "-Wclippy::all")
+    assert said(tmp_path, require_tool("clippy-driver"), *flags, "setwise.rs") == []
+
+
+def said(folder: Path, *command: str) -> list[str]:
+    """The lines with errors and warnings."""
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    lines = (ended.stdout + ended.stderr).splitlines()
+    found = [line for line in lines if "warning:" in line or "error:" in line]
+    assert found or ended.returncode == 0, ended.stderr
+    return found
