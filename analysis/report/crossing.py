@@ -22,6 +22,11 @@ PATH = "data/crossing.json"
 WAYS = ("mixed", "independent", "chained")
 """How calls follow each other, in the order of the tables' cells."""
 PEXT, FILLS = FOR_SCALE, "fills"
+_WHERE = (
+    "where every call has another board, as in a search",
+    "where the same board comes again and every jump is foretold",
+    "where, besides, each call waits for the one before",
+)
 SHOWN = {
     "sliders.union": "all that **one side's sliders** attack",
     "side.union.white": "with its **knights, king and pawns**",
@@ -61,12 +66,17 @@ class Crossing:
         return least
 
     def start(self, name: str, isa: str, by: str, way: str) -> str:
-        """From how many pieces on ours takes fewer cycles; `over 10` where it does not, - where nothing is known."""
+        """From how many pieces on ours takes fewer cycles; `over 10` where it does not, - where a figure lacks."""
         ours, theirs = self.cycles(name, isa, OURS, way), self.cycles(name, _like(isa), by, way)
-        if not ours or not theirs:
+        if not ours or not theirs or len(theirs) < len(self.numbers):
             return "-"
         ahead = [pieces for pieces in theirs if all(ours[0] < cycles for n, cycles in theirs.items() if n >= pieces)]
         return str(min(ahead)) if ahead else f"over {max(theirs)}"
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of pieces that there are figures of."""
+        return sorted({point.pieces for point in self.points} - {0})
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -115,7 +125,7 @@ def first_screen(measured: Crossing) -> dict[str, str | None]:
         if name not in SHOWN or all(cell == "-" for cells in starts.values() for cell in cells):
             continue
         rows.append((SHOWN[name] if name != before else "", HAS[isa], *(_cells(starts[by]) for by in starts)))
-        said = said or _sentence(name, isa, starts[PEXT])
+        said = said or (_sentence(name, isa, starts[PEXT]) if _cells(starts[PEXT]) != "-" else None)
         before = name
     head = ("You need", "CPU with", "ahead of PEXT tables from", "ahead of magics from")
     return {
@@ -129,15 +139,13 @@ def _cells(cells: Sequence[str]) -> str:
     return "-" if set(cells) == {"-"} else " / ".join(cells)
 
 
-def _sentence(name: str, isa: str, starts: Sequence[str]) -> str | None:
-    if "-" in starts:
-        return None
-    mixed, independent, chained = (f"{cell} sliders" if cell != "1" else "one slider" for cell in starts)
-    return (
-        f"`{name}` with {HAS[isa]} takes fewer cycles than PEXT tables from {mixed} on the board where every call "
-        f"has another board, as in a search; from {independent} where the same board comes again and again and "
-        f"every jump is foretold; from {chained} where, besides, each call waits for the one before."
+def _sentence(name: str, isa: str, starts: Sequence[str]) -> str:
+    words = (
+        f"from {'one slider' if cell == '1' else f'{cell} sliders'} on {where}"
+        for cell, where in zip(starts, _WHERE, strict=True)
+        if cell != "-"
     )
+    return f"`{name}` with {HAS[isa]} takes fewer cycles than PEXT tables {', '.join(words)}."
 
 
 def crossing(measured: Crossing) -> str:
@@ -164,7 +172,7 @@ def _kernels(measured: Crossing) -> str:
 
 
 def _tables(measured: Crossing) -> str:
-    numbers = sorted({point.pieces for point in measured.points} - {0})
+    numbers = measured.numbers
     rows = []
     for name, isa in measured.pairs:
         for by, words in ((PEXT, "PEXT"), (MAGICS, "magics")):
