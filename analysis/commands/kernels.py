@@ -13,7 +13,7 @@ from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.processors import FEATURES
+from setwise.codegen.machine.processors import FEATURES, lacking
 from setwise.codegen.offers import offered_as
 from setwise.codegen.run import cpu as here_cpu
 from setwise.codegen.run.call import host, is_batch, missing
@@ -72,15 +72,20 @@ def fastest(
     maker(Namespace(objective=objective, variant=None, cpu=cpu))
     from setwise.analysis.measure.objective import kernel_of
 
-    isas = (isa,) if isa else here(routine)
-    return kernel_of(objective, processor_named(cpu), routine, isas, abi or host().name, lanes)
+    on = processor_named(cpu)
+    isas = (isa,) if isa else had_by(routine, on, native=True)
+    return kernel_of(objective, on, routine, isas, abi or host().name, lanes)
 
 
-def here(routine: Routine) -> tuple[str, ...]:
-    """The instruction sets of a routine that this processor has; those whose lanes are boards only where all are."""
-    run = [isa for isa in routine.isas if not missing(TARGETS[isa])]
-    alone = [isa for isa in run if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
-    return tuple(alone or run)
+def had_by(routine: Routine, on: Processor, *, native: bool) -> tuple[str, ...]:
+    """The instruction sets of a routine that the processor has, or this one where that is meant.
+
+    Not those whose lanes are boards, where others do one board.
+    """
+    of = on.name if on.features is None else on.features
+    has = [isa for isa in routine.isas if not (missing(TARGETS[isa]) if native else lacking(of, TARGETS[isa].features))]
+    alone = [isa for isa in has if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
+    return tuple(alone or has)
 
 
 def processor_named(name: str | None) -> Processor:

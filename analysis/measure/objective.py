@@ -52,7 +52,7 @@ def forecast(kernel: Kernel, on: Processor) -> Forecast:
     Forecast(latency=2.0, throughput=2.0)
     """
     ours = _subject(kernel)
-    waits = [_cycles(chained, "chained", on) for chained in _chained(ours)]
+    waits = [_cycles(chained, "chained", on) for chained in waiting(ours)]
     return Forecast(max(waits, default=None), _cycles(ours, "independent", on))
 
 
@@ -101,7 +101,7 @@ def _forecast(kernel: Kernel, objective: str, on: Processor, most: float) -> flo
     """The figure of the objective; of what takes longer than `most` another one that is more."""
     ours = _subject(kernel)
     cycles = 0.0
-    for each in _chained(ours) if objective == "latency" and ours.chainable else (ours,):
+    for each in waiting(ours) if objective == "latency" and ours.chainable else (ours,):
         cycles = max(cycles, _cycles(each, "independent" if each is ours else "chained", on))
         if cycles > most:
             break
@@ -113,7 +113,7 @@ def _subject(kernel: Kernel) -> Subject:
     return replace(ours, in_round=min(ours.in_round, 1 + _INSTRUCTIONS // len(kernel.code.instructions)))
 
 
-def _chained(ours: Subject) -> Iterator[Subject]:
+def waiting(ours: Subject) -> Iterator[Subject]:
     """The same chained by each argument that may be a result, the last one first: it is mostly the slowest."""
     for at in reversed(ours.chainable):
         yield replace(ours, chained=at)

@@ -1,0 +1,83 @@
+"""`setwise best`: the kernels that it names, and that every variant that it might name is right."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import pytest
+
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.commands.main import main
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.run.cases import make_cases
+from setwise.analysis.run.check import check
+from setwise.analysis.run.contracts import task_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.offers import offered
+from setwise.codegen.run.call import runner
+from setwise.codegen.run.executable import NotRunnable
+
+OF_EACH_FAMILY = [
+    ("sliders.union", "avx2"),
+    ("leapers.kings", "avx2"),
+    ("kogge-stone.attacks.queen", "sse2"),
+    ("push.attacks.vertical", "bmi2"),
+    ("dumb7.attacks.sout", "avx2"),
+    ("shift.one.noEa", "bmi2"),
+    ("subtraction.attacks.east", "bmi2"),
+    ("exploding.rook", "bmi2"),
+    ("bytewise.add", "bmi2"),
+    ("kogge-stone.attacks.nort.batch", "avx2"),
+    ("side.union.white", "avx2"),
+]
+
+
+def test_it_names_the_kernel_for_an_objective(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("best", "leapers.knights", "--cpu", "ice-lake", "--for", "latency", "--isa", "avx2")
+    assert main([*asked, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["for"], row["isa"], row["variant"], row["cpu"]) == (
+        "latency",
+        "avx2",
+        "general/2-shallowness",
+        "ice-lake",
+    )
+    assert row["latency"] >= row["throughput"] > 1
+    assert "measured_latency" not in row  # it is another processor
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nothing.such",), "nothing.such"),
+        (("leapers.knights", "--for", "beauty"), "no objective 'beauty'"),
+        (("leapers.knights", "--isa", "avx9"), "unknown instruction set 'avx9'"),
+        (("leapers.knights", "--isa", "avx512", "--cpu", "zen3", "--for", "latency"), "AMD Zen 3 has no avx512"),
+    ],
+)
+def test_what_does_not_go_is_one_line(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["best", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "isa"), OF_EACH_FAMILY)
+def test_every_variant_is_proved_and_checked(name: str, isa: str) -> None:
+    prover = Prover()
+    routine = find(name)
+    cases = make_cases(routine.contract, quick=True)
+    # A whole side's are like the sliders' they begin with: of them a part.
+    for kernel in islice(offered(routine, isa), 0, None, 6 if routine.family == "side" else 1):
+        binary = binary_of(kernel)
+        assert prover.prove(binary, task_of(kernel)).status == "proved", kernel.variant
+        try:
+            running = runner(kernel, binary.image, len(binary.data))
+        except NotRunnable:
+            continue
+        with running:
+            outcome = check(running.run, cases, arrays=bool(routine.contract.elements))
+        assert outcome.status == "passed", kernel.variant
