@@ -169,7 +169,7 @@ class Commands(ABC):
         from setwise.analysis.commands.bench import rows_of, timed
 
         options = Namespace(isa=isa, lanes=lanes, abi=abi, mode=mode, beside=beside, boards=boards, patience=patience)
-        options.__dict__.update(objective=for_, cpu=cpu, variant=None)
+        options.__dict__.update(objective=for_, cpu=cpu, variant=None, variants=False)
         timings, _ = timed(options, self.routines)
         return Table(rows_of(timings), ("name", "isa", "maker", "mode", "unit", "median", "p10"))
 

@@ -7,20 +7,27 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
-from setwise.analysis.commands.kernels import add_cpu, add_objective, maker
+from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, processor_named
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.cost.processors import Processor
+from setwise.analysis.cost.simulate import CORES
 from setwise.analysis.measure import compilers
 from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.ranking import APART, Agreement, agreement, forecasts_of
 from setwise.analysis.measure.subjects import Subject, empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
+from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, unrefused
+from setwise.codegen.offers import offered
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
@@ -30,6 +37,7 @@ from setwise.codegen.targets.vector import AVX2, AVX512
 EXAMPLES = (
     "setwise bench",
     "setwise bench sliders.union --isa avx2 --beside gcc,clang",
+    "setwise bench sliders.union --forecast",
     "setwise bench 'kogge-stone.attacks.*' --isa x86-64 --mode chained --json",
 )
 _SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
@@ -60,6 +68,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "these matter); default: all",
     )
     parser.add_argument("--beside", metavar="C,...", help="time what these compilers make of C for the same: gcc,clang")
+    parser.add_argument(
+        "--variants", action="store_true", help="time all variants that are offered, not the best alone"
+    )
+    parser.add_argument(
+        "--forecast", action="store_true", help="what the model of --cpu says beside, and how well it agrees"
+    )
     parser.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
     parser.add_argument(
         "--patience", type=float, default=30.0, metavar="S", help="seconds to wait for a quiet moment, five times (30)"
@@ -69,31 +83,73 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Time kernels and print a table; 1 if one of them has no figure."""
-    timings, not_run = timed(arguments, chosen(arguments.names) if arguments.names else None)
+    on = _forecasting(arguments.cpu) if arguments.forecast else None
+    with Progress() as progress:
+        subjects, not_run = _subjects(arguments, chosen(arguments.names) if arguments.names else None, progress)
+        timings = _timings(arguments, subjects, progress)
+        progress.show("forecasts")
+        forecasts = forecasts_of(subjects, _modes(arguments), on) if on else {}
     rows = rows_of(timings)
+    agreed = agreement(timings, forecasts)
+    if on:
+        rows = [{**row, "forecast": forecasts.get(timing.measurand)} for row, timing in zip(rows, timings, strict=True)]
     if arguments.json:
-        print_json({"machine": machine(), "method": METHOD, "timings": rows, "not run": not_run})
+        said = {"forecast by": on.title, "agreement": asdict(agreed)} if on else {}
+        print_json({"machine": machine(), "method": METHOD, **said, "timings": rows, "not run": not_run})
     elif any(isinstance(timing, Timing) for timing in timings):
         _print(rows)
+        if on:
+            _print_agreement(on, agreed)
         print(*not_run, sep="\n", end="\n" if not_run else "")
     return _complain(timings)
 
 
+def _forecasting(cpu: str | None) -> Processor:
+    """The processor of that name; ValueError where the model does not know its core."""
+    on = processor_named(cpu)
+    if on.name not in CORES:
+        raise ValueError(f"how {on.title} queues operations is not known: give --cpu with one of {', '.join(CORES)}")
+    return on
+
+
 def timed(arguments: Namespace, routines: Sequence[Routine] | None) -> tuple[list[Timing | Refusal], list[str]]:
     """The timings of these routines, or of what is usually timed, and a line on each kernel that does not run here."""
-    modes: Sequence[Any] = _some_of(MODES, arguments.mode.split(","), "no calls are") if arguments.mode else MODES
+    with Progress() as progress:
+        subjects, not_run = _subjects(arguments, routines, progress)
+        return _timings(arguments, subjects, progress), not_run
+
+
+def _subjects(
+    arguments: Namespace, routines: Sequence[Routine] | None, progress: Progress
+) -> tuple[list[Subject], list[str]]:
+    """What is timed, and a line on each kernel that does not run here."""
+    _modes(arguments)
+    if arguments.variants and (arguments.beside or arguments.variant or arguments.objective != "size"):
+        raise ValueError("--variants times all variants: leave --variant, --for and --beside out")
     if arguments.boards < 1:
         raise ValueError(f"arrays of {arguments.boards} boards: give 1 or more")
-    with Progress() as progress:
-        kernels, not_run = _that_run(list(_kernels(arguments, routines, progress)))
-        subjects = [subject(kernel, boards=arguments.boards) for kernel in kernels]
-        if arguments.beside:
-            subjects = _with_compiled(kernels, subjects, arguments.beside.split(","), progress)
-        try:
-            timings = bench([*subjects, *empty_routines(subjects)], modes, arguments.patience, report=progress.show)
-        except BrokenProcessPool:
-            raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
-    return timings, not_run
+    kernels, not_run = _that_run(list(_kernels(arguments, routines, progress)))
+    subjects = [subject(kernel, maker=_maker(kernel, arguments), boards=arguments.boards) for kernel in kernels]
+    if arguments.beside:
+        subjects = _with_compiled(kernels, subjects, arguments.beside.split(","), progress)
+    return subjects, not_run
+
+
+def _maker(kernel: Kernel, arguments: Namespace) -> str:
+    """Who made it: we did, and where all variants are timed, which of them it is."""
+    return f"{OURS} {kernel.variant}" if arguments.variants and kernel.variant else OURS
+
+
+def _timings(arguments: Namespace, subjects: Sequence[Subject], progress: Progress) -> list[Timing | Refusal]:
+    every = [*subjects, *empty_routines(subjects)]
+    try:
+        return bench(every, _modes(arguments), arguments.patience, report=progress.show)
+    except BrokenProcessPool:
+        raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
+
+
+def _modes(arguments: Namespace) -> Sequence[Any]:
+    return _some_of(MODES, arguments.mode.split(","), "no calls are") if arguments.mode else MODES
 
 
 def machine() -> dict[str, Any]:
@@ -109,7 +165,7 @@ def rows_of(timings: Sequence[Timing | Refusal]) -> list[dict[str, Any]]:
     rows = [timing.as_dict() for timing in timings]
     best: dict[tuple[object, ...], float] = {}
     for row in rows:
-        if row["maker"] not in (OURS, EMPTY) and compilers.FOR_SCALE not in row["maker"] and "median" in row:
+        if not row["maker"].startswith((OURS, EMPTY)) and compilers.FOR_SCALE not in row["maker"] and "median" in row:
             best[_key(row)] = min(row["median"], best.get(_key(row), row["median"]))
     return [
         {**row, "speed": best[_key(row)] / row["median"] if "median" in row and _key(row) in best else None}
@@ -132,11 +188,13 @@ def _kernels(arguments: Namespace, routines: Sequence[Routine] | None, progress:
 
     make = maker(arguments)
 
-    def kernel(routine: Routine, isa: str, lanes: int | None) -> Kernel:
+    def kernels(routine: Routine, isa: str, lanes: int | None) -> list[Kernel]:
         progress.show(f"{routine.name} for {isa}")
-        return make(routine, isa, arguments.abi, lanes)
+        if arguments.variants:
+            return [*offered(routine, isa, arguments.abi, lanes)]
+        return [make(routine, isa, arguments.abi, lanes)]
 
-    return unrefused(lambda request: kernel(*request), _asked(arguments, routines))
+    return chain.from_iterable(unrefused(lambda request: kernels(*request), _asked(arguments, routines)))
 
 
 def _asked(arguments: Namespace, routines: Sequence[Routine] | None) -> Iterator[tuple[Routine, str, int | None]]:
@@ -198,12 +256,14 @@ def _with_compiled(
 def _print(rows: Sequence[dict[str, Any]]) -> None:
     empty = [row["median"] for row in rows if row["maker"] == EMPTY and row["unit"] == "call" and "median" in row]
     rows = [row for row in rows if row["maker"] != EMPTY]
-    several = {key for key in ("lanes", "maker", "speed") if len({row[key] for row in rows}) > 1}
+    several = {key for key in ("lanes", "maker", "speed", "forecast") if len({row.get(key) for row in rows}) > 1}
     keys = ["name", "isa", *(key for key in ("lanes", "maker") if key in several), "mode", "unit"]
-    keys += ["median", "p10", *(["speed"] if "speed" in several else []), "acceptance"]
+    keys += ["median", "p10", *(key for key in ("forecast", "speed") if key in several), "acceptance"]
     heads = {"mode": "calls", "unit": "cycles a", "p10": "10th", "acceptance": "clean"}
     shown = [[_shown(key, row.get(key)) for key in keys] for row in rows]
-    align = "".join("r" if key in ("lanes", "median", "p10", "speed", "acceptance") else "l" for key in keys)
+    align = "".join(
+        "r" if key in ("lanes", "median", "p10", "forecast", "speed", "acceptance") else "l" for key in keys
+    )
     head = [heads.get(key, key) for key in keys]
     print_table(head, shown, align)
     boards = {row["boards"] for row in rows} - {0}
@@ -213,6 +273,14 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
         print(f"An empty routine, called the same ways: {min(empty):.2f} to {max(empty):.2f}.")
     if boards:
         print(f"Arrays of {max(boards)} boards, each at a line of the cache, all calls on the same ones.")
+
+
+def _print_agreement(on: Processor, agreed: Agreement) -> None:
+    """How far forecasts are off, and which of two they order rightly."""
+    print(f"Forecast by {on.title}: {agreed.error:.1%} off on average over {counted(agreed.figures, 'figure')}.")
+    if agreed.pairs:
+        apart = f"{APART - 1:.0%} apart, of one routine called the same way"
+        print(f"Of {counted(agreed.pairs, 'pair')} more than {apart}, it orders {agreed.right} rightly.")
 
 
 def _shown(key: str, value: Any) -> str:
