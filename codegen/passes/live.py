@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from setwise.codegen.describe.values import Region, Value, in_register
 from setwise.codegen.passes.unit import Block, PlacedRegion
+
+LATELY = 8
+"""How many blocks' events are kept: what spills nothing goes into the search for registers as it is."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -25,9 +29,10 @@ class Event:
     left: tuple[tuple[Value, Value], ...] = ()
 
 
-def live_events(block: Block, results: Iterable[Value]) -> list[Event]:
+@lru_cache(LATELY)
+def live_events(block: Block, results: tuple[Value, ...]) -> tuple[Event, ...]:
     """The events of a routine's outermost block, which must leave `results`."""
-    return _events(block, _named(results))[0]
+    return tuple(_events(block, _named(results))[0])
 
 
 def in_registers(values: Iterable[Value]) -> Iterator[Value]:

@@ -12,9 +12,10 @@ goes on first, so all allocations of the order are weighed without listing them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heappushpop
 from itertools import count
 from math import inf
 from typing import Any, NamedTuple
@@ -53,7 +54,7 @@ class Way(NamedTuple):
 
 def allocate(
     machine: Machine,
-    events: list[Event],
+    events: Sequence[Event],
     parameters: dict[Value, Register],
     results: Results,
     effort: int = EFFORT,
@@ -83,7 +84,7 @@ class _Search:
     """The assignments of a routine, event by event."""
 
     def __init__(
-        self, machine: Machine, events: list[Event], parameters: dict[Value, Register], results: Results
+        self, machine: Machine, events: Sequence[Event], parameters: dict[Value, Register], results: Results
     ) -> None:
         ends = together(numbered(register) for _, register in results)
         needed = _needed_first(events[0] if events else None, results)
@@ -125,22 +126,25 @@ class _Search:
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
         expanded = [0] * (end + 1)
-        cheapest: list[dict[tuple[Registers, tuple[Registers, ...], int], int]] = [{} for _ in range(end + 2)]
+        cheapest: list[dict[tuple[Registers, tuple[Registers, ...], int], list[int]]] = [{} for _ in range(end + 2)]
+        """For each event the assignments behind which it comes, all but their costs, and the least of these."""
         ticket = count()
-        heap: list[tuple[int, int, int, Assignment, Any, Any]] = [
-            (bounds[0] + start.cost, 0, next(ticket), start, start[:3], ((), number))
+        heap: list[tuple[int, int, int, Assignment, list[int], Any]] = [
+            (bounds[0] + start.cost, 0, next(ticket), start, [start.cost], ((), number))
             for number, start in enumerate(self.starts)
         ]
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
         # The bounds may take a view for a move, which it never is.
         views = sum(point.event.value is not None and point.value.op in VIEWS for point in self.points)
         limit = EXTRA * (most + 1 + views)
-        while heap:
-            least, behind, _, before, key, way = heappop(heap)
+        onward = None  # what was reached first waits outside the heap: most often it goes on next
+        while heap or onward is not None:
+            least, behind, _, before, cheaper, way = heappop(heap) if onward is None else heappushpop(heap, onward)
+            onward = None
             at = -behind
             if at > end:
                 return Way(_numbers(way), before.cost, closed < 0)
-            if at <= closed or cheapest[at].get(key, before.cost) < before.cost:
+            if at <= closed or cheaper[0] < before.cost:
                 continue
             if least >= limit:
                 raise TooLong
@@ -152,9 +156,18 @@ class _Search:
             bound = bounds[at + 1]
             for number, after in enumerate(self.onward(before, at)):
                 key, cost = after[:3], after.cost
-                if cost < known.get(key, cost + 1):
-                    known[key] = cost
-                    heappush(heap, (bound + cost, behind - 1, next(ticket), after, key, (way, number)))
+                there = known.get(key)
+                if there is None:
+                    known[key] = there = [cost]
+                elif cost < there[0]:
+                    there[0] = cost
+                else:
+                    continue
+                reached = bound + cost, behind - 1, next(ticket), after, there, (way, number)
+                if onward is None:
+                    onward = reached
+                else:
+                    heappush(heap, reached)
         raise OutOfRegisters("more values are needed at once than there are registers: carry fewer from round to round")
 
 
@@ -167,7 +180,7 @@ def _numbers(way: Any) -> tuple[int, ...]:
     return tuple(numbers[::-1])
 
 
-def _wants(target: Target, events: list[Event]) -> dict[Value, int]:
+def _wants(target: Target, events: Sequence[Event]) -> dict[Value, int]:
     """Values that must lie in a certain register when they are used: shift counts in rcx."""
     wants: dict[Value, int] = {}
     values = [event.value for event in events if event.value is not None]
@@ -193,7 +206,7 @@ def _starts(choices: Choices, live: tuple[Value, ...], entry: Assignment) -> lis
     return starts
 
 
-def _forced_moves(target: Target, events: list[Event]) -> list[int]:
+def _forced_moves(target: Target, events: Sequence[Event]) -> list[int]:
     """For each event the moves that it and those after it need whatever is chosen: nothing to overwrite dies."""
     bounds = [0]
     for event in reversed(events):
@@ -246,7 +259,7 @@ def _allocated(last: Assignment, exact: bool) -> Allocated:
     return Allocated(tuple(items), tuple(saved), exact)
 
 
-def _fewest(events: list[Event]) -> int:
+def _fewest(events: Sequence[Event]) -> int:
     """How many instructions the events have at least, whatever is chosen, and the way out."""
     fewest = 1
     for event in events:

@@ -27,6 +27,9 @@ Move = tuple[int, int, int]
 VIEWS = frozenset({"low-half", "as-wide", "extended"})
 """Operations that only see less of a register, or more of it than is known."""
 
+_OTHERWISE = frozenset({"copy", "done"}) | VIEWS | WRITES
+"""Operations that do not make a value by a row in whatever register is best."""
+
 
 class Assignment(NamedTuple):
     """Registers of the live values, and of those at the start of each region around; the cost, and what led here."""
@@ -116,28 +119,28 @@ class Choices:
         """The assignments in which the event's value is made."""
         registers, value = before.registers, point.value
         kept = point.keep(registers)
+        if value.op not in _OTHERWISE:
+            assignments: list[Assignment] = []
+            for row in point.alternatives:
+                if row[0].counts and registers[row[0].reads[1]] != RCX:
+                    needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
+                    for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
+                        self._make_by(row, start, point.keep(start.registers), point, assignments)
+                else:
+                    self._make_by(row, before, kept, point, assignments)
+            return assignments
         if value.op == "copy":
             return self._copy(before, point, kept)
         if value.op in VIEWS:
             return [before.then((*kept, registers[point.live.index(value.args[0])]))]
         if value.op == "done":
             return [before.then(kept)]
-        if value.op in WRITES:
-            # A store makes no value, and its operands stay where they are.
-            alternatives = (alternative for row in point.alternatives for alternative in row)
-            return [
-                before.then(kept, items=partial(self._written, point, registers, alternative, 0))
-                for alternative in alternatives
-            ]
-        assignments: list[Assignment] = []
-        for row in point.alternatives:
-            if row[0].counts and registers[row[0].reads[1]] != RCX:
-                needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
-                for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
-                    self._make_by(row, start, point.keep(start.registers), point, assignments)
-            else:
-                self._make_by(row, before, kept, point, assignments)
-        return assignments
+        # A store makes no value, and its operands stay where they are.
+        alternatives = (alternative for row in point.alternatives for alternative in row)
+        return [
+            before.then(kept, items=partial(self._written, point, registers, alternative, 0))
+            for alternative in alternatives
+        ]
 
     def _make_by(
         self,
@@ -151,7 +154,6 @@ class Choices:
         registers, headers, saved, cost_before, _, _ = before
         value, file = point.value, point.file
         want = self.wants.get(value)
-        busy = together(kept)
         homes = _homes(before, point, value) if point.homes else 0
         left = registers[point.left] if point.left is not None else None
         cheapest: dict[tuple[int, int], int] = {}
@@ -162,15 +164,15 @@ class Choices:
             first = registers[reads[0]] if reads else 0
             if alternative.tied:
                 chosen = []
-                dies = not busy >> first & 1
+                dies = first not in kept
                 if dies:
                     chosen.append((first, first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
                 if not dies or want is not None:
                     arg = alternative.value.args[0]
                     needed_there = (self._fixed | homes) >> first & 1
                     its = self._fixed | _homes(before, point, arg) if point.homes else self._fixed
-                    others = together([registers[at] for at in reads[1:]])
-                    for register, cost in self.candidates(file, want, busy | others, saved, (), homes):
+                    taken = together((*kept, *[registers[at] for at in reads[1:]]))
+                    for register, cost in self.candidates(file, want, taken, saved, (), homes):
                         if register == first:
                             continue
                         moves = ((register, first, arg.lanes),)
@@ -179,16 +181,16 @@ class Choices:
                             # The argument makes way: it is needed there, or the result here.
                             chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
             else:
-                reading = [registers[at] for at in reads]
-                dying = {r for r in reading if not busy >> r & 1 and REGISTERS[r].file == file}
-                candidates = self.candidates(file, want, busy, saved, tuple(sorted(dying)), homes)
+                dying = {r for r in [registers[at] for at in reads] if r not in kept and REGISTERS[r].file == file}
+                candidates = self.candidates(file, want, together(kept), saved, tuple(sorted(dying)), homes)
                 chosen = [(register, register, cost, ()) for register, cost in candidates]
             for register, to, cost, by in chosen:
                 if left is not None and register != left:
                     cost += 2 * DEPARTURE
-                if cheapest.get((register, to), cost + 1) <= cost:
-                    continue  # the same assignment, at no less: the search keeps the first of the cheapest
-                cheapest[register, to] = cost
+                if len(row) > 1:
+                    if cheapest.get((register, to), cost + 1) <= cost:
+                        continue  # the same assignment, at no less: the search keeps the first of the cheapest
+                    cheapest[register, to] = cost
                 assignments.append(
                     Assignment(
                         (*kept, register) if to == register else (*[to if r == first else r for r in kept], register),
@@ -269,4 +271,5 @@ class Choices:
 
 def _homes(before: Assignment, point: Point, value: Value) -> int:
     """The registers in which the region around carries what the value is on the way to."""
-    return together([before.headers[-1][place] for place in point.homes.get(value, ())]) if point.homes else 0
+    places = point.homes.get(value)
+    return together([before.headers[-1][place] for place in places]) if places else 0

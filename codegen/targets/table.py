@@ -91,6 +91,9 @@ class Target:
     extends: Target | None = None
     """An instruction set of which it has all rows, and beyond them only rows of operations that that one lacks."""
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @property
     def flags(self) -> tuple[str, ...]:
         """What gcc and clang are told to make code for it alone."""
