@@ -49,7 +49,7 @@ def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = N
 
 
 def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
-    """The variant of that name, "" the usual one; ValueError where there is none.
+    """The variant of that name, "" the usual one; Refused where there is none.
 
     >>> from setwise.codegen.catalogue import find
     >>> offered_as("apart/1-inner", find("sliders.union"), "avx2").variant
@@ -65,7 +65,7 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
                     for kernel in _orders(division, unit, target):
                         if kernel.variant == name:
                             return kernel
-    raise ValueError(f"{routine.name} for {isa} has no variant '{name}': `setwise best {routine.name}` names some")
+    raise Refused(f"{routine.name} for {isa} has no variant '{name}': `setwise best {routine.name}` names some")
 
 
 def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Plan]:

@@ -31,6 +31,7 @@ from setwise.analysis.commands.arguments import (
 from setwise.analysis.commands.boards import boards, expected_and_got, input_lines
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import Job, KernelKey, jobs_of, judged, lowered
+from setwise.analysis.commands.kernels import add_variant
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.commands.terminal import painted
@@ -70,6 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """NAME..., or an object; where they run, and --json."""
     add_names(parser, f"{PATTERNS}; default: all")
     add_only_isa(parser)
+    add_variant(parser)
     add_only_abi(parser)
     add_object(parser, remark="; it runs in Bochs only", spec=True)
     add_on(parser)
@@ -88,7 +90,7 @@ def run(arguments: Namespace) -> int:
     on = None if arguments.on is None else ready(arguments.on)
     if is_object:
         return _check_object(arguments, on)
-    jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi)
+    jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi, arguments.variant)
     kernels = judged(partial(check_kernels, quick=arguments.quick, on=on), jobs, Judged, dask=arguments.dask)
     if arguments.json:
         print_json([check_row(kernel.key, kernel.outcome) for kernel in kernels])

@@ -20,8 +20,8 @@ from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, convention_named, unrefused, widths
-from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.offers import offered_as
 from setwise.codegen.own.files import is_own
 from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
@@ -42,6 +42,7 @@ class Job:
     isa: str
     lanes: int
     abi: str
+    variant: str = ""
 
     @property
     def key(self) -> KernelKey:
@@ -53,30 +54,33 @@ class Job:
         """The key in words."""
         return " ".join(map(str, self.key))
 
-    def __reduce__(self) -> tuple[Callable[..., Job], KernelKey]:
-        return _named, self.key
+    def __reduce__(self) -> tuple[Callable[..., Job], tuple[str, str, int, str, str]]:
+        return _named, (*self.key, self.variant)
 
 
-def _named(name: str, isa: str, lanes: int, abi: str) -> Job:
-    return Job(find(name), isa, lanes, abi)
+def _named(name: str, isa: str, lanes: int, abi: str, variant: str) -> Job:
+    return Job(find(name), isa, lanes, abi, variant)
 
 
 Work = Callable[[Sequence[Job], Progress | None], Iterator[T]]
 """What a judge does with kernels of one contract, one after the other: `check_kernels` of commands.check, say."""
 
 
-def jobs_of(routines: Sequence[Routine], isa: str | None, abi: str | None) -> list[Job]:
+def jobs_of(routines: Sequence[Routine], isa: str | None, abi: str | None, variant: str | None = None) -> list[Job]:
     """Every routine for one instruction set or all of its own, in one convention or all; ValueError for unknown names.
 
-    Routines of one contract stand together: the work on them has much in common.
+    A variant is one of an instruction set, and has its lanes by its name. Routines of one contract stand together: the
+    work on them has much in common.
     """
+    if variant and not isa:
+        raise ValueError("a variant is one of an instruction set: add --isa")
     targets = TARGETS if isa is None else {isa: target_named(isa)}
     conventions = CONVENTIONS if abi is None else {abi: convention_named(abi)}
     return [
-        Job(routine, target, lanes, convention)
+        Job(routine, target, lanes, convention, variant or "")
         for routine in sorted(routines, key=lambda routine: repr(routine.contract))
         for target in (routine.isas if isa is None else targets)
-        for lanes in (widths(routine, targets[target]) if target in routine.isas else (1,))
+        for lanes in (widths(routine, targets[target])[: 1 if variant else None] if target in routine.isas else (1,))
         for convention in conventions
     ]
 
@@ -91,7 +95,7 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
         if progress:
             progress.show(job.title)
         try:
-            kernel = lower(job.routine, job.isa, job.abi, job.lanes)
+            kernel = offered_as(job.variant, job.routine, job.isa, job.abi, None if job.variant else job.lanes)
             binary_of(kernel)
             return job, kernel
         except Refused:

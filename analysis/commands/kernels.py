@@ -36,6 +36,11 @@ def add_objective(parser: ArgumentParser) -> None:
         help="the variant with the fewest instructions, or the least forecast on --cpu: size, latency or throughput "
         "(default: size)",
     )
+    add_variant(parser)
+
+
+def add_variant(parser: ArgumentParser) -> None:
+    """--variant."""
     parser.add_argument("--variant", metavar="V", help="the variant of that name, as `setwise best` names some")
 
 

@@ -28,6 +28,7 @@ from setwise.analysis.commands.arguments import (
 )
 from setwise.analysis.commands.boards import boards, expected_and_got, input_lines
 from setwise.analysis.commands.jobs import Job, jobs_of, judged, lowered
+from setwise.analysis.commands.kernels import add_variant
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
@@ -93,6 +94,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """NAME..., or an object; how long a proof may take, and --json."""
     add_names(parser, f"{PATTERNS}; default: all")
     add_only_isa(parser)
+    add_variant(parser)
     parser.add_argument(
         "--lanes",
         type=int,
@@ -122,7 +124,7 @@ def run(arguments: Namespace) -> int:
         asked = (arguments.object, arguments.symbol, arguments.spec, arguments.abi, arguments.lanes)
         proofs = [prove_object(*asked, arguments.time_limit, keep)]
     else:
-        jobs = jobs_with(chosen(arguments.names), arguments.isa, arguments.lanes, arguments.abi)
+        jobs = jobs_with(chosen(arguments.names), arguments.isa, arguments.lanes, arguments.abi, arguments.variant)
         work = partial(prove_all, time_limit=arguments.time_limit, keep=keep)
         proofs = judged(work, jobs, Proof, _effort, arguments.dask)
     written = write_questions(arguments.smt, map(_asked, proofs)) if keep else 0
@@ -144,9 +146,11 @@ def _asked(proof: Proof) -> tuple[str, Asked]:
     return "-".join(filter(None, shape)), (proof.words, proof.questions)
 
 
-def jobs_with(routines: Sequence[Routine], isa: str | None, lanes: int | None, abi: str | None) -> list[Job]:
+def jobs_with(
+    routines: Sequence[Routine], isa: str | None, lanes: int | None, abi: str | None, variant: str | None = None
+) -> list[Job]:
     """As `jobs_of`, of so many lanes alone where they are given; ValueError where that leaves none."""
-    jobs = [job for job in jobs_of(routines, isa, abi) if lanes in (None, job.lanes)]
+    jobs = [job for job in jobs_of(routines, isa, abi, variant) if lanes in (None, job.lanes)]
     if not jobs:
         raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
     return jobs

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 import setwise
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands import kernels
 from setwise.analysis.commands.main import main
+from setwise.codegen.catalogue import find
+from setwise.codegen.offers import offered_as
 
 NAME = ("leapers.knights", "--isa", "avx2")
 FAST = ("--for", "latency", "--cpu", "ice-lake")
@@ -35,6 +38,16 @@ def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest
     assert main(["count", *NAME, "--variant", VARIANT, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert f" {row['instructions']} instructions" in "".join(file.read_text() for file in out.glob("*.s"))
+
+
+def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", *NAME, "--variant", VARIANT, "--abi", "sysv", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    made = offered_as(VARIANT, find(NAME[0]), "avx2")
+    assert (row["status"], row["sha256"]) == ("proved", binary_of(made).sha256)
+    assert main(["check", *NAME, "--variant", VARIANT, "--abi", "sysv", "--quick"]) == 0
+    assert main(["prove", NAME[0], "--variant", VARIANT]) == 2
+    assert "a variant is one of an instruction set: add --isa" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
