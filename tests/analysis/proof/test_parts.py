@@ -31,6 +31,7 @@ def test_counts_are_proved_and_broken_ones_refuted() -> None:
         assert refuted.counterexample.expected != refuted.counterexample.got
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isa", ["bmi2", "avx512"])
 def test_each_sum_of_several_is_proved(isa: str) -> None:
     kernel = lower(find("sliders.mobility"), isa)
