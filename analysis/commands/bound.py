@@ -5,26 +5,35 @@ from __future__ import annotations
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 
 from setwise.analysis.bounds.programs import Model, text
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, decide
+from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS, Ruled, Words, ruled_out
 from setwise.analysis.commands.arguments import add_dask, add_json
 from setwise.analysis.commands.cluster import SomethingElse, workers_for
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json
+from setwise.analysis.report import words as words_report
 from setwise.analysis.report.files import write
-from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of, steps_table
+from setwise.analysis.report.optimality import PATH, Row, bounds_json, merged, recorded, row_of, steps_table
+from setwise.analysis.run.workers import Workers
 from setwise.analysis.text import counted
 
-EXAMPLES = ("setwise bound 2 --inputs 2", "setwise bound 4 --inputs 3 --certificates proofs")
+EXAMPLES = (
+    "setwise bound 2 --inputs 2",
+    "setwise bound 4 --inputs 3 --certificates proofs",
+    "setwise bound --words east --most 2",
+)
 
 _LONGEST = 7  # squares that a slider can go
 _MOST = 24  # operations: a fill of reach 7 takes 14
+_MOST_OF_WORDS = 4
 
 Subject = tuple[int, int]
 """Reach and inputs."""
@@ -45,7 +54,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="how many squares a slider goes; 1 is a step (default: 1 2 3)",
     )
     parser.add_argument("--inputs", type=int, choices=(2, 3), help="functions of so many values (default: both)")
-    parser.add_argument("--most", type=int, metavar="N", default=_MOST, help="stop after N operations")
+    parser.add_argument(
+        "--words",
+        choices=[*GOALS],
+        help="instead of attacks along a line, what words of 64 bits give, with constants and sums, in 3 operations",
+    )
+    parser.add_argument("--most", type=int, metavar="N", help="stop after N operations")
     parser.add_argument(
         "--budget", type=float, metavar="S", help="seconds for all of it (default: as long as it takes)"
     )
@@ -57,10 +71,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print each answer as it comes."""
+    if arguments.words:
+        return _of_words(arguments)
+    most = _MOST if arguments.most is None else arguments.most
     reaches = list(dict.fromkeys(arguments.reach or (1, 2, 3)))
     if not all(1 <= reach <= _LONGEST for reach in reaches):
         raise ValueError(f"a reach is 1 to {_LONGEST}")
-    if not 1 <= arguments.most <= _MOST:
+    if not 1 <= most <= _MOST:
         raise ValueError(f"--most is 1 to {_MOST}")
     if arguments.budget is not None and not 0 < arguments.budget < float("inf"):
         raise ValueError("--budget takes seconds above 0")
@@ -72,15 +89,12 @@ def run(arguments: Namespace) -> int:
             print(f"reach 1, {row['direction']}, fewest operations: {each}")
     subjects = [(reach, count) for count in inputs for reach in reaches if reach > 1]
     if subjects:
-        try:
-            import_module("pysat.solvers")
-        except ModuleNotFoundError:
-            raise NotInstalled("python-sat is not installed: pip install python-sat") from None
+        _needs_solver()
     before = recorded(Path(arguments.record)) if arguments.record else []
     answers: dict[Subject, list[Answer]] = {subject: [] for subject in subjects}
     certificates: dict[str, str] = {}
     try:
-        for answer in _answers(subjects, arguments.most, arguments.dask, arguments.budget):
+        for answer in _answers(subjects, most, arguments.dask, arguments.budget):
             subject = answer.model.reach, answer.model.inputs
             answers[subject].append(answer)
             if not arguments.json:
@@ -97,6 +111,81 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print_json([*steps, *(row_of(found) for found in answers.values())])
     return 0
+
+
+def _needs_solver() -> None:
+    try:
+        import_module("pysat.solvers")
+    except ModuleNotFoundError:
+        raise NotInstalled("python-sat is not installed: pip install python-sat") from None
+
+
+def _of_words(arguments: Namespace) -> int:
+    """The same of programs of whole words, for each kind of registers."""
+    if arguments.reach or arguments.inputs:
+        raise ValueError("--words has no REACH and no --inputs: leave them out")
+    if arguments.budget is not None:
+        raise ValueError("--budget is for attacks along a line: with --words, --most says where to stop")
+    most = _MOST_OF_WORDS - 1 if arguments.most is None else arguments.most
+    if not 1 <= most <= _MOST_OF_WORDS:
+        raise ValueError(f"--most is 1 to {_MOST_OF_WORDS} with --words")
+    _needs_solver()
+    goal, folder = arguments.words, Path(arguments.record) if arguments.record else None
+    before = words_report.recorded(folder) if folder else []
+    rows: list[Row] = []
+    try:
+        with Progress() as progress, workers_for(arguments.dask) as workers:
+            for words in REGISTERS:
+                rows.append({"goal": goal, "registers": words.name, "at_least": 1, "none": []})
+                for number in range(1, most + 1):
+                    head = f"{goal}, {words.name} registers, {counted(number, 'operation')}"
+                    none = _none(arguments, words, number, workers, progress, head)
+                    if not arguments.json:
+                        print(f"{head}: {_said(none)}", flush=True)
+                    if none is None:
+                        break
+                    rows[-1] |= {"at_least": number + 1, "none": [*rows[-1]["none"], none]}
+                    if folder:
+                        held = words_report.merged(before, rows)
+                        write(folder, {words_report.PATH: words_report.words_json(held)})
+    except BrokenProcessPool:
+        raise CannotRunHere("one of its processes was ended from outside: try again") from None
+    if arguments.json:
+        print_json(rows)
+    return 0
+
+
+def _none(
+    arguments: Namespace, words: Words, number: int, workers: Workers, progress: Progress, head: str
+) -> Row | None:
+    """That no program of so many operations is right, kind by kind; None where one may be."""
+    programs = [*product(KINDS, repeat=number)]
+    running = [workers.submit(ruled_out, words, arguments.words, kinds) for kinds in programs]
+    cases = derived = 0
+    for done, future in enumerate(as_completed(running)):
+        progress.show(f"{head}: {done} of {len(programs)} kinds of programs")
+        ruled = future.result()
+        if ruled is None:
+            for other in running:
+                other.cancel()
+            return None
+        if not isinstance(ruled, Ruled):
+            raise SomethingElse
+        cases, derived = max(cases, ruled.cases), derived + ruled.derived
+        if arguments.certificates:
+            name = "-".join((arguments.words, words.name, *ruled.kinds))
+            files = {f"{name}.cnf": ruled.formula, f"{name}.drup": ruled.certificate}
+            write(Path(arguments.certificates), files)
+    return {"operations": number, "programs": len(programs), "cases": cases, "derived": derived}
+
+
+def _said(none: Row | None) -> str:
+    if none is None:
+        return "not ruled out"
+    return (
+        f"none ({counted(none['programs'], 'kind')} of programs, {none['cases']} cases; "
+        f"certificates checked, {none['derived']} steps)"
+    )
 
 
 class _OverError(Exception):

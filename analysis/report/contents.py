@@ -27,6 +27,8 @@ from setwise.analysis.report.searched import searched_json
 from setwise.analysis.report.since import PATH as SINCE
 from setwise.analysis.report.wasted import PATH as WASTED
 from setwise.analysis.report.wasted import wasted_json
+from setwise.analysis.report.words import PATH as WORDS
+from setwise.analysis.report.words import words_json
 
 
 def files(data: Data) -> Files:
@@ -58,9 +60,11 @@ def files(data: Data) -> Files:
         contents |= {"crossing.md": crossing(crossed), CROSSED: data.crossing.as_json()}
     if data.bounds:
         contents |= {
-            "optimality.md": optimality(data.bounds, figures, data.searched, data.since),
+            "optimality.md": optimality(data.bounds, figures, data.words, data.searched, data.since),
             BOUNDS: bounds_json(data.bounds),
         }
+    if data.words:
+        contents[WORDS] = words_json(data.words)
     if data.wasted:
         contents[WASTED] = wasted_json(data.wasted)
     if data.searched:

@@ -9,7 +9,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import columns, compilers, crossing, optimality, perft, python, searched, since, wasted
+from setwise.analysis.report import (
+    columns,
+    compilers,
+    crossing,
+    optimality,
+    perft,
+    python,
+    searched,
+    since,
+    wasted,
+    words,
+)
 from setwise.analysis.report import measurements as measured
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
@@ -44,6 +55,7 @@ class Data:
     columns: Columns | None
     perft: Perft | None
     bounds: Sequence[optimality.Row]
+    words: Sequence[words.Row]
     searched: Sequence[searched.Row]
     wasted: Sequence[wasted.Waste]
     notes: tuple[str, ...]
@@ -93,6 +105,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         columns=columns.recorded(folder),
         perft=perft.recorded(folder),
         bounds=optimality.recorded(folder),
+        words=words.recorded(folder),
         searched=searched.recorded(folder),
         wasted=wasted.recorded(folder),
         notes=tuple(notes),

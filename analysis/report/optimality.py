@@ -17,6 +17,7 @@ from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, listed, page, table
 from setwise.analysis.report.searched import searched_summary, searched_table
 from setwise.analysis.report.since import Since, changed_table, summary
+from setwise.analysis.report.words import words_table
 from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.run import cpu
@@ -179,8 +180,18 @@ def _inputs(isa: str) -> int:
     return 3 if "ternary" in _operations(isa) else 2
 
 
-def optimality(rows: Sequence[Row], figures: Figures, searched: Sequence[Row] = (), since: Since | None = None) -> str:
-    """The page; `searched` are the kernels that were searched for shorter code, `since` what there was before."""
+def optimality(
+    rows: Sequence[Row],
+    figures: Figures,
+    words: Sequence[Row] = (),
+    searched: Sequence[Row] = (),
+    since: Since | None = None,
+) -> str:
+    """The page.
+
+    `words` is what was ruled out of whole words, `searched` are the kernels that were searched for shorter code,
+    `since` is what there was before.
+    """
     head = ("reach", "functions of", "fewest operations", "of greater reach", "clauses derived", "a program")
     lines = [
         (
@@ -200,6 +211,7 @@ def optimality(rows: Sequence[Row], figures: Figures, searched: Sequence[Row] = 
         tried=_tried(rows),
         steps=_of_steps(figures),
         searches=searched_summary(searched) if searched else None,
+        words=words_table(words, figures) if words else None,
         searched=searched_table(searched, figures, least) if searched else None,
         summary=summary(since, figures) if since else None,
         fell=changed_table(since, figures, rose=False) if since else None,

@@ -50,6 +50,18 @@ def test_what_is_not_decided_in_time_is_told_and_recorded(capsys: Capture, tmp_p
     assert (row["at_least"], row["none"], row["tried"][0]["operations"]) == (1, [], 1)
 
 
+@pytest.mark.slow
+def test_whole_words_are_printed_recorded_and_kept_with_certificates(capsys: Capture, tmp_path: Path) -> None:
+    require_module("pysat")
+    where = ("--certificates", str(tmp_path / "proofs"), "--record", str(tmp_path / "reports"))
+    lines = printed(capsys, "bound", "--words", "byte-sums", "--most", "1", *where).splitlines()
+    assert lines[0].startswith("byte-sums, general registers, 1 operation: none (6 kinds of programs, 2 cases; ")
+    assert lines[1:] == ["byte-sums, vector registers, 1 operation: not ruled out"]
+    rows = json.loads((tmp_path / "reports/data/words.json").read_text())["rows"]
+    assert [(row["registers"], row["at_least"]) for row in rows] == [("general", 2)]
+    assert len([*(tmp_path / "proofs").glob("byte-sums-general-*.drup")]) == 6
+
+
 @pytest.mark.parametrize(
     ("arguments", "remark"),
     [
@@ -57,6 +69,9 @@ def test_what_is_not_decided_in_time_is_told_and_recorded(capsys: Capture, tmp_p
         (("3", "8"), "a reach is 1 to 7"),
         (("3", "--most", "0"), "--most is 1 to 24"),
         (("3", "--budget", "0"), "--budget takes seconds above 0"),
+        (("3", "--words", "east"), "--words has no REACH"),
+        (("--words", "east", "--most", "5"), "--most is 1 to 4 with --words"),
+        (("--words", "east", "--budget", "5"), "--budget is for attacks along a line"),
         (("three",), "invalid int value: 'three'"),
         (("--inputs", "4"), "invalid choice"),
     ],

@@ -60,7 +60,7 @@ def data() -> Data:
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
     compiled = Compilers({"gcc": "gcc 12"}, (made,))
-    recorded = (FROM_PYTHON, COLUMNS, PERFT, (), (), ())
+    recorded = (FROM_PYTHON, COLUMNS, PERFT, (), (), (), ())
     return Data(rows, classic_listings(), compiled, measured, {}, CROSSING, *recorded, notes)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.report import words
 from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.optimality import PATH, bounds_json, merged, optimality, recorded
@@ -54,3 +55,15 @@ def test_what_was_not_shown_is_refused(tmp_path: Path, old: str, new: str, remar
     with pytest.raises(ValueError, match=remark) as raised:
         recorded(tmp_path)
     assert "make it anew by setwise bound --record" in str(raised.value)
+
+
+def test_whole_words_are_what_was_recorded(tmp_path: Path) -> None:
+    rows = json.loads((Path(__file__).parents[3] / "reports" / words.PATH).read_text("utf-8"))["rows"]
+    write(tmp_path, {words.PATH: words.words_json(rows)})
+    assert words.recorded(tmp_path) == rows
+    assert words.merged(rows, [{**rows[0], "at_least": 1, "none": []}]) == rows
+    assert "| east | general | " in optimality([], Figures(), words=rows)
+    for old, new, remark in (('"at_least": ', '"at_least": 1', "is not what was shown"), ("east", "west", "no such")):
+        write(tmp_path, {words.PATH: words.words_json(rows).replace(old, new)})
+        with pytest.raises(ValueError, match=remark):
+            words.recorded(tmp_path)

@@ -1,0 +1,65 @@
+"""How few operations whole words take: what `setwise bound --words` ruled out, as it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS
+from setwise.analysis.report.files import as_json, from_json
+from setwise.analysis.report.kernels import Figures
+from setwise.analysis.report.markdown import code, table
+
+PATH = "data/words.json"
+COMMAND = "setwise bound --words --record"
+
+Row = dict[str, Any]
+"""Goal, registers, at_least; none: of each number of operations the programs' kinds, cases and clauses derived."""
+
+_KERNELS = {"east": "push.attacks.east", "byte-sums": "bytewise.add", "byte-differences": "bytewise.subtract"}
+
+
+def recorded(folder: Path) -> list[Row]:
+    """What is recorded in that reports' folder, empty if there is nothing; ValueError where it is damaged."""
+    return from_json(folder / PATH, _checked, f"make it anew by {COMMAND}") or []
+
+
+def _checked(held: dict[str, Any]) -> list[Row]:
+    rows: list[Row] = held["rows"]
+    for row in rows:
+        if row["goal"] not in GOALS or row["registers"] not in [words.name for words in REGISTERS]:
+            raise ValueError(f"{row['goal']}, {row['registers']} registers: no such thing is asked")
+        shown = [(none["operations"], none["programs"]) for none in row["none"]]
+        if shown != [(number, len(KINDS) ** number) for number in range(1, row["at_least"])]:
+            raise ValueError(f"{row['goal']}: at least {row['at_least']} is not what was shown")
+    words_table(rows, Figures())  # it has all that the page wants
+    return rows
+
+
+def merged(rows: Iterable[Row], new: Iterable[Row]) -> list[Row]:
+    """All rows, of two for the same the one that shows more."""
+    ordered = sorted((*rows, *new), key=lambda row: (row["goal"], row["registers"], row["at_least"]))
+    return [*{(row["goal"], row["registers"]): row for row in ordered}.values()]
+
+
+def words_json(rows: Sequence[Row]) -> str:
+    """The file that holds them."""
+    return as_json(rows, f"{COMMAND}; setwise report shows it")
+
+
+def words_table(rows: Iterable[Row], figures: Figures) -> str:
+    """A row a goal and kind of registers, with what a kernel takes."""
+    lines = []
+    for row in rows:
+        name, isa = _KERNELS[row["goal"]], {"general": "x86-64", "vector": "avx2"}[row["registers"]]
+        kernel = figures.usual(isa, name)
+        last = row["none"][-1] if row["none"] else {"programs": 0, "cases": 0, "derived": 0}
+        lines.append(
+            (
+                *(row["goal"], row["registers"], row["at_least"], f"{last['programs']:,}", last["cases"]),
+                *(f"{last['derived']:,}", f"{kernel.counts.operations} ({code(name)}, {isa})" if kernel else "-"),
+            )
+        )
+    head = ("goal", "registers", "at least", "kinds of programs", "cases", "clauses derived", "a kernel takes")
+    return table(head, lines, left=2)
