@@ -168,7 +168,8 @@ def _tried(rows: Sequence[Row]) -> str | None:
     """The questions that stayed open, None where there are none."""
     open_ones = [
         f"{counted(tried['operations'], 'operation')} for reach {row['reach']} and functions of {row['inputs']} values "
-        f"(in {tried['seconds'] / 60:.0f} min of one core, beside other work; {tried['processor']}, {tried['date']})"
+        f"(in {tried['seconds'] / 60:.0f} min on a core that may have had other work: {tried['processor']}, "
+        f"{tried['date']})"
         for row in rows
         for tried in row.get("tried", ())
     ]

@@ -41,7 +41,10 @@ def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
 
     kept = [*filter(stays, rows), *new]
     # Of a direction there is one row: it takes as many instructions with any number of lanes.
-    return list({(row["name"], row["isa"], row["instructions"], *row["levels"]): row for row in kept}.values())
+    found: dict[tuple[object, ...], Row] = {}
+    for row in kept:
+        found.setdefault((row["name"], row["isa"], row["instructions"], *row["levels"]), row)
+    return list(found.values())
 
 
 def searched_json(rows: Sequence[Row]) -> str:
@@ -58,7 +61,7 @@ def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, in
         together.setdefault(key, []).append(row)
     lines = []
     for (name, isa, budget, levels, refused), group in together.items():
-        stale = any((name, isa, row["bytes"]) not in now for row in group)
+        stale = not any((name, isa, row["bytes"]) in now for row in group)
         bound = least.get(isa, "-") if name.endswith((".attacks.nort", ".attacks.sout")) else "-"
         tried = [f"{level}: {_tried([row['levels'][level] for row in group])}" for level in levels]
         numbers = [", ".join(str(row[which]) for row in group) for which in ("instructions", "shortest")]

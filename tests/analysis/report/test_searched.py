@@ -58,7 +58,7 @@ def test_numbers_of_lanes_stand_in_one_row_and_levels_apart() -> None:
 
 def test_new_rows_stand_for_old_ones_of_the_same_routine_and_set() -> None:
     new = {**NORTH, "instructions": 12, "shortest": 12}
-    assert merged([NORTH, EAST], [new, {**new, "sha256": "01"}]) == [EAST, {**new, "sha256": "01"}]
+    assert merged([NORTH, EAST], [new, {**new, "sha256": "01"}]) == [EAST, new]
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
