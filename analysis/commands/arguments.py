@@ -12,10 +12,22 @@ def add_names(parser: ArgumentParser, text: str = PATTERNS, *, needed: bool = Fa
     parser.add_argument("names", nargs="+" if needed else "*", metavar="NAME", help=text)
 
 
+def instruction_sets(text: str) -> str:
+    """Sets of instructions as they are typed, with the newest that this processor has in the place of `native`."""
+    if "native" not in text.split(","):
+        return text
+    from setwise.codegen.run.call import missing
+    from setwise.codegen.targets import TARGETS
+
+    here = next((name for name in reversed(TARGETS) if not missing(TARGETS[name])), "x86-64")
+    return ",".join(here if name == "native" else name for name in text.split(","))
+
+
 def add_target(parser: ArgumentParser, *, lanes: bool = True, default: str | None = "x86-64") -> None:
     """--isa, --lanes and --abi of one kernel."""
     usual = f"default: {default}" if default else "default: the best that this processor has"
-    parser.add_argument("--isa", default=default, metavar="I", help=f"x86-64, bmi2, ... ({usual})")
+    shown = f"x86-64, bmi2, ..., or native ({usual})"
+    parser.add_argument("--isa", type=instruction_sets, default=default, metavar="I", help=shown)
     if lanes:
         add_lanes(parser)
     parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
@@ -35,7 +47,8 @@ def add_prefix(parser: ArgumentParser) -> None:
 
 def add_only_isa(parser: ArgumentParser) -> None:
     """--isa that chooses among all."""
-    parser.add_argument("--isa", metavar="I", help="only this instruction set (default: all)")
+    shown = "only this instruction set, or native (default: all)"
+    parser.add_argument("--isa", type=instruction_sets, metavar="I", help=shown)
 
 
 def add_only_abi(parser: ArgumentParser) -> None:

@@ -37,5 +37,5 @@ def _whole() -> ArgumentParser:
             if action.metavar == "NAME":
                 action.choices = [routine.name for routine in chosen([])]
             elif "--isa" in action.option_strings:
-                action.choices = [*TARGETS]
+                action.choices = [*TARGETS, "native"]
     return whole

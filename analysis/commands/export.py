@@ -13,7 +13,7 @@ from itertools import pairwise, product
 from msgspec import UNSET, UnsetType
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_lanes, add_names, add_prefix, add_time_limit
+from setwise.analysis.commands.arguments import add_lanes, add_names, add_prefix, add_time_limit, instruction_sets
 from setwise.analysis.commands.errors import CannotRunHere, refused_by_system
 from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, processor_named
 from setwise.analysis.commands.progress import Progress
@@ -53,7 +53,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig, javascript",
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory: a new or an empty one")
-    parser.add_argument("--isa", default="x86-64", metavar="I,...", help="instruction sets, or all (default: x86-64)")
+    shown = "instruction sets, all, or native, the newest of this processor (default: x86-64)"
+    parser.add_argument("--isa", type=instruction_sets, default="x86-64", metavar="I,...", help=shown)
     add_lanes(parser)
     add_objective(parser)
     add_cpu(parser)

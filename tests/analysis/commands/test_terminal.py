@@ -11,6 +11,8 @@ import sys
 import pytest
 
 from setwise.analysis.commands.progress import Progress
+from setwise.codegen.run.call import missing
+from setwise.codegen.targets import TARGETS
 from tests.analysis.commands.running import ROOT, Capture, complaint, printed
 
 START = ("run", "sliders.union", "--isa", "x86-64", "--fen", "startpos")
@@ -59,6 +61,12 @@ def test_startpos_and_coordinates(capsys: Capture) -> None:
     lines = printed(capsys, *START, "--coordinates").splitlines()
     assert "1  1 . . 1 . . . 1" in "\n".join(lines)
     assert sum(line.startswith("   a b c d e f g h") for line in lines) == 1
+
+
+def test_native_is_the_newest_set_of_this_processor(capsys: Capture) -> None:
+    newest = next(name for name in reversed(TARGETS) if not missing(TARGETS[name]))
+    union = "sliders.union-empty"
+    assert printed(capsys, "count", union, "--isa", "native") == printed(capsys, "count", union, "--isa", newest)
 
 
 def test_progress_says_how_long_the_rest_takes(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
