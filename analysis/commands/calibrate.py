@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -61,18 +61,13 @@ def run(arguments: Namespace) -> int:
         _write(Path(arguments.output), table.encoded())
     found = [*differences(table, like)] if like else []
     if arguments.json:
-        print_json({**msgspec.to_builtins(table), "differences": [vars_of(one) for one in found]})
+        print_json({**msgspec.to_builtins(table), "differences": [asdict(one) for one in found]})
     else:
         _print(table, like, found, arguments.output)
     if missing:
         some = f"no figures for {len(missing)} of {len(measured.forms)} forms, first {missing[0]}"
         print(f"setwise calibrate: {some}: end other programs, or wait longer with --patience SECONDS", file=sys.stderr)
     return int(bool(missing))
-
-
-def vars_of(difference: Difference) -> dict[str, Any]:
-    """For JSON."""
-    return {name: getattr(difference, name) for name in difference.__slots__}
 
 
 def _print(table: MeasuredTable, like: Processor | None, found: list[Difference], file: str | None) -> None:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, log
-from typing import Literal
 
 from setwise.analysis.cost.processors.measured import Size
 from setwise.analysis.measure.forms import POINTER, Form, forms
@@ -29,7 +28,6 @@ from setwise.codegen.run import cpu
 PATIENCE = 120.0
 """Seconds after which nothing is measured again."""
 _WANTED = 5  # figures of an experiment
-File = Literal["general", "vector", "mask"]
 _SEVERAL = 18  # instances: results in all registers, equally often
 _IDIOM = "xor =e,e"
 _ADDRESS = general("rax")  # holds the address of memory that holds that address
