@@ -1,14 +1,16 @@
 """Go: assembly in Plan 9's syntax, a file a routine, and a file of declarations.
 
-Arguments and result lie on the stack (ABI0). They are loaded into the registers of the System V kernel, whose
-instructions follow as they are, but for those that save and restore registers: Go's functions need save none but the
-frame pointer, and the frame is made by Go's assembler. That encodes some instructions another way. It aligns data to 32
-bytes at most, so constants of 64 bytes are loaded by an instruction that asks for no alignment.
+Arguments and result lie on the stack (ABI0). They are loaded into the registers of the System V kernel, or read where
+they lie if that has them on the stack as well. Its instructions follow as they are, but for those that save and restore
+registers: Go's functions need save none but the frame pointer, and the frame is made by Go's assembler. That encodes
+some instructions another way. It aligns data to 32 bytes at most, so constants of 64 bytes are loaded by an instruction
+that asks for no alignment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.describe.routine import Parameter
@@ -18,7 +20,7 @@ from setwise.codegen.export.names import go_name, in_comment, symbol
 from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import commented
-from setwise.codegen.export.unwind import prologue
+from setwise.codegen.export.unwind import prologue, stack_bytes
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Datum, Instruction, Item, Label, Memory, Operand, Register, general
 from setwise.codegen.targets import SCALARS
@@ -59,14 +61,17 @@ def assembly(kernel: Kernel, facts: Facts) -> str:
         lines += [*_data(datum, name), ""]
     lines.append(f"// {_declared(kernel)}")
     lines.append(f"TEXT ·{go_name(kernel)}(SB), NOSPLIT, ${_frame(kernel)}-{size}")
-    lines += [f"    MOVQ {at}, {_register(register)}" for at, register, given in places if given]
+    lines += [
+        f"    MOVQ {at}, {_register(place)}" for at, place, given in places if given and isinstance(place, Register)
+    ]
+    beyond = {_depth(kernel) + 8 * number: at for number, (at, _, _) in enumerate(places, 1)}
     for item in body(kernel):
         if isinstance(item, Label):
             lines.append(f"{item.name}:")
             continue
-        if item.mnemonic == "ret":
-            lines += [f"    MOVQ {_register(register)}, {at}" for at, register, given in places if not given]
-        lines.append(f"    {_spelled(item, name)}")
+        if item.mnemonic == "ret" and returns(kernel):
+            lines.append(f"    MOVQ {_register(kernel.convention.result)}, {places[-1][0]}")
+        lines.append(f"    {_spelled(item, name, beyond)}")
     return "\n".join(lines) + "\n"
 
 
@@ -111,18 +116,39 @@ def _check(kernel: Kernel) -> None:
         )
     if any(isinstance(value, Label) for datum in kernel.code.data for value in datum.values):
         raise ValueError(f"{kernel.name} has a table of jumps, which Go's assembler cannot hold: use another format")
-    if any(isinstance(place, int) for place in kernel.convention.places([1] * len(kernel.routine.contract.parameters))):
-        raise ValueError(f"{kernel.name} has more parameters than registers, which the Go export does not do")
 
 
 def body(kernel: Kernel) -> tuple[Item, ...]:
-    """The kernel's code without what saves registers and makes room on the stack, and undoes both before its end."""
+    """The kernel's code without what saves registers and makes room on the stack, and undoes both before its end.
+
+    Arguments on the stack are where Go has them.
+    """
     code = kernel.code
-    saved = {operation.item for operation in prologue(code, assemble(code))}
+    operations = prologue(code, assemble(code))
+    saved = {operation.item for operation in operations}
     *rest, end = (item for at, item in enumerate(code.items) if at not in saved)
     while saved and isinstance(rest[-1], Instruction) and _restores(rest[-1]):
         rest.pop()
-    return (*rest, end)
+    places = kernel.convention.places([1] * len(kernel.routine.contract.parameters))
+    moved = {
+        stack_bytes(operations) + place: _depth(kernel) + 8 * number
+        for number, place in enumerate(places, 1)
+        if isinstance(place, int)
+    }
+    return (*(_with_arguments(item, moved) for item in rest), end)
+
+
+def _with_arguments(item: Item, moved: Mapping[int, int]) -> Item:
+    """An instruction with operands on the stack at other distances from rsp."""
+    if isinstance(item, Label):
+        return item
+    operands = (
+        replace(operand, displacement=moved.get(operand.displacement, operand.displacement))
+        if isinstance(operand, Memory) and operand.base == RSP
+        else operand
+        for operand in item.operands
+    )
+    return replace(item, operands=tuple(operands))
 
 
 def _restores(instruction: Instruction) -> bool:
@@ -136,17 +162,23 @@ def _frame(kernel: Kernel) -> int:
     return slots or 8 * any(operation.register == RBP for operation in operations)
 
 
-def _places(kernel: Kernel) -> Iterator[tuple[str, Register, bool]]:
-    """The words of the stack frame, with the register that each goes into, or, the result, comes from."""
+def _depth(kernel: Kernel) -> int:
+    """How far Go's frame, and the frame pointer that is saved with one, bring rsp below the return address."""
+    frame = _frame(kernel)
+    return frame + 8 * (frame > 0)
+
+
+def _places(kernel: Kernel) -> Iterator[tuple[str, Register | int, bool]]:
+    """The words of the stack frame, with the register that each goes into, or, the result, comes from.
+
+    Of an argument that the kernel reads from the stack the bytes above rsp at its entry.
+    """
     contract, convention = kernel.routine.contract, kernel.convention
-    offset = 0
     places = convention.places([1] * len(contract.parameters))
-    for parameter, register in zip(contract.parameters, places, strict=True):
-        assert isinstance(register, Register)
-        yield f"{parameter.name}+{offset}(FP)", register, True
-        offset += 8
+    for number, (parameter, place) in enumerate(zip(contract.parameters, places, strict=True)):
+        yield f"{parameter.name}+{8 * number}(FP)", place, True
     if returns(kernel):
-        yield f"{contract.results[0]}+{offset}(FP)", convention.result, False
+        yield f"{contract.results[0]}+{8 * len(places)}(FP)", convention.result, False
 
 
 def _declared(kernel: Kernel) -> str:
@@ -181,10 +213,13 @@ def _data(datum: Datum, name: str) -> Iterator[str]:
     yield f"GLOBL {where}(SB), RODATA|NOPTR, ${datum.size * len(datum.values)}"
 
 
-def _spelled(instruction: Instruction, name: str) -> str:
-    """An instruction with its operands, the result last; only a comparison's operands stand as Intel has them."""
+def _spelled(instruction: Instruction, name: str, arguments: Mapping[int, str]) -> str:
+    """An instruction with its operands, the result last; only a comparison's operands stand as Intel has them.
+
+    `arguments` are Go's words for those on the stack, by their distance from rsp.
+    """
     mnemonic, operands = instruction.mnemonic, instruction.operands
-    words = [_operand(operand, name) for operand in operands]
+    words = [_operand(operand, name, arguments) for operand in operands]
     if mnemonic != "cmp":
         words.reverse()
     if instruction.mask is not None:
@@ -210,7 +245,7 @@ def _mnemonic(instruction: Instruction) -> str:
     return name.upper() + _SUFFIXES[sizes[0]]
 
 
-def _operand(operand: Operand, name: str) -> str:
+def _operand(operand: Operand, name: str, arguments: Mapping[int, str]) -> str:
     if isinstance(operand, Register):
         return _register(operand)
     if isinstance(operand, Label):
@@ -219,6 +254,8 @@ def _operand(operand: Operand, name: str) -> str:
         return f"${number_text(operand)}"
     if operand.symbol is not None:
         return f"{name}_{operand.symbol}<>+{operand.displacement}(SB)"
+    if operand.base == RSP and operand.displacement in arguments:
+        return arguments[operand.displacement]
     base = f"({_register(operand.base)})" if operand.base else ""
     index = f"({_register(operand.index)}*{operand.scale})" if operand.index else ""
     return f"{operand.displacement or ''}{base}{index}"
