@@ -25,6 +25,7 @@ KERNELS = (
     ("sliders.union-empty", "x86-64"),
     ("sliders.union.batch", "sse2"),
     ("subtraction.attacks.east", "sse2"),  # vectors by value
+    ("side.pieces.white", "x86-64"),  # leapers may stand beside occupied squares
     ("exploding.bishop", "x86-64"),
 )
 
@@ -36,7 +37,7 @@ int main(int count, char **given) {
     const int call = count > 1 ? atoi(given[1]) : 0;
     const uint64_t other = call % 2 ? 4 : 0;
     const uint64_t rooks[3] = {0, 0, 1 | other}, bishops[3] = {0, 2, 0}, occupied[3] = {0, 3, 3};
-    uint64_t result[3];
+    uint64_t result[6];
     switch (call / 2) {
         case 0: return (int)setwise_sliders_union_x86_64(rooks[2], 2, 3) & 0;
         case 1: return (int)setwise_sliders_union_x86_64(1, 2 | other, 3) & 0;
@@ -44,6 +45,7 @@ int main(int count, char **given) {
         case 3: setwise_sliders_union_batch_sse2(rooks, bishops, occupied, result, 3); return (int)result[0] & 0;
         case 4: _mm_storeu_si128((__m128i *)(void *)result, setwise_subtraction_attacks_east_sse2(
             _mm_set_epi64x((long long)rooks[2], 1), _mm_set_epi64x(3, 3))); return (int)result[0] & 0;
+        case 5: setwise_side_pieces_white_x86_64(1, 2, rooks[2] & 4, 8, 8, 8, 3, result); return (int)result[0] & 0;
         default: return (int)setwise_exploding_bishop_x86_64(other ? 64 : 63, 0) & 0;
     }
 }
@@ -66,6 +68,7 @@ fn main() {
                 use core::arch::x86_64::_mm_set_epi64x;
                 setwise::subtraction_attacks_east_sse2(_mm_set_epi64x(rooks[2] as i64, 1), _mm_set_epi64x(3, 3));
             }
+            5 => { setwise::side_pieces_white_x86_64(1, 2, rooks[2] & 4, 8, 8, 8, 3); }
             _ => if other == 0 { setwise::exploding_bishop_x86_64(63, 0); }
                 else { setwise::exploding_bishop_x86_64(64, 0); }
         }
@@ -87,11 +90,12 @@ export fn call(number: u64) void {
         2 => _ = setwise.sliders_union_empty_x86_64(rooks[2], 2, ~@as(u64, 3)),
         3 => setwise.sliders_union_batch_sse2(&rooks, &bishops, &occupied, &result, 3),
         4 => _ = setwise.subtraction_attacks_east_sse2(.{ 1, rooks[2] }, .{ 3, 3 }),
+        5 => _ = setwise.side_pieces_white_x86_64(1, 2, rooks[2] & 4, 8, 8, 8, 3),
         else => _ = setwise.exploding_bishop_x86_64(if (other == 0) 63 else 64, 0),
     }
 }
 """
-CALLS = range(12)
+CALLS = range(14)
 
 
 def order() -> Order:
@@ -110,9 +114,9 @@ def test_debug_builds_of_c_hold_to_the_contract(tmp_path: Path, compiler: str) -
     program, *flags = compiler.split()
     command = [require_tool(program), *flags, "-Wall", "-Wextra", "-Werror", "-O1", "use.c", "-o"]
     run([*command, "debug"], tmp_path)
-    assert ends([str(tmp_path / "debug")]) == [False, True] * 6
+    assert ends([str(tmp_path / "debug")]) == [False, True] * 7
     run([*command, "release", "-DNDEBUG"], tmp_path)
-    assert ends([str(tmp_path / "release")])[:10] == [False] * 10  # the last reads beside a table
+    assert ends([str(tmp_path / "release")])[:12] == [False] * 12  # the last reads beside a table
 
 
 @pytest.mark.slow
@@ -120,7 +124,7 @@ def test_debug_builds_of_rust_hold_to_the_contract(tmp_path: Path) -> None:
     (tmp_path / "setwise.rs").write_bytes(rust_module.files(order())["setwise.rs"])
     (tmp_path / "use.rs").write_text(RUST)
     run([require_rust(), "-Dwarnings", "--edition=2021", "use.rs", "-o", "use"], tmp_path)
-    assert ends([str(tmp_path / "use")]) == [False, True] * 6
+    assert ends([str(tmp_path / "use")]) == [False, True] * 7
 
 
 @pytest.mark.slow
@@ -131,7 +135,7 @@ def test_safe_builds_of_zig_hold_to_the_contract(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ziglang", "build-lib", "-dynamic", "-OReleaseSafe", "use.zig"]
     run([*command, "-femit-bin=use.so"], tmp_path)
     calling = "import ctypes, sys; ctypes.CDLL('{}').call(ctypes.c_uint64(int(sys.argv[1])))"
-    assert ends([sys.executable, "-c", calling.format(tmp_path / "use.so")]) == [False, True] * 6
+    assert ends([sys.executable, "-c", calling.format(tmp_path / "use.so")]) == [False, True] * 7
 
 
 @pytest.mark.parametrize("language", [c_header, rust_module, zig_module])
