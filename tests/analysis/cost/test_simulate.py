@@ -70,5 +70,5 @@ def test_rays_one_behind_the_other_wait_for_ports() -> None:
 
 def test_other_processors_are_refused_by_name() -> None:
     code = decode(binary_of(lower(find("push.attacks.west"), "x86-64")).text)
-    with pytest.raises(ValueError, match="how Ice Lake queues operations is not known: use one of zen4"):
+    with pytest.raises(ValueError, match="how Ice Lake queues operations is not known: use one of zen3, zen4"):
         simulate(code, processor("ice-lake"))
