@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.cost.simulate import CORES
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report import crossing as page
 from setwise.analysis.report.crossing import Crossing, crossing, first_screen
+from setwise.analysis.report.forecasts import FORETOLD
+from setwise.codegen.machine.processors import lacking
+from setwise.codegen.targets import TARGETS
 
 UNION = "sliders.union"
 
@@ -71,6 +75,11 @@ def test_the_first_screen_says_it_of_the_newest_set() -> None:
     assert "| all that **one side's sliders** attack | AVX2 | 3 / over 5 / 1 | 1 / - / - |" in str(fields["crossing"])
     assert fields["crossing_on"] == "AMD Zen 3, 2025-01-31"
     assert str(first_screen(MEASURED)["crossing_said"]).endswith("comes again and every jump is foretold.")
+
+
+def test_forecasts_are_for_a_core_that_has_every_instruction_set() -> None:
+    assert FORETOLD in CORES
+    assert not any(lacking(FORETOLD, target.features) for target in TARGETS.values())
 
 
 def test_figures_of_other_code_are_left_out() -> None:
