@@ -115,9 +115,10 @@ ZEN3 = Processor(
     },
     scaled=0,
     forwards={"ss": 9, "xx": 9, "yy": 10, "sr": 6, "xr": 6, "yr": 7, "rs": 9, "": 0},
-    taken={"": 1},
+    taken={"": 1, "call": 2, "return": 2},
     fused=FUSED,
     rows=(*_GENERAL, *_CONTROL, *_VECTOR, *_LANES),
+    line=64,
     sources=(
         "LLVM 19, X86ScheduleZnver3.td, asked through llvm-mca: latencies, ports, operations; a test holds every row "
         "against it and names where we differ",
@@ -127,6 +128,8 @@ ZEN3 = Processor(
         "registers followed by loads (9 cycles)",
         f"{_GUIDE}: six macro-operations dispatched a cycle (2.9.6), moves (2.9.4), units (2.10.2, 2.11.1), loads and "
         "stores (2.12)",
+        "measured by setwise bench on the same processor: fetching takes 2 cycles behind a call or return, 1 a line of "
+        "code, as on Zen 4: short routines take most of a cycle more where they are longer than 64 bytes",
         "Recalled, not looked up: fusion of branches, and at most one taken branch a cycle",
         "What a general load takes from a store that is under way depends; 0 cycles keep the figure a bound",
     ),
