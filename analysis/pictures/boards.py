@@ -12,7 +12,7 @@ from setwise.analysis.run.slow_motion import Cycle, TracedFill, conclusion
 CELL = 13
 BOARD = 8 * CELL
 GAP = 18
-_LIGHT, _DARK, _RUN, _OLD, _PIECE = "#f6f7f9", "#e9ecf0", "#f2d9a0", "#9dc3e6", "#b9c0c8"
+(_LIGHT, _DARK), _RUN, _OLD, _PIECE = svg.SQUARES, svg.RUN, svg.FLOODED, svg.OTHERS
 _LABEL = 104
 
 
@@ -167,7 +167,7 @@ def _board(tinted: Mapping[int, str]) -> list[str]:
         x, y = square % 8 * CELL, (7 - square // 8) * CELL
         light = (square % 8 + square // 8) % 2 == 1
         marks.append(svg.rectangle(x, y, CELL, CELL, tinted.get(square, _LIGHT if light else _DARK)))
-    return [*marks, svg.rectangle(0, 0, BOARD, BOARD, "none", edge="#ccd3da")]
+    return [*marks, svg.rectangle(0, 0, BOARD, BOARD, "none", edge=svg.EDGE)]
 
 
 def _ones(board: int) -> list[int]:

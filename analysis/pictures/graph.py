@@ -237,7 +237,7 @@ def _box(node: Node, x: float, y: float, width: float) -> str:
     left = x - width / 2
     if node.kind in ("input", "output"):
         words = svg.text(x, y + 15, node.words, _SIZE, svg.INK, "middle", bold=True)
-        return svg.rectangle(left, y, width, _HIGH, "#eef1f4", radius=_HIGH / 2) + words
+        return svg.rectangle(left, y, width, _HIGH, svg.BOX, radius=_HIGH / 2) + words
     fill = svg.TINTS[svg.BRICK] if node.critical and node.kind != "move" else svg.PAPER
     marks = [
         svg.rectangle(left, y, width, _HIGH, fill, radius=4, edge=edge, dashed=node.kind == "move"),

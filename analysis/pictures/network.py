@@ -9,7 +9,7 @@ from setwise.analysis.pictures.svg import Drawing
 
 SQUARES = 8
 STEP, ROW, RADIUS = 38, 46, 9
-_RUN = "#f2d9a0"
+_RUN = svg.RUN
 _WIDE = (SQUARES - 1) * STEP
 _LEFT, _TOP = 10, 50
 
@@ -90,7 +90,7 @@ def prefix_network(slider: int = 0, blocker: int = 6) -> str:
             (svg.circle(7, -4, 6, svg.INK), "flooded"),
             (svg.line([(0, -4), (14, -4)], svg.BLUE, 2), "the flood goes on"),
             (svg.line([(0, -4), (14, -4)], svg.OCHRE, 2, dashed=True), "stopped: no run ends there"),
-            (svg.rectangle(2, -9, 10, 10, "#b9c0c8"), "a piece in the way"),
+            (svg.rectangle(2, -9, 10, 10, svg.OTHERS), "a piece in the way"),
             (svg.rectangle(0, -8, 14, 8, _RUN, radius=4), "a run of 1, 2 or 4 empty squares"),
         )
     )
@@ -155,7 +155,7 @@ def _network(
 
 def _node(x: float, y: float, flooded: bool, piece: bool) -> str:
     if piece:
-        return svg.rectangle(x - RADIUS + 1, y - RADIUS + 1, 2 * RADIUS - 2, 2 * RADIUS - 2, "#b9c0c8", radius=2)
+        return svg.rectangle(x - RADIUS + 1, y - RADIUS + 1, 2 * RADIUS - 2, 2 * RADIUS - 2, svg.OTHERS, radius=2)
     return svg.circle(
         x, y, RADIUS - 1, svg.INK if flooded else svg.PAPER, edge=svg.INK if flooded else svg.FAINT, thick=1.5
     )

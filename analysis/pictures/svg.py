@@ -1,4 +1,4 @@
-"""SVG pictures: a few marks as strings, put on a light card of their own, so that they read on any page.
+"""SVG pictures: a few marks as strings, put on a card of their own, light or dark as the reader likes pages.
 
 A writer of our own, for a picture is committed and compared: the same data give the same bytes everywhere, which no
 plotting library promises across its versions. Lengths are in pixels, y grows downwards, colours are in `INK` and so on.
@@ -15,7 +15,37 @@ from typing import Literal
 INK, MUTED, FAINT, GRID, PAPER = "#1f2328", "#59636e", "#8c959f", "#e3e7eb", "#ffffff"
 # Colours of families that people with any colour vision tell apart, and that keep a contrast of 3 to 1 to paper.
 BRICK, BLUE, TEAL, OCHRE, PLUM = "#b5452c", "#2b6ca8", "#12806f", "#a86f00", "#7d4e9e"
+EDGE, RUN, OTHERS, FLOODED, BOX = "#d0d7de", "#f2d9a0", "#b9c0c8", "#9dc3e6", "#eef1f4"
+"""Edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded, boxes of graphs."""
+SQUARES = "#f6f7f9", "#e9ecf0"
+"""Light and dark squares."""
 TINTS = {BRICK: "#efcfc6", BLUE: "#c5dbef", TEAL: "#bfe3dc", OCHRE: "#f0dcb3", PLUM: "#e0d0ec", INK: "#d5d9de"}
+DARK = {
+    INK: "#e6edf3",
+    MUTED: "#a3adb8",
+    FAINT: "#7d8792",
+    GRID: "#2b3139",
+    PAPER: "#0d1117",
+    BRICK: "#ee8a72",
+    BLUE: "#6fb1f0",
+    TEAL: "#47c2ad",
+    OCHRE: "#dba63f",
+    PLUM: "#c193e6",
+    TINTS[BRICK]: "#6b3427",
+    TINTS[BLUE]: "#264a6b",
+    TINTS[TEAL]: "#1b5449",
+    TINTS[OCHRE]: "#5f471a",
+    TINTS[PLUM]: "#4f3568",
+    TINTS[INK]: "#3d444d",
+    EDGE: "#3d444d",
+    RUN: "#6b5420",
+    OTHERS: "#59636e",
+    FLOODED: "#30597e",
+    SQUARES[0]: "#1c222a",
+    SQUARES[1]: "#161b22",
+    BOX: "#1f252d",
+}
+"""What takes the place of each colour on a dark page."""
 FAMILIES = {"dumb7": BRICK, "kogge-stone": BLUE, "push": TEAL, "subtraction": OCHRE, "sliders": PLUM}
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
@@ -45,21 +75,33 @@ def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
     widest = max(drawing.width, width_of(title, 18), width_of(below, 13))
     width, height = widest + 2 * MARGIN, HEAD + drawing.height + MARGIN
     size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
+    marks = "\n".join(drawing.marks)
     return "\n".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title description" {size}>',
             f'<title id="title">{escape(title)}</title>',
             f'<desc id="description">{escape(description)}</desc>',
-            f"<style>text{{font-family:{SANS};fill:{INK}}}.m{{font-family:{MONO}}}</style>",
-            rectangle(0.5, 0.5, width - 1, height - 1, PAPER, radius=10, edge="#d0d7de"),
+            f"<style>text{{font-family:{SANS};fill:{INK}}}.m{{font-family:{MONO}}}{_dark(marks)}</style>",
+            rectangle(0.5, 0.5, width - 1, height - 1, PAPER, radius=10, edge=EDGE),
             text(MARGIN, 36, title, size=18, bold=True),
             text(MARGIN, 57, below, size=13, colour=MUTED),
             f'<g transform="translate({MARGIN} {HEAD})">',
-            *drawing.marks,
+            marks,
             "</g>",
             "</svg>\n",
         )
     )
+
+
+def _dark(marks: str) -> str:
+    """Rules that give the colours of these marks, and of the card, their dark ones: they outdo attributes."""
+    used = {INK, MUTED, PAPER, EDGE, *(colour for colour in DARK if colour in marks)}
+    rules = [f"text{{fill:{DARK[INK]}}}"]
+    for colour in DARK:
+        if colour in used:
+            fill = f'[fill="{colour}"],[style="fill:{colour}"]{{fill:{DARK[colour]}!important}}'
+            rules.append(f'{fill}[stroke="{colour}"]{{stroke:{DARK[colour]}}}')
+    return f"@media(prefers-color-scheme:dark){{{''.join(rules)}}}"
 
 
 def number(value: float) -> str:

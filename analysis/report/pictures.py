@@ -145,14 +145,16 @@ def _one_direction(figures: Figures) -> str:
         for kernel, cycles in _bounded(figures, name):
             direction = "east" if kernel.family == "subtraction" else "sout"
             if kernel.family in _FAMILIES and (kernel.form, kernel.direction) == ("attacks", direction):
-                isas.setdefault((cycles, kernel.family), []).append(kernel.isa)
+                chained, independent = cycles
+                isas.setdefault(((chained, independent / kernel.lanes), kernel.family), []).append(kernel.isa)
         points = [Point(*cycles, ", ".join(names), COLOURS[family]) for (cycles, family), names in isas.items()]
         panels.append((title, points))
     used = [
         (COLOURS[family], FAMILIES[family] + (" (east)" if family == "subtraction" else "")) for family in _FAMILIES
     ]
-    below = "Attacks to the south: lower bounds of the code alone. A vector's call does 2, 4 or 8 boards."
-    return latency_and_throughput(panels, used, "One direction: latency against throughput", below)
+    below = "Attacks to the south: lower bounds of the code alone. A call with vectors does 2, 4 or 8 boards."
+    upwards = "cycles a board, independent"
+    return latency_and_throughput(panels, used, "One direction: latency against throughput", below, upwards=upwards)
 
 
 def _measured(measured: Measured) -> str:
@@ -171,15 +173,17 @@ def _measured(measured: Measured) -> str:
             shown.add(isa)
         elif OURS in both and name in _SOUTH:
             # What lies within about a third of a cycle is one point.
-            place = name, round(3 * both[OURS][0]), round(3 * both[OURS][1])
-            merged.setdefault(place, []).append((both[OURS], isa))
+            cycles = both[OURS][0], both[OURS][1] / lanes
+            place = name, round(3 * cycles[0]), round(3 * cycles[1])
+            merged.setdefault(place, []).append((cycles, isa))
     south = [
         Point(*near[0][0], f"{FAMILIES[find(name).family]}: {', '.join(isa for _, isa in near)}", _SOUTH[name])
         for (name, _, _), near in merged.items()
     ]
     panels = [("A whole side: sliders.union", whole), ("South, one direction", south)]
-    below = f"{measured.machine}, {measured.date}: whole calls. A vector's call to the south does 2, 4 or 8 boards."
-    return latency_and_throughput(panels, _SETS, "Measured: latency against throughput", below)
+    below = f"{measured.machine}, {measured.date}: whole calls. To the south one with vectors does 2, 4 or 8 boards."
+    upwards = "cycles a board, independent"
+    return latency_and_throughput(panels, _SETS, "Measured: latency against throughput", below, upwards=upwards)
 
 
 def _best(both: Mapping[str, tuple[float, float]], colour: str) -> list[Point]:

@@ -131,17 +131,22 @@ def test_no_words_leave_the_card_or_cover_others(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", drawn())
-def test_the_card_is_light_and_has_no_colour_that_the_page_decides(name: str) -> None:
+def test_the_card_is_light_unless_the_page_is_dark(name: str) -> None:
     root = ElementTree.fromstring(drawn()[name])
     first = root.find(f"{SVG}rect")
     assert first is not None
     assert first.get("fill") == pictures.PAPER
     assert float(first.get("width", "0")) > 0.99 * float(root.get("width", "0"))
     assert "currentColor" not in drawn()[name]
-    assert "prefers-color-scheme" not in drawn()[name]
+    light, _, dark = drawn()[name].partition("@media(prefers-color-scheme:dark)")
+    assert "prefers-color-scheme" not in light
+    rules, _, marks = dark.partition("</style>")
+    for colour in {*re.findall("#[0-9a-f]{6}", marks)}:
+        assert f'[fill="{colour}"],[style="fill:{colour}"]{{fill:{pictures.DARK[colour]}!important}}' in rules
+        assert f'[stroke="{colour}"]{{stroke:{pictures.DARK[colour]}}}' in rules
 
 
-def contrast(colour: str) -> float:
+def contrast(colour: str, card: str = pictures.PAPER) -> float:
     """The contrast of a colour to the card, as WCAG 2 reckons it."""
 
     def luminance(written: str) -> float:
@@ -149,10 +154,16 @@ def contrast(colour: str) -> float:
         linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    return (luminance(pictures.PAPER) + 0.05) / (luminance(colour) + 0.05)
+    one, other = sorted((luminance(card), luminance(colour)))
+    return (other + 0.05) / (one + 0.05)
 
 
 def test_colours_stand_out_from_the_card() -> None:
+    dark = pictures.DARK
+    assert contrast(dark[INK], dark[pictures.PAPER]) > 7
+    assert all(
+        contrast(dark[each], dark[pictures.PAPER]) > 4.5 for each in (pictures.MUTED, *pictures.TINTS) if each != INK
+    )
     assert contrast(INK) > 7
     assert contrast(pictures.MUTED) > 4.5
     for colour in pictures.FAMILIES.values():
