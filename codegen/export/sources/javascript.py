@@ -68,7 +68,7 @@ def files(order: Order) -> dict[str, bytes]:
     for kernel in order.kernels:
         if kernel.target.name != "x86-64":
             raise ValueError(
-                f"{kernel.name} for {kernel.target.name}: JavaScript has no instruction sets: --isa x86-64"
+                f"{kernel.name} for {kernel.target.name}: JavaScript has no instruction sets: use --isa x86-64"
             )
     offered = choices(order.kernels)
     parts = ["\n".join(commented([*head(order, f"{order.called}.mjs"), "", boards(order.kernels), _USE]))]

@@ -86,5 +86,5 @@ def test_a_broken_promise_is_thrown(tmp_path: Path) -> None:
 
 
 def test_vectors_are_refused() -> None:
-    with pytest.raises(ValueError, match="JavaScript has no instruction sets: --isa x86-64"):
+    with pytest.raises(ValueError, match="JavaScript has no instruction sets: use --isa x86-64"):
         javascript.files(order([kernel("sliders.union", "avx2")]))
