@@ -72,18 +72,19 @@ def kernel_of(
 
 
 def best(kernels: Iterable[Kernel], objective: str, on: Processor) -> Kernel:
-    """Of the kernels the one with the least forecast, of equals the first; UnknownCost as `forecast` has it.
+    """Of the kernels the one with the least forecast, of equals the shortest; UnknownCost as `forecast` has it.
 
     None is simulated that cannot be better than the best so far, for its bound says so.
     """
     asked = list(kernels)
     bounds = [_least(kernel, objective, on) for kernel in asked]
+    lengths = [len(kernel.code.instructions) for kernel in asked]
     found, least = 0, inf
     for at in sorted(range(len(asked)), key=bounds.__getitem__):
         if bounds[at] > least:
             break
         cycles = _forecast(asked[at], objective, on, least)
-        if (cycles, at) < (least, found):
+        if (cycles, lengths[at], at) < (least, lengths[found], found):
             found, least = at, cycles
     return asked[found]
 

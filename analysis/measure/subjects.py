@@ -74,16 +74,13 @@ class Subject:
 
     @property
     def chainable(self) -> tuple[int, ...]:
-        """The parameters that the result of the call before may be: boards that come in registers, none of arrays."""
-        return (
-            ()
-            if self.boards
-            else tuple(
-                at
-                for at, parameter in enumerate(self.contract.parameters)
-                if parameter.kind in _BOARDS and not isinstance(self.signature.places[at], int)
-            )
-        )
+        """The parameters that may be the result of the call before: boards in registers, or else numbers."""
+        if self.boards:
+            return ()
+        kinds = [parameter.kind for parameter in self.contract.parameters]
+        wanted = _BOARDS if set(kinds) & {*_BOARDS} else ("word",)
+        places = self.signature.places
+        return tuple(at for at, kind in enumerate(kinds) if kind in wanted and not isinstance(places[at], int))
 
     @property
     def varies(self) -> bool:
