@@ -116,9 +116,9 @@ def judge(file: Path, number: int) -> Counter[str]:
 @contextmanager
 def warm(command: str, room: ModuleType) -> Iterator[None]:
     """What a command, of that room, makes anew each time is made once: its parser, and for a while its prover."""
-    parser = commands._parser([command])
+    parser = commands.parser([command])
     provers = chain.from_iterable(repeat(Prover(), _WARM) for _ in count())
-    with patch.object(commands, "_parser", return_value=parser), patch.object(room, "Prover", side_effect=provers):
+    with patch.object(commands, "parser", return_value=parser), patch.object(room, "Prover", side_effect=provers):
         yield
 
 

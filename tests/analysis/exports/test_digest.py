@@ -37,7 +37,7 @@ def test_the_proof_has_the_digests_of_every_export(tmp_path: Path, capsys: Captu
     require_module("bitwuzla")
     name, isa, lanes = KERNELS[0]
     rows = {abi: proved(capsys, name, isa, lanes, abi) for abi in ("sysv", "win64")}
-    for form in FORMATS:
+    for form in [form for form in FORMATS if form != "javascript"]:  # that has no instruction sets
         folder = tmp_path / form
         assert main(["export", name, "--isa", isa, "--format", form, "-o", str(folder)]) == 0
         kernels = json.loads((folder / "metadata.json").read_text())["kernels"]
