@@ -52,8 +52,8 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
     """The variant of that name, "" the usual one; Refused where there is none.
 
     >>> from setwise.codegen.catalogue import find
-    >>> offered_as("apart/1-inner", find("sliders.union"), "avx2").variant
-    'apart/1-inner'
+    >>> offered_as("shifts/1", find("push.attacks.sout"), "bmi2").variant
+    'shifts/1'
     """
     if not name:
         return lower(routine, isa, abi, lanes)
