@@ -66,12 +66,18 @@ class Crossing:
         return least
 
     def start(self, name: str, isa: str, by: str, way: str) -> str:
-        """From how many pieces on ours takes fewer cycles; `over 10` where it does not, - where a figure lacks."""
+        """From how many pieces on ours takes fewer cycles; `over 10` where it does not, - where figures lack.
+
+        `at most 6` where the figure of five lacks. What lacks of more pieces is taken for no less than those of fewer.
+        """
         ours, theirs = self.cycles(name, isa, OURS, way), self.cycles(name, _like(isa), by, way)
-        if not ours or not theirs or len(theirs) < len(self.numbers):
+        if not ours or not theirs:
             return "-"
         ahead = [pieces for pieces in theirs if all(ours[0] < cycles for n, cycles in theirs.items() if n >= pieces)]
-        return str(min(ahead)) if ahead else f"over {max(theirs)}"
+        if not ahead:
+            return "-" if len(theirs) < len(self.numbers) else f"over {max(theirs)}"
+        before = [pieces for pieces in self.numbers if pieces < min(ahead)]
+        return f"at most {min(ahead)}" if before and before[-1] not in theirs else str(min(ahead))
 
     @property
     def numbers(self) -> list[int]:
