@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from setwise.codegen.export.objects.relocatable import ObjectFile, Role, Section
 
-_NAMES = {"text": b".text", "data": b".rdata", "unwind": b".xdata", "frames": b".pdata"}
+_NAMES = {"text": b".text", "data": b".rdata", "unwind": b".xdata", "frames": b".pdata", "remark": b".comment"}
 _CODE, _INITIALIZED, _EXECUTE, _READ = 0x20, 0x40, 0x2000_0000, 0x4000_0000
+_INFO, _REMOVE = 0x200, 0x800
+_FLAGS: Mapping[Role, int] = {"text": _CODE | _EXECUTE | _READ, "remark": _INFO | _REMOVE}
 _ADDR32NB, _REL32 = 3, 4
 _EXTERNAL, _STATIC, _FUNCTION = 2, 3, 0x20
 _MACHINE = 0x8664
@@ -34,7 +36,7 @@ def coff(file: ObjectFile) -> bytes:
         body += bytes(-len(body) % 4)
         at = place + len(contents)
         relocations_at = at + len(section.content) if section.relocations else 0
-        kind = _CODE | _EXECUTE if section.role == "text" else _INITIALIZED
+        kind = _FLAGS.get(section.role, _INITIALIZED | _READ)
         heads += struct.pack(
             "<8sIIIIIIHHI",
             _NAMES[section.role].ljust(8, b"\0"),
@@ -46,7 +48,7 @@ def coff(file: ObjectFile) -> bytes:
             0,
             len(section.relocations),
             0,
-            kind | _READ | section.alignment.bit_length() << 20,
+            kind | section.alignment.bit_length() << 20,
         )
         contents += body
     table = place + len(contents)

@@ -9,9 +9,10 @@ from itertools import accumulate
 
 from setwise.codegen.export.objects.relocatable import ObjectFile, Role, Section
 
-_NAMES: Mapping[Role, str] = {"text": ".text", "data": ".rodata"}
+_NAMES: Mapping[Role, str] = {"text": ".text", "data": ".rodata", "remark": ".comment"}
 _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOTE = 1, 2, 3, 4, 7
 _ALLOC, _EXECINSTR, _INFO_LINK = 2, 4, 0x40
+_FLAGS: Mapping[Role, int] = {"text": _ALLOC | _EXECINSTR, "data": _ALLOC, "remark": 0}
 _PC32 = 2
 _GLOBAL_FUNCTION, _LOCAL_SECTION = 0x12, 0x03
 _SYMBOL, _RELOCATION, _HEADER = 24, 24, 64
@@ -42,7 +43,7 @@ def elf(file: ObjectFile) -> bytes:
         _SectionHeader(
             _NAMES[section.role],
             _PROGBITS,
-            _ALLOC | (_EXECINSTR if section.role == "text" else 0),
+            _FLAGS[section.role],
             section.content,
             alignment=section.alignment,
         )

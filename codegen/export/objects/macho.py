@@ -13,8 +13,12 @@ from setwise.codegen.export.objects.relocatable import ObjectFile, Relocation, R
 
 _SEGMENT, _SYMTAB, _DYSYMTAB, _BUILD_VERSION = 0x19, 0x02, 0x0B, 0x32
 _X86_64, _ALL, _OBJECT = 0x0100_0007, 3, 1
-_NAMES: Mapping[Role, bytes] = {"text": b"__text", "data": b"__const"}
-_PURE_INSTRUCTIONS = 0x8000_0400
+_NAMES: Mapping[Role, tuple[bytes, bytes, int]] = {
+    "text": (b"__text", b"__TEXT", 0x8000_0400),  # instructions alone
+    "data": (b"__const", b"__TEXT", 0),
+    "remark": (b"__comment", b"__DWARF", 0x0200_0000),  # for debuggers: linkers leave it out
+}
+"""Section, segment, and flags."""
 _UNSIGNED, _SIGNED, _SUBTRACTOR = 0, 1, 5
 _MACOS_11 = 11 << 16
 _LOCAL, _EXTERNAL = 0x0E, 0x0F  # defined in a section; besides, visible outside
@@ -26,7 +30,8 @@ def macho(file: ObjectFile) -> bytes:
     sections = [section for section in file.sections if section.role in _NAMES]
     addresses, end = _addresses(sections)
     # Local symbols come first: the data's. The function's is the last.
-    names = [f"_{file.symbol}_data"] * (len(sections) - 1) + [f"_{file.symbol}"]
+    has_data = any(section.role == "data" for section in sections)
+    names = [f"_{file.symbol}_data"] * has_data + [f"_{file.symbol}"]
     symbols: Mapping[Role, int] = {"data": 0, "text": len(names) - 1}
     commands = 72 + _SECTION * len(sections) + 24 + 24 + 80
     start = -(-(_HEADER + commands) // 64) * 64
@@ -74,10 +79,10 @@ def _addresses(sections: list[Section]) -> tuple[dict[Role, int], int]:
 
 
 def _section(section: Section, address: int, start: int, relocations_at: int, relocations: int) -> bytes:
-    flags = _PURE_INSTRUCTIONS if section.role == "text" else 0
+    name, segment, flags = _NAMES[section.role]
     alignment = section.alignment.bit_length() - 1
     places = (address, len(section.content), start + address, alignment, relocations_at, relocations, flags, 0, 0, 0)
-    return struct.pack("<16s16sQQIIIIIIII", _NAMES[section.role], b"__TEXT", *places)
+    return struct.pack("<16s16sQQIIIIIIII", name, segment, *places)
 
 
 def _content(section: Section) -> bytes:

@@ -19,7 +19,7 @@ from setwise.codegen.export.unwind import prologue, unwind_info
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Instruction, Item, Label
 
-Role = Literal["text", "data", "unwind", "frames"]
+Role = Literal["text", "data", "unwind", "frames", "remark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,10 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Bytes that lie together: the code, its read-only data, how to unwind (Win64), and for which code that holds."""
+    """Bytes that lie together: the code, its read-only data, how to unwind (Win64), and for which code that holds.
+
+    A remark is for people who look into the file: linkers leave it out, or put it where it is not loaded.
+    """
 
     role: Role
     content: bytes
@@ -63,7 +66,7 @@ class ObjectFile:
     """Another name of the function, which Windows compilers give to one that takes vectors."""
 
 
-def object_file(kernel: Kernel) -> ObjectFile:
+def object_file(kernel: Kernel, remark: str = "") -> ObjectFile:
     """The kernel's object; where Win64 asks for it, with what the system needs to unwind its stack."""
     code, assembled = kernel.code, assemble(kernel.code)
     text = tuple(
@@ -82,6 +85,8 @@ def object_file(kernel: Kernel) -> ObjectFile:
         entry = (Relocation(0, "text", 0, False), Relocation(4, "text", len(assembled.text), False))
         sections.append(Section("unwind", unwinding, 4))
         sections.append(Section("frames", bytes(12), 4, (*entry, Relocation(8, "unwind", 0, False))))
+    if remark:
+        sections.append(Section("remark", remark.encode("ascii") + b"\0", 1))
     return ObjectFile(symbol(kernel), tuple(sections), code.begins_with_endbr64, _decorated(kernel))
 
 

@@ -132,7 +132,7 @@ def written(directory: Path, kernels: Sequence[Kernel], write: Callable[[ObjectF
     """The objects of these kernels."""
     paths = [directory / f"{symbol(one)}.o" for one in kernels]
     for path, one in zip(paths, kernels, strict=True):
-        path.write_bytes(write(object_file(one)))
+        path.write_bytes(write(object_file(one, "a remark")))
     return paths
 
 

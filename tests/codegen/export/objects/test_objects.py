@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.assemble import assemble
+from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.objects.archive import archive
 from setwise.codegen.export.objects.coff import coff
 from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.unwind import prologue, stack_bytes, unwind_info
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, vector
@@ -22,7 +25,7 @@ from setwise.codegen.machine.convention import WIN64
 from setwise.codegen.passes.frame import Frame, with_frame
 from tests.codegen.export.exports import assembled, joined, kernel, sample
 from tests.codegen.export.relocatable import assert_holds, read
-from tests.conftest import require_tool
+from tests.conftest import require_module, require_tool
 
 
 def told(program: str, *arguments: str | Path) -> str:
@@ -35,7 +38,7 @@ def told(program: str, *arguments: str | Path) -> str:
 
 def written(directory: Path, one: Kernel, write: Callable[[ObjectFile], bytes], name: str = "one.o") -> Path:
     path = directory / name
-    path.write_bytes(write(object_file(one)))
+    path.write_bytes(write(object_file(one, "a remark")))
     return path
 
 
@@ -170,3 +173,24 @@ def test_vector_functions_of_windows_have_their_decorated_name_too() -> None:
     one = object_file(kernel("kogge-stone.attacks.sout", "avx2", "win64"))
     assert one.decorated == "setwise_kogge_stone_attacks_sout_avx2@@64"
     assert not object_file(kernel("kogge-stone.attacks.sout", "avx2", "sysv")).decorated
+
+
+@pytest.mark.parametrize("form", ["elf", "coff", "macho", "lib"])
+def test_every_object_says_whose_it_is_and_no_program_loads_that(form: str, tmp_path: Path) -> None:
+    abi = "win64" if form == "coff" else "sysv"
+    order = Order((kernel("sliders.union", "avx2", abi),), facts_of, "a test")
+    (content,) = (content for name, content in FORMATS[form].files(order).items() if not name.endswith(".h"))
+    assert b"SPDX-License-Identifier: MIT-0\n" in content
+    lief = require_module("lief")
+    path = tmp_path / "one.o"
+    path.write_bytes(content)
+    if form == "elf":
+        file = lief.ELF.parse(str(path))
+        assert {str(flag) for flag in file.get_section(".comment").flags_list} <= {"FLAGS.NONE"}
+    elif form == "coff":
+        file = lief.COFF.parse(str(path))
+        (flags,) = (one.characteristics for one in file.sections if one.name == ".comment")
+        assert flags & 0xFFF == 0xA00  # information that linkers remove
+    elif form == "macho":
+        file = lief.MachO.parse(str(path))
+        assert file.at(0).get_section("__comment").segment_name == "__DWARF"
