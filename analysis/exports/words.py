@@ -105,6 +105,8 @@ def _parted(text: str, grammar: _Grammar) -> Words:
             fresh = False
             if code and code[-1] == "," and word in grammar.trailing:
                 code.pop()
+            if kind == "string" and grammar.directives and code and code[-1].startswith('"'):
+                word = code.pop()[:-1] + word[1:]  # strings side by side are one in C, and formatters part long ones
             code.append(word.strip())
     return Words(tuple(code), tuple(comments))
 

@@ -10,6 +10,8 @@ from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, table
+from setwise.codegen.targets.general import X86_64
+from setwise.codegen.targets.vector import AVX2
 
 PATH = "data/words.json"
 COMMAND = "setwise bound --words --record"
@@ -52,7 +54,7 @@ def words_table(rows: Iterable[Row], figures: Figures) -> str:
     """A row a goal and kind of registers, with what a kernel takes."""
     lines = []
     for row in rows:
-        name, isa = _KERNELS[row["goal"]], {"general": "x86-64", "vector": "avx2"}[row["registers"]]
+        name, isa = _KERNELS[row["goal"]], {"general": X86_64.name, "vector": AVX2.name}[row["registers"]]
         kernel = figures.usual(isa, name)
         last = row["none"][-1] if row["none"] else {"programs": 0, "cases": 0, "derived": 0}
         lines.append(

@@ -122,7 +122,9 @@ EXAMPLES = {
         "avx2",
     ),
 }
-FILES = sorted(path.name for path in HERE.glob("*.py") if not path.name.startswith("test_"))
+PERFT = ("measure.py", "perft.py")
+"""What builds and times another example."""
+FILES = sorted(path.name for path in HERE.glob("*.py") if not path.name.startswith(("test_", *PERFT)))
 
 SLOW = pytest.mark.slow
 

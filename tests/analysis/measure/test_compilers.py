@@ -207,6 +207,8 @@ def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
         for name, compiled in zip(names, here, strict=True)
         for one in compiled
         if "look-up" not in one.kind and (verdict := judge(one, kernel(name, isa), prover, PATIENCE)).status != "proved"
+        # clang counts squares in vectors with vpsadbw, which no kernel of ours has: it is run, not proved.
+        if not (verdict.status == "passed" and verdict.reason.startswith("no semantics for 'vpsadbw"))
     ]
 
 
