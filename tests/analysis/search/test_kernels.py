@@ -65,21 +65,21 @@ def found(name: str, isa: str, lanes: int, level: str, budget: float = 3600.0) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "isa", "lanes"), best(straight=True))
+@pytest.mark.parametrize(("name", "isa", "lanes"), list(best(straight=True)))
 def test_level_a_finds_nothing(name: str, isa: str, lanes: int) -> None:
     assert (found(name, isa, lanes, "a") is not None) == ((name, isa, lanes) in OPEN["a"])
 
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "isa", "lanes"), best(straight=False))
+@pytest.mark.parametrize(("name", "isa", "lanes"), list(best(straight=False)))
 def test_level_a_finds_nothing_in_loops(name: str, isa: str, lanes: int) -> None:
     assert (found(name, isa, lanes, "a") is not None) == ((name, isa, lanes) in OPEN["a"])
 
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "isa", "lanes"), one_direction())
+@pytest.mark.parametrize(("name", "isa", "lanes"), list(one_direction()))
 def test_new_instructions_find_nothing(name: str, isa: str, lanes: int) -> None:
     finding = found(name, isa, lanes, "b", 600) or found(name, isa, lanes, "c", 600)
     assert (finding is not None) == ((name, isa, lanes) in OPEN["bc"])
