@@ -21,3 +21,28 @@ def regular_content(path: str | Path, most: int, *, links: bool) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotRegularError("no regular file")
         return file.read(most + 1)
+
+
+def told_content(path: str | Path, most: int, *, links: bool, larger: str, remedy: str) -> bytes:
+    """What a regular file of at most so many bytes holds; ValueError of one line with the remedy for any other.
+
+    `larger` says what a file of more bytes is larger than.
+    """
+    try:
+        content = regular_content(path, most, links=links)
+    except (OSError, ValueError) as error:  # ValueError: no name of a file
+        what = (getattr(error, "strerror", None) or str(error)).lower()
+        raise ValueError(f"{str(path)!r}: {what}: {remedy}") from None
+    if len(content) > most:
+        raise ValueError(f"{path}: larger than {larger}: {remedy}")
+    return content
+
+
+def put(path: str | Path, content: bytes) -> None:
+    """Write a file that is whole at every moment: made beside its place, then moved there; OSError where that fails."""
+    beside = Path(f"{path}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.calibration import PATIENCE, calibrate
 from setwise.analysis.measure.rows import NOISY, Difference, differences, table_of
 from setwise.analysis.report.recording import machine, processor_here, today
+from setwise.codegen.files import put
 from setwise.codegen.run.executable import NotRunnable
 
 EXAMPLES = (
@@ -104,11 +104,7 @@ def _check_place(path: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    beside = Path(f"{path}.{os.getpid()}.new")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        put(path, content)
     except OSError as error:
         raise ValueError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
-    finally:
-        beside.unlink(missing_ok=True)

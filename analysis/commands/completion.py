@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace, _SubParsersAction
+from argparse import ArgumentParser, Namespace
 
-from setwise.analysis.commands.parser import COMMANDS, parser
+from setwise.analysis.commands.parser import COMMANDS, commands, parser
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.targets import TARGETS
 
@@ -31,8 +31,7 @@ def run(arguments: Namespace) -> int:
 def _whole() -> ArgumentParser:
     """The parser of all commands, routines and instruction sets by their names."""
     whole = parser(COMMANDS)
-    commands = next(action for action in whole._actions if isinstance(action, _SubParsersAction))
-    for command in commands.choices.values():
+    for command in commands(whole).values():
         for action in command._actions:
             if action.metavar == "NAME":
                 action.choices = [routine.name for routine in chosen([])]

@@ -57,8 +57,7 @@ def add_cpu(parser: ArgumentParser) -> None:
 def maker(arguments: Namespace) -> Maker:
     """What makes the kernels; ValueError for what does not go together, and for a processor without a table."""
     objective, variant = arguments.objective, arguments.variant
-    if objective not in OBJECTIVES:
-        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
+    _check(objective)
     if variant is not None:
         if objective != "size":
             raise ValueError("--for chooses a variant and --variant names one: give one of them")
@@ -74,12 +73,17 @@ def fastest(
     routine: Routine, objective: str, cpu: str | None, isa: str | None, abi: str | None, lanes: int | None
 ) -> Kernel:
     """The best for an objective of one instruction set, or of all that this processor has."""
-    maker(Namespace(objective=objective, variant=None, cpu=cpu))
+    _check(objective)
     from setwise.analysis.measure.objective import kernel_of
 
     on = processor_named(cpu)
     isas = (isa,) if isa else had_by(routine, on, native=True)
     return kernel_of(objective, on, routine, isas, abi or host().name, lanes)
+
+
+def _check(objective: str) -> None:
+    if objective not in OBJECTIVES:
+        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
 
 
 def had_by(routine: Routine, on: Processor, *, native: bool) -> tuple[str, ...]:

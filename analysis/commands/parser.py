@@ -85,6 +85,12 @@ def parser(asked: Collection[str]) -> argparse.ArgumentParser:
     return parser
 
 
+def commands(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The subcommands' own parsers by their names."""
+    (action,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(action.choices)
+
+
 def one_line(message: str) -> str:
     """The message without breaks between lines."""
     return " ".join(message.split())

@@ -22,7 +22,7 @@ from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
-from setwise.codegen.files import regular_content
+from setwise.codegen.files import told_content
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.numbering import LITTLE_ENDIAN
@@ -258,13 +258,9 @@ def accounted(directory: Path) -> set[str]:
 def _content(path: Path) -> bytes:
     remedy = "give a directory that `setwise export` wrote"
     try:
-        content = regular_content(path, _MOST_BYTES, links=False)
-    except (OSError, ValueError) as error:  # ValueError: no name of a directory
-        what = (getattr(error, "strerror", None) or str(error)).lower()
-        raise MetadataError(f"{str(path)!r}: {what}: {remedy}") from None
-    if len(content) > _MOST_BYTES:
-        raise MetadataError(f"{path}: larger than any export's: {remedy}")
-    return content
+        return told_content(path, _MOST_BYTES, links=False, larger="any export's", remedy=remedy)
+    except ValueError as error:
+        raise MetadataError(str(error)) from None
 
 
 def _decoded(path: Path, content: bytes, kind: type[T]) -> T:

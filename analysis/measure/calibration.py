@@ -21,7 +21,7 @@ from math import ceil, log
 from setwise.analysis.cost.processors.measured import Size
 from setwise.analysis.measure.forms import POINTER, Form, forms
 from setwise.analysis.measure.steady import Experiment
-from setwise.codegen.machine.code import Instruction, Memory, Register, general, vector
+from setwise.codegen.machine.code import Instruction, Memory, Register, RegisterFile, general, vector
 from setwise.codegen.machine.processors import asked_for
 from setwise.codegen.run import cpu
 
@@ -148,8 +148,8 @@ def _general(number: int) -> Register:
     return Register("general", number, 64)
 
 
-def _register(file: str, number: int) -> Register:
-    return Register(file, number, 64)  # type: ignore[arg-type]
+def _register(file: RegisterFile, number: int) -> Register:
+    return Register(file, number, 64)
 
 
 def instances(form: Form, number: int, pools: Mapping[str, Sequence[int]] = _OWN) -> list[Instruction]:
@@ -157,7 +157,7 @@ def instances(form: Form, number: int, pools: Mapping[str, Sequence[int]] = _OWN
     changed = tuple(range(len(form.kinds))) if form.idiom else form.written_places
 
     def written(at: int) -> Instruction:
-        def choose(place: int, file: str) -> Register:
+        def choose(place: int, file: RegisterFile) -> Register:
             if place not in changed:
                 return _register(file, _CONSTANT[file][place])
             pool = pools[file]
@@ -198,7 +198,7 @@ def _chains(form: Form) -> Iterator[Chain]:
         yield Chain("flags", ("flags",), Experiment((test, _step(form, {0: own}))))
 
 
-def _through_flags(form: Form, place: int, into: str) -> Iterator[Chain]:
+def _through_flags(form: Form, place: int, into: RegisterFile) -> Iterator[Chain]:
     """Back by setcc, and on into the file of the operand."""
     read = _step(form, {place: _OWN[into][0]})
     carry = Instruction("setb", (general("rbx").at(8),))
@@ -211,14 +211,14 @@ def _through_flags(form: Form, place: int, into: str) -> Iterator[Chain]:
 def _step(form: Form, chosen: Mapping[int, int], pointer: Register = POINTER) -> Instruction:
     """The form with these registers by place, further results elsewhere, and operands that nobody changes."""
 
-    def choose(place: int, file: str) -> Register:
+    def choose(place: int, file: RegisterFile) -> Register:
         rest = _OTHERS[file][0] if place in form.written_places else _CONSTANT[file][place]
         return _register(file, chosen.get(place, rest))
 
     return form.written(choose, pointer)
 
 
-def _way(out: str, into: str, form: Form) -> Instruction | None:
+def _way(out: RegisterFile, into: RegisterFile, form: Form) -> Instruction | None:
     """A move of the first register of one file to that of another."""
     origin, result = _register(out, _OWN[out][0]), _register(into, _OWN[into][0])
     files = {out, into}

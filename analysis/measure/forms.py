@@ -9,14 +9,14 @@ are one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.analysis.code.decode import Decoded, Reg, decode
 from setwise.analysis.cost.processors.table import forms as spelt
 from setwise.codegen.assemble import assemble
-from setwise.codegen.machine.code import Code, Instruction, Memory, Operand, Register, general
+from setwise.codegen.machine.code import Code, Instruction, Memory, Operand, Register, RegisterFile, general
 
 _SOME = "e ne b ae s ns o no p np l ge le g"
 _BOTH = "a be"  # carry and zero
@@ -138,7 +138,7 @@ class Form:
         """All that the form stands for."""
         return ALIKE.get(self.mnemonic, (self.mnemonic,))
 
-    def written(self, register: Callable[[int, str], Register], pointer: Register = POINTER) -> Instruction:
+    def written(self, register: Callable[[int, RegisterFile], Register], pointer: Register = POINTER) -> Instruction:
         """The instruction, its registers asked for by place and file; memory is where `pointer` says."""
         operands: list[Operand] = []
         for place, kind in enumerate(self.kinds):
@@ -146,7 +146,7 @@ class Form:
             if file:
                 operands.append(register(0 if self.idiom else place, file).at(_BITS[kind]))
             elif kind[0] == "[":
-                operands.append(_address(kind, lambda part, place=place: register(place + part, "general")))  # type: ignore[misc]
+                operands.append(_address(kind, place, register))
             elif kind[0] == "m":
                 operands.append(Memory(int(kind[1:]), pointer))
             else:
@@ -157,7 +157,7 @@ class Form:
     def decoded(self) -> Decoded:
         """The form as the decoder sees it, every register another one."""
         different = {"general": (3, 8, 9, 10), "vector": (0, 1, 2, 3), "mask": (1, 2, 3, 4)}
-        file_register = self.written(lambda place, file: Register(file, different[file][place], 64))  # type: ignore[arg-type]
+        file_register = self.written(lambda place, file: Register(file, different[file][place], 64))
         return decode(assemble(Code(self.mnemonic, (file_register,))).text)[0]
 
     @property
@@ -180,9 +180,9 @@ class Form:
         """Whether it waits for itself through flags, whatever its registers."""
         return bool(self.decoded.flags_read & self.decoded.flags_written)
 
-    def file(self, place: int) -> str:
+    def file(self, place: int) -> RegisterFile:
         """The register file of an operand, or of a part of an address."""
-        return "general" if self.mnemonic == "lea" else file_of(self.kinds[place])
+        return "general" if self.mnemonic == "lea" else _FILES[self.kinds[place]]
 
     @property
     def files(self) -> frozenset[str]:
@@ -199,14 +199,21 @@ class Form:
         return found
 
 
-def file_of(kind: str) -> str:
+_FILES: Mapping[str, RegisterFile] = {
+    **dict.fromkeys("reb", "general"),
+    **dict.fromkeys("xyz", "vector"),
+    "k": "mask",
+}
+
+
+def file_of(kind: str) -> RegisterFile | None:
     """The register file of an operand's kind; none for what is no register."""
-    return {"r": "general", "e": "general", "b": "general", "k": "mask"}.get(kind, "vector" if kind in "xyz" else "")
+    return _FILES.get(kind)
 
 
-def _address(kind: str, register: Callable[[int], Register]) -> Memory:
-    base = register(0) if "b" in kind else None
-    index = register(1) if "i" in kind or "s" in kind else None
+def _address(kind: str, place: int, register: Callable[[int, RegisterFile], Register]) -> Memory:
+    base = register(place, "general") if "b" in kind else None
+    index = register(place + 1, "general") if "i" in kind or "s" in kind else None
     return Memory(64, base, index, 4 if "s" in kind else 1, 77 if "d" in kind else 0)
 
 

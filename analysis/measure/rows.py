@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from setwise.analysis.cost.processors.measured import AccessRecord, MeasuredTable, RowRecord, bound_of, processor_of
+from setwise.analysis.cost.processors.measured import (
+    AccessRecord,
+    Kind,
+    MeasuredTable,
+    RowRecord,
+    bound_of,
+    processor_of,
+)
 from setwise.analysis.cost.processors.table import CostRow, Processor, UnknownCost, Uops
 from setwise.analysis.measure.calibration import BLOCKERS, Calibration, Chain, Measured
 from setwise.analysis.measure.forms import forms
@@ -17,7 +24,7 @@ NOISY = 0.05
 _SETCC = 1.0  # cycles from flags to a register, or from a register to flags
 _ADDED = 2.0  # cycles of an `and` that makes nothing of a register, and of adding that to an address
 _MOVES = {"gv": ("vmovq r,x", "movq r,x"), "gm": ("kmovq r,k",)}
-_KINDS = {"general": "r", "vector": "x", "mask": "k", "flags": "f"}
+_KINDS: Mapping[str, Kind] = {"general": "r", "vector": "x", "mask": "k", "flags": "f"}
 _BREAKS = 0.7  # cycles: what follows upon itself so fast does not wait for itself
 
 
@@ -103,7 +110,7 @@ def _row(
     like: Processor | None,
 ) -> RowRecord | None:
     """The form's row; None where too little was measured."""
-    latency: dict[str, float] = {}
+    latency: dict[Kind, float] = {}
     for chain in one.chains:
         cycles = _latency(chain, ways_back)
         if cycles is None:
@@ -130,7 +137,7 @@ def _row(
     return RowRecord(
         mnemonics=one.form.mnemonics,
         form=one.form.spelt,
-        latency={} if breaks else {kind: _rounded(cycles) for kind, cycles in latency.items()},  # type: ignore[misc]
+        latency={} if breaks else {kind: _rounded(cycles) for kind, cycles in latency.items()},
         cycles=None if one.cycles is None else _rounded(one.cycles),
         slots=slots,
         ports=spelt(ports),

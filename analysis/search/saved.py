@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -15,7 +13,7 @@ from setwise.analysis.code.decode import Binary, DecodeError, decode
 from setwise.analysis.search.hunt import Hunt
 from setwise.analysis.search.search import Finding, Tally
 from setwise.analysis.search.spare import Spare
-from setwise.codegen.files import NotRegularError, regular_content
+from setwise.codegen.files import NotRegularError, put, regular_content
 
 _EDITION = 1
 _MOST_BYTES = 1 << 26
@@ -92,12 +90,9 @@ class Saved(Struct, frozen=True, forbid_unknown_fields=True):
 def save(path: str, hunts: Sequence[tuple[str, Hunt]]) -> None:
     """Write hunts by their titles; the file is whole at every moment. SavedError where it cannot be written."""
     saved = Saved(_EDITION, [_record(title, hunt) for title, hunt in hunts])
-    beside = Path(f"{path}.{os.getpid()}.new")
     try:
-        beside.write_text(json.dumps(msgspec.to_builtins(saved), indent=1) + "\n", encoding="utf-8")
-        beside.replace(path)
+        put(path, f"{json.dumps(msgspec.to_builtins(saved), indent=1)}\n".encode())
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise SavedError(f"--save {path}: {(error.strerror or str(error)).lower()}") from None
 
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from argparse import Action, ArgumentParser, _SubParsersAction
+from argparse import Action, ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
-from setwise.analysis.commands.parser import COMMANDS, parser
+from setwise.analysis.commands.parser import COMMANDS, commands, parser
 
 FILE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEAD = """\
@@ -34,13 +34,7 @@ installed; `check` and `run` take `--on` with the name of a processor.
 
 def text() -> str:
     """The page as the parser has it."""
-    return HEAD + "".join(_section(name, command) for name, command in commands().items())
-
-
-def commands() -> dict[str, ArgumentParser]:
-    """The parser of each command, by its name."""
-    (action,) = (action for action in parser(COMMANDS)._actions if isinstance(action, _SubParsersAction))
-    return dict(action.choices)
+    return HEAD + "".join(_section(name, command) for name, command in commands(parser(COMMANDS)).items())
 
 
 def _section(name: str, command: ArgumentParser) -> str:

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor, parse_ports
-from setwise.codegen.files import regular_content
+from setwise.codegen.files import told_content
 from setwise.codegen.machine.processors import BASELINE
 
 _EDITION = 1
@@ -162,13 +162,7 @@ def _check_unions(ports: Iterable[str]) -> None:
 def read(path: str | Path) -> MeasuredTable:
     """The table in a file; ValueError of one line for anything else."""
     remedy = "give a file that `setwise calibrate -o FILE` wrote"
-    try:
-        content = regular_content(path, _MOST_BYTES, links=True)
-    except (OSError, ValueError) as error:  # ValueError: no name of a file
-        what = (getattr(error, "strerror", None) or str(error)).lower()
-        raise ValueError(f"{str(path)!r}: {what}: {remedy}") from None
-    if len(content) > _MOST_BYTES:
-        raise ValueError(f"{path}: larger than any table: {remedy}")
+    content = told_content(path, _MOST_BYTES, links=True, larger="any table", remedy=remedy)
     try:
         return msgspec.json.decode(content, type=MeasuredTable)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

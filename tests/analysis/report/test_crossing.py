@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from setwise.analysis.cost.simulate import CORES
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
@@ -15,6 +13,7 @@ from setwise.analysis.report.crossing import Crossing, crossing, first_screen
 from setwise.analysis.report.forecasts import FORETOLD
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.targets import TARGETS
+from tests.analysis.report.recorded import assert_reads_back
 
 UNION = "sliders.union"
 
@@ -92,13 +91,4 @@ def test_figures_of_other_code_are_left_out() -> None:
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    assert page.recorded(tmp_path) is None
-    file = tmp_path / page.PATH
-    file.parent.mkdir()
-    file.write_text(MEASURED.as_json(), encoding="utf-8")
-    assert page.recorded(tmp_path) == MEASURED
-    for damaged in ("{", "[]", '{"rows": []}', MEASURED.as_json().replace('"maker"', '"made"')):
-        file.write_text(damaged, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"make it anew by setwise report --measure crossing") as raised:
-            page.recorded(tmp_path)
-        assert "\n" not in str(raised.value)
+    assert_reads_back(tmp_path, page.recorded, page.PATH, MEASURED, "maker")

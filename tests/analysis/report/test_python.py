@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from setwise.analysis.measure.calls import CHESS, COPY, FOREIGN, LOOP, OURS, OUT, Call
 from setwise.analysis.report import python as page
 from setwise.analysis.report.python import FromPython, python
+from tests.analysis.report.recorded import assert_reads_back
 
 UNION, MANY = "sliders.union", 1 << 24
 
@@ -56,13 +55,4 @@ def test_memory_may_be_the_slower_one() -> None:
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    assert page.recorded(tmp_path) is None
-    file = tmp_path / page.PATH
-    file.parent.mkdir()
-    file.write_text(MEASURED.as_json(), encoding="utf-8")
-    assert page.recorded(tmp_path) == MEASURED
-    for damaged in ("{", "[]", '{"rows": []}', MEASURED.as_json().replace('"by"', '"bye"')):
-        file.write_text(damaged, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"make it anew by setwise report --measure python") as raised:
-            page.recorded(tmp_path)
-        assert "\n" not in str(raised.value)
+    assert_reads_back(tmp_path, page.recorded, page.PATH, MEASURED, "by")
