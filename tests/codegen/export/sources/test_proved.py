@@ -35,7 +35,7 @@ COMPILERS = (C[0], C[1], RUST)
 LLVM = COMPILERS[1:]
 _LONG = 600.0  # seconds: the hardest take 20 of a processor that has nothing else to do
 _SUMS_OF_BYTES = re.compile(r"no semantics for 'v?psadbw ")
-"""What LLVM counts squares with where a processor has no vpopcntq; the prover has no way to see that its sums are right."""
+"""What LLVM counts squares with where there is no vpopcntq; the prover cannot see that its sums are right."""
 
 
 def objects(folder: Path, compiler: Compiler, functions: Functions) -> dict[str, Binary]:
