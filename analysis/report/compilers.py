@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
 from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
-from setwise.analysis.report.markdown import ISAS, code, listed, page, table
+from setwise.analysis.report.markdown import FAMILIES, ISAS, code, listed, page, table, table_if_any
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import sections
 from setwise.analysis.report.wasted import Key, Waste
@@ -116,22 +115,15 @@ def joined(now: Compilers, before: Compilers | None) -> tuple[Compilers, list[st
 
 def compilers(compiled: Compilers, figures: Figures, measured: Measured | None, wasted: Sequence[Waste] = ()) -> str:
     """The page; `wasted` says what their code could do without."""
-    beside = {isa: list(_with_rivals(compiled, figures, isa)) for isa in ISAS}
-    known: Known = {(row.key, row.instructions): row for row in wasted}
-    more = ("wasted",) if wasted else ()
-    head = ("Routine", "setwise", *chain.from_iterable((code(name), *more) for name in compiled.versions))
-    tables = (
-        f"### {isa}\n\n{table(head, [_lengths(kernel, theirs, known) for kernel, theirs in pairs])}"
-        for isa, pairs in beside.items()
-        if pairs
-    )
+    pairs = [pair for isa in ISAS for pair in _with_rivals(compiled, figures, isa)]
     return page(
         "compilers.md",
         compilers=listed([f"`{name}` ({version})" for name, version in compiled.versions.items()]),
         **sections(measured),
-        lengths=_outcomes([pair for pairs in beside.values() for pair in pairs]),
+        lengths=_outcomes(pairs),
         wasted=_wasted(wasted) if wasted else None,
-        instructions="\n\n".join(tables),
+        instructions=_by_family(pairs, tuple(compiled.versions), wasted) if pairs else None,
+        shorter=_shorter(pairs),
     )
 
 
@@ -165,49 +157,92 @@ def _with_rivals(compiled: Compilers, figures: Figures, isa: str) -> Iterator[Pa
             yield kernel, theirs
 
 
+def _theirs(pair: Pair) -> CompilerCounts:
+    """The shortest code of all compilers."""
+    return min((counts for counts in pair[1] if counts), key=lambda counts: counts.instructions or 0)
+
+
+def _more(pair: Pair) -> int:
+    """How many instructions ours has more than theirs."""
+    return pair[0].counts.instructions - (_theirs(pair).instructions or 0)
+
+
+def _won(pairs: Sequence[Pair]) -> tuple[int, int, int]:
+    """How often ours is shorter, as long, longer."""
+    more = [_more(pair) for pair in pairs]
+    return sum(each < 0 for each in more), more.count(0), sum(each > 0 for each in more)
+
+
 def _outcomes(pairs: Sequence[Pair]) -> str:
     """How often ours is the shorter one, in words."""
-    longer_by = [
-        kernel.counts.instructions - min(counts.instructions or 0 for counts in theirs if counts)
-        for kernel, theirs in pairs
-    ]
+    shorter, level, longer = _won(pairs)
     return (
         f"Of {counted(len(pairs), 'kernel')} ours is shorter than the compilers' best in "
-        f"{sum(more < 0 for more in longer_by)}, as long in {longer_by.count(0)}, longer in "
-        f"{sum(more > 0 for more in longer_by)}."
+        f"{shorter}, as long in {level}, longer in {longer}."
     )
 
 
-Known = Mapping[tuple[Key, int | None], Waste]
-"""What is wasted, by the function and its instructions."""
+def _by_family(pairs: Sequence[Pair], makers: Sequence[str], wasted: Sequence[Waste]) -> str:
+    """A line a family and instruction set: the instructions of all kernels together, and what compilers waste."""
+    known: dict[tuple[Key, int | None], Waste] = {(row.key, row.instructions): row for row in wasted}
+    groups: dict[tuple[str, str], list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault((pair[0].family, pair[0].isa), []).append(pair)
+    families = [*dict.fromkeys(family for family, _ in groups)]
+    lines = []
+    for family, isa in sorted(groups, key=lambda each: families.index(each[0])):
+        group = groups[family, isa]
+        lengths = [
+            sum(pair[0].counts.instructions for pair in group),
+            sum(_theirs(pair).instructions or 0 for pair in group),
+        ]
+        rows = [known.get((counts.function, counts.instructions)) for _, theirs in group for counts in theirs if counts]
+        waste = [_waste([row for row in rows if row and row.compiler == maker]) for maker in makers] if wasted else []
+        lines.append((FAMILIES.get(family, family), isa, len(group), *lengths, *_won(group), *waste))
+    more = [f"{code(maker)} wastes" for maker in makers] if wasted else []
+    head = ("Family", "", "kernels", "setwise", "compilers' best", "shorter", "as long", "longer", *more)
+    return table(head, lines, left=2)
 
 
-def _lengths(kernel: KernelFigures, theirs: Iterable[CompilerCounts | None], known: Known) -> tuple[object, ...]:
-    """A line of the table; what is shorter than ours is set off."""
-    ours = kernel.counts.instructions
-    cells: list[object] = [code(kernel.name), ours]
-    for counts in theirs:
-        words, waste = "-", None
-        if counts:
-            words = f"{counts.instructions} ({counts.kind})"
-            words = f"**{words}**" if (counts.instructions or 0) < ours else words
-            waste = known.get((counts.function, counts.instructions))
-        cells += [words, waste.words if waste else "-"] if known else [words]
-    return tuple(cells)
+def _waste(rows: Sequence[Waste]) -> str:
+    """How many of how many instructions are wasted, with a + where not all was tried."""
+    searched = [row for row in rows if not row.reason]
+    if not searched:
+        return "-"
+    wasted, instructions = (sum(getattr(row, name) for row in searched) for name in ("wasted", "instructions"))
+    return f"{wasted}{'' if all(row.whole for row in searched) else '+'} of {instructions}"
+
+
+def _shorter(pairs: Sequence[Pair]) -> str | None:
+    """A line for each kernel of which a compiler makes shorter code."""
+    lines = [
+        (
+            code(pair[0].name),
+            pair[0].isa,
+            pair[0].counts.instructions,
+            theirs.instructions,
+            theirs.compiler,
+            theirs.kind,
+        )
+        for pair in pairs
+        if _more(pair) > 0
+        for theirs in [_theirs(pair)]
+    ]
+    return table_if_any(("Routine", "", "setwise", "theirs", "made by", "of"), lines, left=2)
 
 
 def _wasted(rows: Sequence[Waste]) -> str:
     """What the column is, and its sums."""
     searched = [row for row in rows if not row.reason]
-    wasteful = [row for row in searched if row.fewest < row.instructions]
+    wasteful = [row for row in searched if row.wasted]
     ways = Counter((" and ".join(row.levels), f"{row.budget:g}") for row in searched)
     how = listed([f"{levels} in {budget} seconds each ({number})" for (levels, budget), number in ways.items()])
     return (
         "Wasted is what they could have left out: the same values in other registers, then what `setwise shorten` "
-        f"finds, proved, at levels {how}. A + says that not all was tried by then, "
-        "a - that nothing was: code with jumps, write masks or loads that are not followed, and what was "
-        f"not searched yet. Of {counted(len(searched), 'function')} searched until {max(row.date for row in rows)} "
-        f"{len(wasteful)} waste {counted(sum(row.instructions - row.fewest for row in wasteful), 'instruction')}."
+        f"finds, proved, at levels {how}. A + says that not all was tried within that time. Code with jumps, write "
+        "masks or loads that are not followed was not searched. "
+        f"Of {counted(len(searched), 'function')} searched until {max(row.date for row in rows)}, "
+        f"{len(wasteful)} waste {counted(sum(row.wasted for row in wasteful), 'instruction')}."
     )
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from setwise.analysis.measure.compilers import FOR_SCALE
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.kernels import FigureKey
-from setwise.analysis.report.markdown import code, listed, table, with_lanes
+from setwise.analysis.report.markdown import FAMILIES, code, figure, listed, table, table_if_any, with_lanes
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.text import counted
 from setwise.codegen.targets.vector import AVX512
 
 NOISE = 0.03
 """Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
+OUTCOMES = ("ahead", "level", "behind")
 EXPORTED = "(exported"
 """What the makers of setwise's own C export are told by."""
 PLAIN = "(exported plain)"
@@ -98,7 +100,7 @@ def _alike(key: FigureKey, maker: str) -> bool:
 
 def outcomes(run: Sequence[Race]) -> str:
     """How often we are ahead, level and behind, in words."""
-    counts = {outcome: sum(race.outcome == outcome for race in run) for outcome in ("ahead", "level", "behind")}
+    counts = Counter(race.outcome for race in run)
     return (
         f"ahead in {counts['ahead']}, level (within {NOISE:.0%}) in {counts['level']}, behind in {counts['behind']} of "
         f"{counted(len(run), 'comparison')}"
@@ -110,23 +112,43 @@ def sections(measured: Measured | None) -> dict[str, str | None]:
     run, own = (list(races(measured, exported)) if measured else [] for exported in (False, True))
     if not measured or not run:
         return {"not_measured": "Not measured: `setwise report --measure` does that."}
+    behind = [race for race in run if race.outcome == "behind"]
     return {
         "machine": f"{measured.machine}, {measured.date}",
         "outcomes": outcomes(run),
         "right": _right(measured),
-        "races": _table(run),
-        "causes": _causes([race for race in run if race.outcome == "behind"], CAUSES.get(measured.processor, {})),
+        "races": _by_family(run),
+        "behind": _behind(run),
+        "causes": _causes(behind, CAUSES.get(measured.processor, {})),
         "exported_outcomes": outcomes(own) if own else None,
-        "exported_races": _table(own) if own else None,
+        "exported_races": _by_family(own) if own else None,
+        "exported_behind": _behind(own),
     }
 
 
-def _table(run: Sequence[Race]) -> str:
+def _by_family(run: Sequence[Race]) -> str:
+    """A line a family and instruction set: cycles of all comparisons together, and their outcomes."""
+    groups: dict[tuple[str, str], list[Race]] = {}
+    for race in run:
+        family = race.key[0].partition(".")[0] + (", arrays" if race.key[0].endswith(".batch") else "")
+        groups.setdefault((family, race.key[1]), []).append(race)
     lines = []
-    for race in sorted(run, key=lambda race: race.speed):
-        ours, theirs, speed = (f"{figure:.2f}" for figure in (race.ours, race.theirs, race.speed))
-        lines.append((code(race.key[0]), race.title, race.mode, ours, theirs, race.maker, speed, race.outcome))
-    return table(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed", ""), lines, left=3)
+    for (family, isa), group in groups.items():
+        ours, theirs = sum(race.ours for race in group), sum(race.theirs for race in group)
+        won = Counter(race.outcome for race in group)
+        cells = (figure(ours), figure(theirs), f"{theirs / ours:.2f}", *(won[outcome] for outcome in OUTCOMES))
+        lines.append((FAMILIES.get(family, family), isa, len(group), *cells))
+    head = ("Family", "", "comparisons", "setwise", "compilers' best", "speed", *OUTCOMES)
+    return table(head, lines, left=2)
+
+
+def _behind(run: Sequence[Race]) -> str | None:
+    """A line for each comparison in which we are behind, the slowest of ours first."""
+    lines = []
+    for race in sorted((race for race in run if race.outcome == "behind"), key=lambda race: race.speed):
+        ours, theirs, speed = (f"{cycles:.2f}" for cycles in (race.ours, race.theirs, race.speed))
+        lines.append((code(race.key[0]), race.title, race.mode, ours, theirs, race.maker, speed))
+    return table_if_any(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed"), lines, left=3)
 
 
 def _causes(behind: Sequence[Race], known: Mapping[str, str]) -> str | None:
@@ -146,5 +168,5 @@ def _right(measured: Measured) -> str:
     wrong = f" Not timed, for they are wrong: {listed(measured.wrong)}." if measured.wrong else ""
     return (
         f"Of the {counted(len(functions), 'function')} of the compilers' that were timed, {proved} are proved right "
-        f"for all inputs; the other {len(functions) - proved} passed the cases of `setwise check`.{wrong}"
+        f"for all inputs, and {len(functions) - proved} passed the cases of `setwise check` instead.{wrong}"
     )

@@ -54,10 +54,14 @@ class Waste:
         return self.routine, self.isa, self.lanes, self.kind, self.compiler, self.flags
 
     @property
-    def words(self) -> str:
-        """How many instructions are wasted, with a + where not all places were looked at."""
-        whole = all(places == everywhere for places, everywhere in self.levels.values())
-        return "-" if self.reason else f"{self.instructions - self.fewest}{'' if whole else '+'}"
+    def wasted(self) -> int:
+        """How many instructions it could do without."""
+        return self.instructions - self.fewest
+
+    @property
+    def whole(self) -> bool:
+        """Whether all places were looked at."""
+        return all(places == everywhere for places, everywhere in self.levels.values())
 
 
 def recorded(folder: Path) -> tuple[Waste, ...]:

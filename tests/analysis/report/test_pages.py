@@ -329,7 +329,10 @@ def test_losses_are_told_as_plainly_as_wins() -> None:
     text = compilers(Compilers(VERSIONS, COMPILED), Figures(), figures)
     lines = [line for line in text.splitlines() if line.startswith("| `")]
     assert lines[0].startswith("| `loss` | x86-64 | chained | 20.00 | 10.00 |")
-    assert lines[0].endswith("| 0.50 | behind |")
+    assert lines[0].endswith("| 10.00 | gcc x (plain) | 0.50 |")
+    assert len(lines) == 2
+    assert lines[1].startswith("| `own` |")
+    assert "| loss | x86-64 | 1 | 20 | 10 | 0.50 | 0 | 0 | 1 |" in text
     assert "ahead in 1, level (within 3%) in 1, behind in 1 of 3 comparisons" in text
     assert [race.key[0] for race in races(figures, exported=True)] == ["own"]
     assert "ahead in 0, level (within 3%) in 0, behind in 1 of 1 comparison" in text
@@ -364,10 +367,10 @@ def test_what_lies_within_the_noise_is_level(theirs: float, outcome: str) -> Non
     assert Race(("a", "avx2", 4), "chained", 10.0, theirs, "gcc").outcome == outcome
 
 
-def test_shorter_code_of_a_compiler_is_set_off(rows: Figures) -> None:
+def test_shorter_code_of_a_compiler_is_told_by_itself(rows: Figures) -> None:
     text = compilers(Compilers(VERSIONS, COMPILED), rows, None)
-    line = next(line for line in text.splitlines() if line.startswith("| `dumb7.attacks.sout`"))
-    assert line == "| `dumb7.attacks.sout` | 20 | - | **19 (exported)** |"
+    assert "| `dumb7.attacks.sout` | x86-64 | 20 | 19 | gcc | exported |" in text.splitlines()
+    assert "| dumb7 | x86-64 | 1 | 20 | 19 | 0 | 0 | 1 |" in text.splitlines()
     assert "longer in 1" in text
 
 

@@ -40,15 +40,16 @@ def of_north() -> Waste:
 
 def test_moves_that_nobody_needs_are_wasted() -> None:
     row = of_north()
-    assert (row.instructions, row.fewest, row.reason, row.words) == (4, 2, "", "2")
+    assert (row.instructions, row.fewest, row.reason, row.wasted) == (4, 2, "", 2)
     assert all(places == everywhere > 0 for places, everywhere in row.levels.values())
-    assert replace(row, levels={"a": (1, 9)}).words == "2+"
+    assert row.whole
+    assert not replace(row, levels={"a": (1, 9)}).whole
 
 
 def test_why_code_was_not_searched() -> None:
     require_module("numpy")
     row = searched(made(JUMPS))
-    assert (row.fewest, row.words) == (row.instructions, "-")
+    assert (row.fewest, row.wasted) == (row.instructions, 0)
     assert "jump" in row.reason
 
 
@@ -58,11 +59,14 @@ def test_the_page_has_a_column_for_each_compiler() -> None:
     row = of_north()
     assert shortest(compiled) == [row.key]
     page = compilers(compiled, figures, None, [row])
-    assert "| Routine | setwise | `gcc` | wasted |" in page
-    assert "| `shift.one.nort` | 2 | 4 (plain) | 2 |" in page
+    line = "| one step | x86-64 | 1 | 2 | 4 | 1 | 0 | 0 |"
+    assert "| longer | `gcc` wastes |" in page
+    assert f"{line} 2 of 4 |" in page
     assert "Of 1 function searched " in page
-    assert "wasted" not in compilers(compiled, figures, None).lower()
-    assert "| 4 (plain) | - |" in compilers(compiled, figures, None, [replace(row, instructions=3)])
+    assert f"{line} 2+ of 4 |" in compilers(compiled, figures, None, [replace(row, levels={"a": (1, 9)})])
+    assert f"{line}\n" in compilers(compiled, figures, None)
+    for other in (replace(row, instructions=3), replace(row, fewest=4, reason="a jump")):
+        assert f"{line} - |" in compilers(compiled, figures, None, [other])
 
 
 class _Here:
