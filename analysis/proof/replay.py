@@ -28,8 +28,12 @@ def confirm_by_stepping(certificate: Certificate) -> Confirmation:
     if certificate.counterexample is None:
         return Confirmation("not confirmed", "not confirmed, for there is no example")
     # Nothing is known of the stack's place; what depends on it shows at one of these.
-    tried = [_step(certificate, certificate.counterexample, STACK + offset) for offset in _OFFSETS]
-    return next((replay for replay in tried if replay.status == "confirmed"), tried[0])
+    tried: list[Confirmation] = []
+    for offset in _OFFSETS:
+        tried.append(_step(certificate, certificate.counterexample, STACK + offset))
+        if tried[-1].status == "confirmed":
+            return tried[-1]
+    return tried[0]
 
 
 def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirmation:
