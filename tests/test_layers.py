@@ -67,6 +67,7 @@ DOORS = (
     "analysis.measure.calibration",
     "analysis.measure.compilers",
     "analysis.measure.crossing",
+    "analysis.measure.fastest",
     "analysis.measure.fills",
     "analysis.measure.forms",
     "analysis.measure.objective",

@@ -14,6 +14,7 @@ from setwise.analysis.measure.compilers import CompilerError
 from setwise.analysis.report.compilers import shortest
 from setwise.analysis.report.contents import files
 from setwise.analysis.report.data import gather
+from setwise.analysis.report.fastest import complaints
 from setwise.analysis.report.files import differences, write
 from setwise.analysis.report.since import at_commit
 
@@ -30,10 +31,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--measure",
         nargs="?",
         const="kernels",
-        choices=("kernels", "crossing", "python", "waste"),
+        choices=("kernels", "crossing", "fastest", "python", "waste"),
         help="measure on this processor, besides, which takes minutes: kernels, which is usual, kernels beside tables "
-        "by the number of pieces (crossing), calls from Python, or what the code of compilers could do without "
-        "(waste), which goes on from where it was interrupted",
+        "by the number of pieces (crossing), calls from Python; what is taken for speed beside all else "
+        "(fastest), or what the code of compilers could do without (waste), which both go on from where they were "
+        "interrupted",
     )
     parser.add_argument(
         "--since", metavar="COMMIT", help="take the counts to compare with from the reports at this commit, by git"
@@ -52,11 +54,11 @@ def run(arguments: Namespace) -> int:
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
     if arguments.measure:  # before anything else takes its time: these need NumPy, and kernels the solver
-        from setwise.analysis.report.recording import measure, measure_crossing, measure_python
+        from setwise.analysis.report.recording import measure, measure_crossing, measure_fastest, measure_python
         from setwise.analysis.report.wasted import measure as measure_waste
         from setwise.analysis.semantics.domains import BitVectors
 
-        if arguments.measure in ("kernels", "waste"):
+        if arguments.measure in ("kernels", "fastest", "waste"):
             BitVectors()
     with Progress() as progress:
         try:
@@ -65,6 +67,8 @@ def run(arguments: Namespace) -> int:
                 data = replace(data, measured=measure(progress.show, arguments.patience))
             elif arguments.measure == "crossing":
                 data = replace(data, crossing=measure_crossing(progress.show, arguments.patience))
+            elif arguments.measure == "fastest":
+                data = replace(data, fastest=measure_fastest(folder, progress.show, arguments.patience))
             elif arguments.measure == "python":
                 data = replace(data, python=measure_python(progress.show))
             elif arguments.measure == "waste":
@@ -77,7 +81,8 @@ def run(arguments: Namespace) -> int:
             raise CannotRunHere(str(error)) from None
         except BrokenProcessPool:
             raise CannotRunHere("one of its processes was ended from outside: try again") from None
-    for note in data.notes:
+    open_questions = complaints(data.fastest, data.causes) if data.fastest else ()
+    for note in (*data.notes, *open_questions):
         print(f"setwise report: {note}", file=sys.stderr)
     differing = list(differences(folder, contents))
     if arguments.check:

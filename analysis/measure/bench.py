@@ -39,10 +39,11 @@ def bench(
     patience: float = PATIENCE,
     processes: int = trials.PROCESSES,
     report: Callable[[str], None] | None = None,
+    wanted: int = trials.WANTED,
 ) -> list[Timing | Refusal]:
     """The timings of all subjects in those of these modes that they have, in their order.
 
-    `patience` is in seconds a process. `report` is told now and then how far it is.
+    `patience` is in seconds a process, `wanted` in blocks of each. `report` is told now and then how far it is.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     jobs = [
@@ -54,13 +55,13 @@ def bench(
         if report:
             report(f"process {number + 1} of {processes}: {len(jobs)} timings")
         with Workers(1) as worker:  # a process of its own: other pages of memory, another core perhaps, another time
-            kept.append(worker.submit(run_by_turns, jobs, patience).result())
+            kept.append(worker.submit(run_by_turns, jobs, patience, wanted).result())
     return [
         summary(subject.measurand(mode), [process[at] for process in kept]) for at, (subject, mode) in enumerate(chosen)
     ]
 
 
-def run_by_turns(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBlock]]:
+def run_by_turns(jobs: Sequence[BenchJob], patience: float, wanted: int = trials.WANTED) -> list[list[TrialBlock]]:
     """The blocks of each job, run by turns, so that a disturbance meets all alike, until enough are kept."""
     clocks = [_Clock(job) for job in jobs]
     try:
@@ -69,9 +70,7 @@ def run_by_turns(jobs: Sequence[BenchJob], patience: float) -> list[list[TrialBl
         while waiting and time.monotonic() - start < patience + _USUAL * len(jobs):
             for clock in waiting:
                 clock.block()
-            waiting = [
-                clock for clock in waiting if sum(block.cycles is not None for block in clock.blocks) < trials.WANTED
-            ]
+            waiting = [clock for clock in waiting if sum(block.cycles is not None for block in clock.blocks) < wanted]
         return [clock.blocks for clock in clocks]
     finally:
         for clock in clocks:

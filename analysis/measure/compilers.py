@@ -164,19 +164,21 @@ def compile_all(
     exported: str = "",
     using: Iterable[Compiler] = (),
     plain: str = "",
+    flags: tuple[str, ...] = (),
 ) -> list[Compiled]:
     """What every compiler makes of every C that there is for these routines on an instruction set.
 
     `lanes` is how many boards a vector holds where lanes are boards. `exported` and `plain` are C texts of setwise's
     with functions of the routines' names: the kernels themselves, and those for x86-64, which have no intrinsics.
-    Bytes that another flag gave already are left out. No compiler, nothing. Raises CompilerError.
+    `flags` say for which processor, by default the instruction set's own. Bytes that another flag gave already are left
+    out. No compiler, nothing. Raises CompilerError.
     """
     lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}
     functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
         for compiler in tuple(using) or installed():
-            build = _Build(compiler, isa, lanes, Path(folder), texts)
+            build = _Build(compiler, isa, lanes, Path(folder), texts, flags or TARGETS[isa].flags)
             sources = [s for s in c_files(isa, lanes) if any(re.fullmatch(s.routines, name) for name in routines)]
             for kind, text in (("exported", exported), ("exported plain", plain)):
                 if text:
@@ -200,6 +202,7 @@ class _Build:
     lanes: int
     folder: Path
     texts: Path
+    flags: tuple[str, ...]
 
     def functions(self, source: _CFile, wanted: dict[str, str]) -> Iterator[Compiled]:
         """The functions of a file that are wanted: for their names in C the routines'."""
@@ -210,9 +213,9 @@ class _Build:
         text = (self.folder if source.kind.startswith("exported") else self.texts) / source.file
         compiled = self.folder / "made.o"
         special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
-        flags = (*_COMMON, *special, *TARGETS[self.isa].flags, *source.flags, f"-I{self.folder}")
+        flags = (*_COMMON, *special, *self.flags, *source.flags, f"-I{self.folder}")
         self._run(self.compiler.name, *flags, str(text), "-o", str(compiled))
-        told = (*TARGETS[self.isa].flags, *(flag for flag in source.flags if flag[:2] != "-D"))
+        told = (*self.flags, *(flag for flag in source.flags if flag[:2] != "-D"))
         for name, code in load_all(compiled, wanted).items():
             binary, reason = (code, "") if isinstance(code, Binary) else (None, str(code))
             yield Compiled(wanted[name], self.isa, self.lanes, source.kind, self.compiler, told, binary, reason)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from setwise.analysis.code.decode import Binary
 from setwise.analysis.measure.compilers import Compiled, Compiler, c_name, compile_all
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.check import Outcome, check
@@ -70,12 +71,17 @@ def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float 
     """
     if compiled.binary is None:
         return Outcome("not run", reason=compiled.reason)
-    proof = prover.prove(compiled.binary, task_of(kernel), time_limit)
+    return judge_binary(compiled.binary, kernel, prover, time_limit)
+
+
+def judge_binary(binary: Binary, kernel: Kernel, prover: Prover, time_limit: float = TIME_LIMIT) -> Outcome:
+    """The same of bytes, whoever made them."""
+    proof = prover.prove(binary, task_of(kernel), time_limit)
     if proof.status == "proved":
         return Outcome("proved")
     if proof.status == "refuted":
         return Outcome("failed", reason=proof.counterexample.complaint if proof.counterexample else proof.reason)
-    return _run(compiled, kernel, proof.reason)
+    return _run(binary, kernel, proof.reason)
 
 
 def runs_right(compiled: Compiled, kernel: Kernel, cases: Sequence[Sequence[int]]) -> None:
@@ -89,14 +95,12 @@ def runs_right(compiled: Compiled, kernel: Kernel, cases: Sequence[Sequence[int]
         raise ValueError(f"{compiled.routine} by {compiled.label} is wrong: {outcome.reason}")
 
 
-def _run(compiled: Compiled, kernel: Kernel, why: str) -> Outcome:
+def _run(binary: Binary, kernel: Kernel, why: str) -> Outcome:
     """On this processor, against the ray-walk."""
     from setwise.analysis.run.cases import make_cases
 
-    if compiled.binary is None:
-        raise ValueError("there is nothing to run")
     try:
-        running = runner(kernel, compiled.binary.image, len(compiled.binary.data))
+        running = runner(kernel, binary.image, len(binary.data))
     except NotRunnable as error:
         return Outcome("not run", reason=f"{why}; {error}")
     contract = kernel.routine.contract

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
 from setwise.analysis.code.decode import Binary, Decoded, Mem, decode
@@ -155,19 +156,26 @@ def timing_loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
 
 def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:
     """Its arguments: one case within the contract, or for mixed calls so many."""
-    draw = random.Random(_SEED)
     if subject.boards:
+        draw = random.Random(_SEED)
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
     if subject.cases:
         given = subject.cases if mode == "mixed" else subject.cases[:1]
         return ArgumentSets(tuple(word for case in given for word in _set(subject.signature, [case], 1)))
-    vectors = [passed.words for passed in subject.signature.arguments if passed.file == "vector"]
+    return ArgumentSets(_drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1))
+
+
+@lru_cache(2)
+def _drawn(contract: Contract, signature: Signature, sets: int) -> tuple[int, ...]:
+    """So many sets of arguments within the contract; many are drawn for all who compute the same together."""
+    draw = random.Random(_SEED)
+    vectors = [passed.words for passed in signature.arguments if passed.file == "vector"]
     lanes, room = max(vectors, default=1), []
-    for _ in range(sets if mode == "mixed" else 1):
-        cases = [_case(subject.contract, subject.contract.parameters, draw) for _ in range(lanes)]
-        room += list(_set(subject.signature, cases, lanes))
-    return ArgumentSets(tuple(room))
+    for _ in range(sets):
+        cases = [_case(contract, contract.parameters, draw) for _ in range(lanes)]
+        room += list(_set(signature, cases, lanes))
+    return tuple(room)
 
 
 def _set(signature: Signature, cases: Sequence[Sequence[int]], lanes: int) -> Iterator[int]:

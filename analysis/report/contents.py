@@ -11,6 +11,8 @@ from setwise.analysis.report.costs import as_json_rows, costs
 from setwise.analysis.report.crossing import PATH as CROSSED
 from setwise.analysis.report.crossing import crossing
 from setwise.analysis.report.data import Data
+from setwise.analysis.report.fastest import CAUSES, causes_json, fastest
+from setwise.analysis.report.fastest import PATH as FASTEST
 from setwise.analysis.report.files import Files, as_json
 from setwise.analysis.report.measurements import PATH as MEASURED
 from setwise.analysis.report.measurements import measurements
@@ -42,6 +44,7 @@ def files(data: Data) -> Files:
             crossed=crossed,
             foretold=data.foretold,
             python="python.md" if data.python else None,
+            fastest="fastest.md" if data.fastest else None,
             optimality="optimality.md" if data.bounds else None,
             perft="perft.md" if data.perft else None,
         ),
@@ -58,6 +61,10 @@ def files(data: Data) -> Files:
         contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
     if data.crossing is not None and crossed is not None:
         contents |= {"crossing.md": crossing(crossed), CROSSED: data.crossing.as_json()}
+    if data.fastest is not None:
+        contents |= {"fastest.md": fastest(data.fastest, data.causes), FASTEST: data.fastest.as_json()}
+    if data.causes:
+        contents[CAUSES] = causes_json(data.causes)
     if data.bounds:
         contents |= {
             "optimality.md": optimality(data.bounds, figures, data.words, data.searched, data.since),

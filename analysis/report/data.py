@@ -13,6 +13,7 @@ from setwise.analysis.report import (
     columns,
     compilers,
     crossing,
+    fastest,
     optimality,
     perft,
     python,
@@ -26,6 +27,7 @@ from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.crossing import Crossing
+from setwise.analysis.report.fastest import Cause, Fastest
 from setwise.analysis.report.forecasts import Forecasts, foretold
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
@@ -51,6 +53,8 @@ class Data:
     measured: Measured | None
     foretold: Forecasts
     crossing: Crossing | None
+    fastest: Fastest | None
+    causes: Sequence[Cause]
     python: FromPython | None
     columns: Columns | None
     perft: Perft | None
@@ -101,6 +105,8 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         compilers=joined,
         measured=timings,
         crossing=crossing.recorded(folder),
+        fastest=fastest.recorded(folder),
+        causes=fastest.causes(folder),
         python=python.recorded(folder),
         columns=columns.recorded(folder),
         perft=perft.recorded(folder),

@@ -53,6 +53,7 @@ def readme(
     python: str | None = None,
     optimality: str | None = None,
     perft: str | None = None,
+    fastest: str | None = None,
     crossed: Crossing | None = None,
     foretold: Forecasts = MappingProxyType({}),
 ) -> str:
@@ -78,6 +79,7 @@ def readme(
         python=python,
         optimality=optimality,
         perft=perft,
+        fastest_page=fastest,
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 

@@ -19,6 +19,7 @@ from setwise.analysis.measure.rivals import judge, rivals_of
 from setwise.analysis.measure.subjects import empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.report import fastest
 from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.forecasts import Forecasts, forecasts_of
 from setwise.analysis.report.kernels import FigureKey, figures_from
@@ -74,6 +75,14 @@ def measure_crossing(progress: Callable[[str], None], patience: float) -> Crossi
         versions={compiler.name: compiler.version for compiler in installed()},
         points=tuple(points),
     )
+
+
+def measure_fastest(folder: Path, progress: Callable[[str], None], patience: float) -> fastest.Fastest:
+    """Time what is taken for speed beside all else; ValueError where this processor has no table, CompilerError."""
+    here = processor_here()
+    if here is None:
+        raise ValueError("there is no table of this processor to choose by: setwise calibrate makes one, for --cpu")
+    return fastest.measure(folder, here, machine(), today(), progress, patience)
 
 
 def measure(progress: Callable[[str], None], patience: float) -> Measured:

@@ -1,0 +1,242 @@
+"""The variant of every routine of single boards that is taken for speed, beside all else here that computes the same.
+
+That is every other variant, of any instruction set that this processor has, and what each compiler makes of each C, for
+these sets and for this very processor. All are timed shortly; then those that came out first, with the one that is
+taken, again and at length.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from math import inf
+from operator import attrgetter
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.processors.table import Processor
+from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all, installed
+from setwise.analysis.measure.objective import best, waiting
+from setwise.analysis.measure.rivals import judge_binary
+from setwise.analysis.measure.subjects import Subject, subject
+from setwise.analysis.measure.trials import OURS, Timing
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.run.workers import Workers
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.kernel import unrefused
+from setwise.codegen.lower import lower
+from setwise.codegen.offers import offered
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.timer import MODES, Mode
+from setwise.codegen.targets import TARGETS
+
+OBJECTIVES: dict[Mode, str] = {"chained": "latency", "independent": "throughput", "mixed": "throughput"}
+"""What a way to call a routine asks for."""
+FOR_THIS = ("-march=native",)
+_OTHER_CALLS = ("vectors", "arrays", FOR_SCALE)  # kinds of C that take other arguments, or are no fills
+_SHORTLY = {"processes": 1, "wanted": 4}
+_AT_LENGTH = {"processes": 3, "wanted": 8}
+_FINALISTS = 2  # of ours beside the one that is taken, and of the compilers'
+_PROOF = 10.0  # seconds; then code is run on the check's cases
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What took so many core cycles a call: instruction set and variant of ours, or a compiler, its flags and its C.
+
+    `noise` is how far processes' medians lie apart, as a part of the cycles.
+    """
+
+    maker: str
+    cycles: float
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A routine called one way: the variant that is taken, the fastest other one, the compilers' fastest.
+
+    Where calls are chained, each figure is of the argument by which it takes longest. `digest` is of all the code that
+    was timed.
+    """
+
+    name: str
+    mode: str
+    digest: str
+    ours: Taken
+    other: Taken | None = None
+    theirs: Taken | None = None
+
+    @property
+    def speed(self) -> float:
+        """The least cycles of all others, over those of the variant that is taken: above 1 that is the fastest."""
+        return min((each.cycles for each in (self.other, self.theirs) if each), default=inf) / self.ours.cycles
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """All that computes a routine: ours by set and variant, which of them is taken for what, and the compilers'."""
+
+    name: str
+    ours: tuple[Subject, ...]
+    taken: Mapping[str, str]
+    theirs: tuple[Subject, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Of all the code, and of what is taken."""
+        images = (each.binary.image for each in (*self.ours, *self.theirs))
+        parts = (*map(str.encode, (self.taken[objective] for objective in sorted(self.taken))), *sorted(images))
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways to call it that say something of any of them."""
+        return tuple(mode for mode in MODES if any(mode in each.modes for each in (*self.ours, *self.theirs)))
+
+
+def routines() -> tuple[str, ...]:
+    """The names of all routines of single boards."""
+    return tuple(name for name, routine in catalogue().items() if not routine.contract.elements)
+
+
+def measure(
+    names: Sequence[str],
+    on: Processor,
+    before: Sequence[Row],
+    keep: Callable[[Sequence[Row]], None],
+    progress: Callable[[str], None],
+    patience: float,
+) -> list[Row]:
+    """A row a routine and way to call it. Those of `before` whose code is the same stay, others are made anew.
+
+    `keep` is given all rows now and then; `patience` is in seconds a process and routine. What found no undisturbed
+    moment has no row. Raises CompilerError, ValueError for code that is wrong.
+    """
+    known = {name: list(rows) for name, rows in groupby(before, attrgetter("name"))}
+    prover = Prover()
+    for number, field in enumerate(_fields(names, on, progress), 1):
+        rows = known.get(field.name, [])
+        if [(row.mode, row.digest) for row in rows] != [(mode, field.digest) for mode in field.modes]:
+            progress(f"{number}/{len(names)} {field.name}")
+            known[field.name] = list(_rows(field, prover, patience))
+            keep([row for name in names for row in known.get(name, ())])
+    return [row for name in names for row in known.get(name, ())]
+
+
+def _fields(names: Sequence[str], on: Processor, progress: Callable[[str], None]) -> list[Field]:
+    """Everything that is timed: made, all of it, before anything is, for that takes all cores."""
+    with Workers() as workers:
+        compiling = [
+            workers.submit(_compiled, compiler, isa, names, flags)
+            for compiler in installed()
+            for isa in _here(TARGETS)
+            for flags in ((), FOR_THIS)
+        ]
+        making = [workers.submit(offers, name, on) for name in names]
+        theirs: dict[str, dict[bytes, tuple[str, Binary]]] = {}
+        for compiled in compiling:
+            for name, label, binary in compiled.result():
+                theirs.setdefault(name, {}).setdefault(binary.image, (label, binary))
+        return list(_joined(making, theirs, progress))
+
+
+def _joined(
+    making: Sequence[Future[Field]],
+    theirs: Mapping[str, Mapping[bytes, tuple[str, Binary]]],
+    progress: Callable[[str], None],
+) -> Iterator[Field]:
+    for number, made in enumerate(making, 1):
+        field = made.result()
+        progress(f"variants: {number}/{len(making)} {field.name}")
+        beside = theirs.get(field.name, {}).values()
+        like = field.ours[0]
+        yield replace(field, theirs=tuple(replace(like, maker=label, binary=binary) for label, binary in beside))
+
+
+def _here(isas: Sequence[str] | Mapping[str, object]) -> list[str]:
+    """Those that this processor has, and that add to others."""
+    return [isa for isa in isas if TARGETS[isa].extends is None and not missing(TARGETS[isa])]
+
+
+def offers(name: str, on: Processor) -> Field:
+    """In another process: our variants for all sets that this processor has, no two alike."""
+    routine = find(name)
+    isas = [isa for isa in _here(routine.isas) if not (routine.boards and TARGETS[isa].vectors)]
+    kernels = [kernel for variants in unrefused(lambda isa: tuple(offered(routine, isa)), isas) for kernel in variants]
+    ours: dict[bytes, Subject] = {}
+    for kernel in kernels:
+        label = f"{OURS} {kernel.target.name} {kernel.variant}".rstrip()
+        ours.setdefault(binary_of(kernel).image, subject(kernel, maker=label))
+    taken = {
+        objective: ours[binary_of(best(kernels, objective, on)).image].maker
+        for objective in dict.fromkeys(OBJECTIVES.values())
+    }
+    return Field(name, tuple(ours.values()), taken)
+
+
+def _compiled(
+    compiler: Compiler, isa: str, names: Sequence[str], flags: tuple[str, ...]
+) -> list[tuple[str, str, Binary]]:
+    """In another process: the compiler's functions that are called as those on single boards are."""
+    made = compile_all(names, isa, using=(compiler,), flags=flags)
+    return [
+        (function.routine, function.label, function.binary)
+        for function in made
+        if function.binary is not None and not function.kind.startswith(_OTHER_CALLS)
+    ]
+
+
+def _rows(field: Field, prover: Prover, patience: float) -> Iterator[Row]:
+    for mode in field.modes:
+        row = _row(field, mode, prover, patience)
+        if row is not None:
+            yield row
+
+
+def _row(field: Field, mode: Mode, prover: Prover, patience: float) -> Row | None:
+    """None where the one that is taken has no figure."""
+    everyone = {each.maker: each for each in (*field.ours, *field.theirs)}
+    shortly = _timed([*everyone.values()], mode, patience, **_SHORTLY)
+    taken, others = field.taken[OBJECTIVES[mode]], {each.maker for each in field.theirs}
+    ranked = sorted(shortly, key=lambda maker: shortly[maker].cycles)
+    ours = [maker for maker in ranked if maker not in {taken, *others}][:_FINALISTS]
+    theirs = [*islice((maker for maker in ranked if maker in others and _right(everyone[maker], prover)), _FINALISTS)]
+    final = _timed([everyone[maker] for maker in (taken, *ours, *theirs)], mode, patience, **_AT_LENGTH)
+    if taken not in final:
+        return None
+    first = [
+        min((final[maker] for maker in group if maker in final), key=attrgetter("cycles"), default=None)
+        for group in (ours, theirs)
+    ]
+    for maker in (taken, *(each.maker for each in first if each)):
+        if not _right(everyone[maker], prover):
+            raise ValueError(f"{field.name} by {maker} is wrong: setwise prove says how")
+    return Row(field.name, mode, field.digest, final[taken], *first)
+
+
+def _timed(subjects: Sequence[Subject], mode: Mode, patience: float, processes: int, wanted: int) -> dict[str, Taken]:
+    """Figures by maker, of those that have one; chained by each argument that can be, and the slowest counts."""
+    entered = [one for each in subjects for one in (waiting(each) if mode == "chained" else (each,))]
+    timings = bench(entered, (mode,), patience, processes, wanted=wanted)
+    # What takes as long whatever its arguments are has no mixed calls of its own.
+    steady = [one for one in entered if mode not in one.modes]
+    timings += bench(steady, ("independent",), patience, processes, wanted=wanted) if steady else []
+    lacking = {timing.measurand.maker for timing in timings if not isinstance(timing, Timing)}
+    figures: dict[str, Taken] = {}
+    for timing in timings:
+        maker = timing.measurand.maker
+        if isinstance(timing, Timing) and maker not in lacking:
+            figure = Taken(maker, round(timing.median, 3), round(timing.spread, 4))
+            figures[maker] = max(figures.get(maker, figure), figure, key=attrgetter("cycles"))
+    return figures
+
+
+def _right(one: Subject, prover: Prover) -> bool:
+    """Whether it is proved, or passes the check's cases where no proof is found."""
+    kernel = lower(find(one.name), "x86-64")  # single boards are called alike for every instruction set
+    return judge_binary(one.binary, kernel, prover, _PROOF).status in ("proved", "passed")

@@ -1,0 +1,190 @@
+"""fastest.md: variants taken for speed beside all others and compilers' code, as one command recorded them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from setwise.analysis.cost.processors.table import Processor
+from setwise.analysis.measure import fastest as race
+from setwise.analysis.measure.compilers import installed
+from setwise.analysis.measure.fastest import OBJECTIVES, Row, Taken
+from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report.bounds import TITLES
+from setwise.analysis.report.files import as_json, from_json, row_of, write
+from setwise.analysis.report.markdown import code, listed, page, table, table_if_any
+from setwise.analysis.report.races import NOISE
+from setwise.analysis.text import counted
+
+COMMAND = "setwise report --measure fastest"
+PATH = "data/fastest.json"
+CAUSES = "data/causes.json"
+BY_HAND = "hand; setwise report shows it"
+OUTCOMES = ("ahead", "level", "behind")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why rows on a processor are behind: those whose routine and mode, as `routine mode`, match the pattern."""
+
+    processor: str
+    rows: str
+    cause: str
+
+    def explains(self, row: Row) -> bool:
+        """Whether it is about that row."""
+        return re.fullmatch(self.rows, f"{row.name} {row.mode}") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Fastest:
+    """A recorded comparison: the machine, its processor as the model calls it, the day, who compiled, the rows."""
+
+    machine: str
+    processor: str
+    date: str
+    versions: dict[str, str]
+    rows: tuple[Row, ...]
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        head = {key: value for key, value in asdict(self).items() if key != "rows"}
+        return as_json([row_of(row) for row in self.rows], COMMAND, **head)
+
+    @property
+    def behind(self) -> list[Row]:
+        """The rows in which something else is faster, the slowest first."""
+        return sorted((row for row in self.rows if outcome(row) == "behind"), key=lambda row: row.speed)
+
+
+def outcome(row: Row) -> str:
+    """ahead, level or behind: how the variant that is taken stands to the fastest of all others, beyond the noise."""
+    noise = max(NOISE, *(each.noise for each in (row.ours, row.other, row.theirs) if each))
+    if abs(row.speed - 1) <= noise:
+        return "level"
+    return "ahead" if row.speed > 1 else "behind"
+
+
+def recorded(folder: Path) -> Fastest | None:
+    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
+    return from_json(folder / PATH, _fastest, f"make it anew by {COMMAND}")
+
+
+def _fastest(held: dict[str, Any]) -> Fastest:
+    head = {key: held[key] for key in ("machine", "processor", "date", "versions")}
+    return Fastest(**head, rows=tuple(map(_row, held["rows"])))
+
+
+def _row(held: dict[str, Any]) -> Row:
+    return Row(**held | {who: Taken(**held[who]) for who in ("ours", "other", "theirs") if who in held})
+
+
+def causes(folder: Path) -> list[Cause]:
+    """Why rows are behind, as it is written in that reports' folder. ValueError where it is damaged."""
+    return from_json(folder / CAUSES, _causes, "write it as reports/data/causes.json is") or []
+
+
+def _causes(held: dict[str, Any]) -> list[Cause]:
+    known = [Cause(**row) for row in held["rows"]]
+    for cause in known:
+        try:
+            re.compile(cause.rows)
+        except re.error as error:
+            raise ValueError(f"'{cause.rows}' is no pattern: {error}") from None
+    return known
+
+
+def causes_json(known: Sequence[Cause]) -> str:
+    """The file that holds them."""
+    return as_json([asdict(cause) for cause in known], BY_HAND)
+
+
+def complaints(held: Fastest, known: Sequence[Cause]) -> list[str]:
+    """A line on each row that is behind for no known cause, and on each cause without a row that is slower."""
+    known = [cause for cause in known if cause.processor == held.processor]
+    slower = [row for row in held.rows if row.speed < 1]
+    return [
+        *(
+            f"{row.name} {row.mode} is behind ({row.speed:.2f}): {CAUSES} has no cause"
+            for row in held.behind
+            if not any(cause.explains(row) for cause in known)
+        ),
+        *(
+            f"{CAUSES} explains '{cause.rows}', of which no row is behind: remove it"
+            for cause in known
+            if not any(map(cause.explains, slower))
+        ),
+    ]
+
+
+def measure(
+    folder: Path, here: Processor, machine: str, date: str, progress: Callable[[str], None], patience: float
+) -> Fastest:
+    """Time all routines of single boards; what is recorded of the same code on the same machine stays.
+
+    Rows are written into the folder as they are made, so that after an interrupt it goes on from there.
+    """
+    before = recorded(folder)
+    known = before.rows if before and before.machine == machine else ()
+    held = Fastest(machine, here.name, date, {one.name: one.version for one in installed()}, known)
+
+    def keep(rows: Sequence[Row]) -> None:
+        write(folder, {PATH: replace(held, rows=tuple(rows)).as_json()})
+
+    return replace(held, rows=tuple(race.measure(race.routines(), here, known, keep, progress, patience)))
+
+
+def fastest(held: Fastest, known: Sequence[Cause]) -> str:
+    """The page."""
+    head = ("Routine", "calls", "taken", "cycles", "fastest", "cycles", "speed")
+    behind = [
+        (code(row.name), row.mode, _variant(row.ours), f"{row.ours.cycles:.2f}", *_first(row), f"{row.speed:.2f}")
+        for row in held.behind
+    ]
+    return page(
+        "fastest.md",
+        machine=held.machine,
+        processor=TITLES.get(held.processor, "a processor without a model"),
+        date=held.date,
+        compilers=listed([f"`{name}` ({version})" for name, version in held.versions.items()]),
+        rows=counted(len(held.rows), "row"),
+        outcomes=_outcomes(held.rows),
+        behind=table_if_any(head, behind, left=3),
+        causes=_explained(held, known) if behind else None,
+    )
+
+
+def _first(row: Row) -> tuple[str, str]:
+    """What is the fastest beside the one that is taken, and its cycles."""
+    first = min((each for each in (row.other, row.theirs) if each), key=lambda each: each.cycles)
+    return _variant(first), f"{first.cycles:.2f}"
+
+
+def _variant(taken: Taken) -> str:
+    return taken.maker.removeprefix(f"{OURS} ")
+
+
+def _outcomes(rows: Sequence[Row]) -> str:
+    """A line a way to call: how it stands to the compilers, and to all."""
+    lines: list[tuple[object, ...]] = []
+    for mode, objective in OBJECTIVES.items():
+        called = [row for row in rows if row.mode == mode]
+        beside = [replace(row, other=None) for row in called if row.theirs]
+        among = [replace(row, theirs=None) for row in called if row.other]
+        counts = ([outcome(row) for row in group].count(each) for group in (beside, among) for each in OUTCOMES)
+        lines.append((mode, objective, *counts))
+    head = ("calls", "taken for", *(f"{each} of compilers" for each in OUTCOMES[:2]), "behind them")
+    return table((*head, "ahead of our others", "level", "behind"), lines, left=2)
+
+
+def _explained(held: Fastest, known: Sequence[Cause]) -> str:
+    lines = []
+    for cause in known:
+        names = [f"`{row.name}` {row.mode}" for row in held.behind if cause.explains(row)]
+        if cause.processor == held.processor and names:
+            lines.append(f"* {cause.cause} {counted(len(names), 'row')}: {listed(names)}.")
+    open_ = [f"* {words}." for words in complaints(held, known) if "no cause" in words]
+    return "\n".join([*lines, *open_])
