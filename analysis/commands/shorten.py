@@ -7,6 +7,7 @@ import hashlib
 import os
 import time
 from argparse import ArgumentParser, Namespace
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -69,7 +70,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a: another value, or a constant, in the place of each instruction's result; b: one new instruction; "
         "c: two or three; d: bits of constants that do not matter (default: all, one after the other)",
     )
-    parser.add_argument("--budget", type=float, default=BUDGET, metavar="S", help="seconds a level (default: 60)")
+    parser.add_argument(
+        "--budget", type=float, default=BUDGET, metavar="S", help="seconds of processor time a level (default: 60)"
+    )
     parser.add_argument("--save", metavar="FILE", help="keep the search in this file, and go on from there")
     parser.add_argument("--record", metavar="DIR", help="put what was tried into the reports of that folder")
     add_dask(parser)
@@ -145,24 +148,31 @@ def _workers(hunts: Sequence[Titled], dask: str | None) -> AbstractContextManage
 def _search(hunts: Sequence[Titled], workers: Workers | _Here, budget: float, path: str | None) -> None:
     """Do all parts; each hunt asks for its next ones when the last are done.
 
-    What the parts of a hunt give is looked at in their order, so that the same is found whoever is the quickest.
+    What the parts of a hunt give is looked at in their order, so that the same is found whoever is the quickest. Who
+    works at the same hunt shares what is left of a level's budget.
     """
-    each = _EACH if len(hunts) == 1 else None
+    each, sharing = (_EACH, workers.number) if len(hunts) == 1 else (None, 1)
     with Progress() as progress:
         running: dict[Future[Outcome], tuple[str, Hunt, Part]] = {}
+        begun: deque[tuple[str, Hunt, Part]] = deque()
 
         def begin(title: str, hunt: Hunt) -> None:
-            until = time.time() + budget
-            for part in hunt.parts(each):
-                asked = (part.subject, part.binary, part.level, part.at, until)
-                running[workers.submit(search, *asked)] = (title, hunt, part)
+            begun.extend((title, hunt, part) for part in hunt.parts(each))
 
         waiting = [*hunts][::-1]
         saved = time.monotonic()
         try:
-            while running or waiting:
-                while waiting and len(running) < 2 * workers.number:
-                    begin(*waiting.pop())
+            while running or begun or waiting:
+                while (begun or waiting) and len(running) < (workers.number if each else 2 * workers.number):
+                    if not begun:
+                        begin(*waiting.pop())
+                        continue
+                    title, hunt, part = begun.popleft()
+                    if part.binary != hunt.binary:  # something was found since
+                        continue
+                    left = (budget - hunt.tallies[part.level].seconds) / sharing
+                    asked = (part.subject, part.binary, part.level, part.at, left)
+                    running[workers.submit(search, *asked)] = (title, hunt, part)
                 firsts = {id(hunt): future for future, (_, hunt, _) in reversed(running.items())}
                 ready, _ = wait(firsts.values(), return_when=FIRST_COMPLETED)
                 for future in ready:

@@ -236,11 +236,11 @@ def _wasted(rows: Sequence[Waste]) -> str:
     searched = [row for row in rows if not row.reason]
     wasteful = [row for row in searched if row.wasted]
     ways = Counter((" and ".join(row.levels), f"{row.budget:g}") for row in searched)
-    how = listed([f"{levels} in {budget} seconds each ({number})" for (levels, budget), number in ways.items()])
+    how = listed([f"{levels} in at most {budget} seconds each ({number})" for (levels, budget), number in ways.items()])
     return (
         "Wasted is what they could have left out: the same values in other registers, then what `setwise shorten` "
-        f"finds, proved, at levels {how}. A + says that not all was tried within that time. Code with jumps, write "
-        "masks or loads that are not followed was not searched. "
+        f"finds, proved, at levels {how}, of processor time. A + says that not all was tried within that "
+        "time. Code with jumps, write masks or loads that are not followed was not searched. "
         f"Of {counted(len(searched), 'function')} searched until {max(row.date for row in rows)}, "
         f"{len(wasteful)} waste {counted(sum(row.wasted for row in wasteful), 'instruction')}."
     )

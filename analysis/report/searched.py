@@ -15,7 +15,7 @@ PATH = "data/shorten.json"
 COMMAND = "setwise shorten --record"
 
 Row = dict[str, Any]
-"""Name, isa, bytes and SHA-256 of the code, instructions, shortest; date, seconds a level, what each level tried."""
+"""Name, isa, bytes and SHA-256 of the code, instructions, shortest; date, budget in seconds, what each level tried."""
 
 
 def recorded(folder: Path) -> list[Row]:
@@ -71,7 +71,9 @@ def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, in
                 *("; ".join(tried) or refused, budget, bound),
             )
         )
-    return table(("kernel", "isa", "instructions", "shortest", "levels", "budget a level", "at least"), lines, left=2)
+    return table(
+        ("kernel", "isa", "instructions", "shortest", "levels", "processor time a level", "at least"), lines, left=2
+    )
 
 
 def searched_summary(rows: Sequence[Row]) -> str:
@@ -80,7 +82,7 @@ def searched_summary(rows: Sequence[Row]) -> str:
     whole = [row for row in tried if all(t["places"] == t["all_places"] for t in row["levels"].values())]
     shorter = sum(row["shortest"] < row["instructions"] for row in tried)
     return (
-        f"Of {counted(len(tried), 'search')}, {len(whole)} looked at all places within their budget; "
+        f"Of {counted(len(tried), 'search')}, {len(whole)} looked at all places within their budget of processor time; "
         f"{shorter} found shorter code."
     )
 

@@ -21,7 +21,7 @@ PATH = "data/waste.json"
 COMMAND = "setwise report --measure waste"
 LEVELS = ("a", "b")
 BUDGET = 10.0
-"""Seconds a level of a function."""
+"""Seconds of processor time a level of a function."""
 
 _KEPT_EVERY = 20  # functions
 

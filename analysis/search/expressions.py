@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
-from time import time
+from time import thread_time
 
 from setwise.analysis.search.forms import Form
 from setwise.analysis.search.program import Argument, Known, Program, Step
@@ -48,7 +48,7 @@ class OutOfTime(Exception):
 
 
 class Expressions:
-    """The instructions of a target over some values, in the place of a step; OutOfTime after `until`.
+    """The instructions of a target over some values, in the place of a step; OutOfTime after `until`, of thread_time().
 
     Those that spare no step are among them where the code has moves, which they may spare.
     """
@@ -162,7 +162,7 @@ class Expressions:
                         yield ("ternary", args, table), target
 
     def _ask_time(self) -> None:
-        if time() > self.until:
+        if thread_time() > self.until:
             raise OutOfTime
 
     def _expressions(

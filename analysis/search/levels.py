@@ -25,7 +25,7 @@ class Candidate:
 
 
 Level = Callable[[Trials, Step, float], Iterator[Candidate]]
-"""Of a program the candidates for a step; OutOfTime after a moment of time.time()."""
+"""Of a program the candidates for a step; OutOfTime after a moment of time.thread_time()."""
 
 
 def others(trials: Trials, step: Step, _: float) -> Iterator[Candidate]:

@@ -80,9 +80,10 @@ class Outcome:
     spare: tuple[Spare, ...] = ()
 
 
-def search(subject: Subject, binary: Binary, level: str, at: Sequence[int], until: float) -> Outcome:
-    """What a level finds at these places of the code; it ends with a finding, and after `until`, of time.time()."""
-    return _Search(subject, binary, level, until).run(at)
+def search(subject: Subject, binary: Binary, level: str, at: Sequence[int], budget: float) -> Outcome:
+    """What a level finds at these places of the code; it ends with a finding, or after so many seconds of processor
+    time, so that a busy machine looks at as much as an idle one."""
+    return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 
 
 @lru_cache(4)
@@ -139,16 +140,16 @@ class _Search:
     spare: list[Spare] = field(default_factory=list)
 
     def run(self, at: Sequence[int]) -> Outcome:
-        start = time.process_time()
+        start = time.thread_time()
         places = _places(self.subject, self.binary, self.level)
         finding = None
         for place in (places[number] for number in at):
-            if time.time() > self.until or finding:
+            if time.thread_time() > self.until or finding:
                 break
             finding = self.look(place)
-            if finding or time.time() <= self.until:
+            if finding or time.thread_time() <= self.until:
                 self.count(places=1)
-        self.count(seconds=time.process_time() - start)
+        self.count(seconds=time.thread_time() - start)
         return Outcome(replace(self.tally, all_places=len(places)), finding, tuple(self.spare))
 
     def look(self, place: Place) -> Finding | None:
@@ -245,6 +246,6 @@ class _Search:
                 continue
             self.count(fitting=1)
             finding = self.proved(binary, said)
-            if finding or time.time() > self.until:
+            if finding or time.thread_time() > self.until:
                 return finding
         return None

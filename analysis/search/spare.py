@@ -45,7 +45,7 @@ def _difference(trials: Trials, known: Known, bits: list[int], prover: Prover, u
     """Bits of these that, turned, make some result wrong for some arguments; None where there are none."""
     domain, task, program = prover.domain, trials.task, trials.program
     solver = prover.solver
-    solver.until = time.monotonic() + max(1.0, until - time.time())
+    solver.until = time.monotonic() + max(1.0, until - time.thread_time())
     words = [[domain.variable(argument.name, 64) for _ in range(argument.place.lanes)] for argument in task.arguments]
     turned = [domain.variable("turned", 64) for _ in bits]
     values: dict[Argument, Lanes] = {}

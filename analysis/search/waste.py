@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from setwise.analysis.code.decode import Binary
@@ -15,15 +14,19 @@ from setwise.analysis.search.subject import Subject
 
 
 def spared(subject: Subject, binary: Binary, levels: Sequence[str], budget: float) -> Hunt:
-    """The search of straight code, so many seconds a level; what it has found is proved. SearchError says why not."""
+    """The search of straight code, so many seconds of processor time a level; what it has found is proved.
+
+    SearchError says why not.
+    """
     code = shortest(lift(binary, subject.task, subject.plan.target), subject.plan)
     again = binary_of_code(code) if code else None
     if again and length(again) < length(binary) and Prover().prove(again, subject.task).status == "proved":
         binary = again
     hunt = Hunt.of(subject, binary, levels)
-    until = dict.fromkeys(levels, 0.0)
+    left = dict.fromkeys(levels, budget)
     while parts := hunt.parts(None):
         (part,) = parts
-        until[part.level] = until[part.level] or time.time() + budget
-        hunt.add(part, search(part.subject, part.binary, part.level, part.at, until[part.level]))
+        outcome = search(part.subject, part.binary, part.level, part.at, left[part.level])
+        left[part.level] -= outcome.tally.seconds
+        hunt.add(part, outcome)
     return hunt

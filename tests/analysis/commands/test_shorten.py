@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.commands import shorten
 from setwise.analysis.commands.main import main
+from setwise.analysis.search.search import Outcome, Tally
+from setwise.analysis.search.subject import Subject
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.objects.elf import elf
@@ -45,6 +50,18 @@ def test_a_search_is_kept_and_goes_on(capsys: Capture, tmp_path: Path) -> None:
     (again,) = json.loads(capsys.readouterr().out)
     assert again["levels"]["a"]["places"] == 15  # the one that was missing once more
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_parts_of_a_search_share_its_budget(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets = []
+
+    def look(subject: Subject, binary: Binary, level: str, at: Sequence[int], budget: float) -> Outcome:
+        budgets.append(budget)
+        return Outcome(Tally(len(at), 14, seconds=2.5))
+
+    monkeypatch.setattr(shorten, "search", look)
+    assert main([*ONE, "--budget", "10"]) == 0
+    assert budgets == [10 - 2.5 * part for part in range(7)]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ _WHOLE = ("sliders.union", "sliders.pair")
 def found(subject: Subject, binary: Binary, level: str, first: int = 0, last: int | None = None) -> Finding | None:
     """The first that a level finds."""
     last = places(subject, binary, level) if last is None else last
-    return search(subject, binary, level, range(first, last), time.time() + 1000).finding
+    return search(subject, binary, level, range(first, last), 1000).finding
 
 
 def test_registers_that_a_switch_exchanges_need_not_be() -> None:
@@ -110,7 +110,7 @@ def test_bits_of_constants_that_do_not_matter() -> None:
     """A shift's count has six bits that matter, and a wall is asked for where something can pass it."""
     kernel = lower(find("push.attacks.noEa"))
     subject = Subject("push.attacks.noEa", "x86-64", "sysv")
-    spare = search(subject, binary_of(kernel), "d", [0, 1], time.time() + 1000).spare
+    spare = search(subject, binary_of(kernel), "d", [0, 1], 1000).spare
     assert [(s.words, s.bits) for s in spare] == [
         ((0x7E7E_7E7E_7E7E_7E7E,), (0xFF80_0000_0080_01FF,)),
         ((0xFEFE_FEFE_FEFE_FEFE,), (0x1FF,)),
@@ -239,7 +239,7 @@ def test_a_hunt_goes_on_from_what_is_found() -> None:
     hunt = Hunt.of(subject, binary, ("a",))
     (part,) = hunt.parts(None)
     finding = found(subject, binary, "a", 37)
-    nothing = search(subject, binary, "a", [0], time.time() + 1000)
+    nothing = search(subject, binary, "a", [0], 1000)
     assert hunt.add(part, Outcome(nothing.tally, finding))
     assert (hunt.before, hunt.after, hunt.done) == (42, 41, [])
     (again,) = hunt.parts(None)
@@ -248,6 +248,15 @@ def test_a_hunt_goes_on_from_what_is_found() -> None:
     assert hunt.add(again, nothing)  # one place, then its time was over
     assert (hunt.done, hunt.looked) == (["a"], {"a": {0}})
     assert hunt.parts(None) == []
+
+
+def test_a_budget_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = lower(find("push.attacks.sout"), "x86-64")
+    subject, binary = Subject(kernel.name, "x86-64", "sysv", 1), binary_of(kernel)
+    number = places(subject, binary, "a")
+    monkeypatch.setattr("setwise.analysis.search.search._Search.look", lambda *_: time.sleep(0.01))
+    assert search(subject, binary, "a", range(number), 0.005 * number).tally.places == number
+    assert search(subject, binary, "a", range(number), 0).tally.places == 0
 
 
 def test_the_instruction_set_is_the_first_that_has_all() -> None:
