@@ -21,7 +21,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json
 from setwise.analysis.report import words as words_report
 from setwise.analysis.report.files import write
-from setwise.analysis.report.optimality import PATH, Row, bounds_json, merged, recorded, row_of, steps_table
+from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of, steps_table
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.text import counted
 
@@ -132,7 +132,7 @@ def _of_words(arguments: Namespace) -> int:
     _needs_solver()
     goal, folder = arguments.words, Path(arguments.record) if arguments.record else None
     before = words_report.recorded(folder) if folder else []
-    rows: list[Row] = []
+    rows: list[words_report.Row] = []
     try:
         with Progress() as progress, workers_for(arguments.dask) as workers:
             for words in REGISTERS:
@@ -144,7 +144,8 @@ def _of_words(arguments: Namespace) -> int:
                         print(f"{head}: {_said(none)}", flush=True)
                     if none is None:
                         break
-                    rows[-1] |= {"at_least": number + 1, "none": [*rows[-1]["none"], none]}
+                    rows[-1]["at_least"] = number + 1
+                    rows[-1]["none"].append(none)
                     if folder:
                         held = words_report.merged(before, rows)
                         write(folder, {words_report.PATH: words_report.words_json(held)})
@@ -157,7 +158,7 @@ def _of_words(arguments: Namespace) -> int:
 
 def _none(
     arguments: Namespace, words: Words, number: int, workers: Workers, progress: Progress, head: str
-) -> Row | None:
+) -> words_report.Ruled | None:
     """That no program of so many operations is right, kind by kind; None where one may be."""
     programs = [*product(KINDS, repeat=number)]
     running = [workers.submit(ruled_out, words, arguments.words, kinds) for kinds in programs]
@@ -179,7 +180,7 @@ def _none(
     return {"operations": number, "programs": len(programs), "cases": cases, "derived": derived}
 
 
-def _said(none: Row | None) -> str:
+def _said(none: words_report.Ruled | None) -> str:
     if none is None:
         return "not ruled out"
     return (

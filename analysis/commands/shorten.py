@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
@@ -243,7 +243,7 @@ def _record(hunt: Hunt, budget: float) -> Row:
     row = {key: value for key, value in _row(hunt).items() if key not in ("abi", "findings")}
     code = hunt.original.text
     known = {"bytes": len(code), "sha256": hashlib.sha256(code).hexdigest()}
-    return {**row, **known, "budget": budget, "date": datetime.date.today().isoformat()}
+    return cast("Row", {**row, **known, "budget": budget, "date": datetime.date.today().isoformat()})
 
 
 def _row(hunt: Hunt) -> dict[str, Any]:

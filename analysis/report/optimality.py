@@ -7,7 +7,9 @@ from dataclasses import asdict
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
+
+import msgspec
 
 from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, asked
@@ -15,8 +17,10 @@ from setwise.analysis.bounds.steps import in_one
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, listed, page, table
+from setwise.analysis.report.searched import Row as Searched
 from setwise.analysis.report.searched import searched_summary, searched_table
 from setwise.analysis.report.since import Since, changed_table, summary
+from setwise.analysis.report.words import Row as OfWords
 from setwise.analysis.report.words import words_table
 from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTIONS
@@ -26,7 +30,51 @@ from setwise.codegen.targets import TARGETS
 PATH = "data/bounds.json"
 COMMAND = "setwise bound --record"
 
-Row = dict[str, Any]
+
+class Tried(TypedDict):
+    """A question that stayed open after so many seconds on that day and processor."""
+
+    operations: int
+    seconds: float
+    date: str
+    processor: str
+
+
+class Ruled(TypedDict):
+    """That no program has so many operations.
+
+    The formula is about a ring of so many squares and these inputs, pairs of sliders and empty squares; `any_reach`
+    says whether it holds for greater reaches too. `formula` and `certificate` are the SHA-256 of the files that
+    `setwise bound --certificates` writes; the certificate derives so many clauses, in so many bytes.
+    """
+
+    operations: int
+    ring: int
+    samples: list[tuple[int, int]]
+    any_reach: bool
+    variables: int
+    clauses: int
+    formula: str
+    derived: int
+    bytes: int
+    certificate: str
+
+
+class Row(TypedDict):
+    """What is known of one reach and functions of so many inputs.
+
+    `none` is what was ruled out, for 1, 2, ... operations. `program` is one of the fewest operations, "" where none was
+    found, and `operations` are its own: a shift of the value `source` by a distance, or a function with the table of
+    its values; values 0 and 1 are sliders and empty squares.
+    """
+
+    reach: int
+    inputs: int
+    at_least: int
+    program: str
+    operations: list[dict[str, Any]]
+    none: list[Ruled]
+    tried: NotRequired[list[Tried]]
 
 
 def row_of(answers: Sequence[Answer]) -> Row:
@@ -43,7 +91,7 @@ def row_of(answers: Sequence[Answer]) -> Row:
             {
                 "operations": answer.operations,
                 "ring": answer.model.ring,
-                "samples": answer.samples,
+                "samples": list(answer.samples),
                 "any_reach": answer.any_reach,
                 "variables": answer.formula.variables,
                 "clauses": len(answer.formula.clauses),
@@ -82,7 +130,7 @@ def recorded(folder: Path) -> list[Row]:
 
 
 def _checked(held: dict[str, Any]) -> list[Row]:
-    rows: list[Row] = held["rows"]
+    rows = msgspec.convert(held["rows"], list[Row])
     for row in rows:
         for number, none in enumerate(row["none"], 1):
             model = Model(row["reach"], row["inputs"], none["ring"])
@@ -133,7 +181,7 @@ def _operations(isa: str) -> set[str]:
     return {row.op for row in TARGETS[isa].rows}
 
 
-def steps_table() -> list[Row]:
+def steps_table() -> list[dict[str, Any]]:
     """The fewest operations of a step, by direction and instruction set."""
     return [
         {
@@ -151,7 +199,7 @@ def steps_table() -> list[Row]:
 def _of_steps(figures: Figures) -> str:
     """The same beside what the kernels take."""
 
-    def cell(row: Row, isa: str) -> str:
+    def cell(row: dict[str, Any], isa: str) -> str:
         extended = TARGETS[isa].extends
         kernel = figures.usual(isa, f"shift.one.{row['direction']}") or (
             figures.usual(extended.name, f"shift.one.{row['direction']}") if extended else None
@@ -184,8 +232,8 @@ def _inputs(isa: str) -> int:
 def optimality(
     rows: Sequence[Row],
     figures: Figures,
-    words: Sequence[Row] = (),
-    searched: Sequence[Row] = (),
+    words: Sequence[OfWords] = (),
+    searched: Sequence[Searched] = (),
     since: Since | None = None,
 ) -> str:
     """The page.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
+
+import msgspec
 
 from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
@@ -14,8 +16,44 @@ from setwise.analysis.text import counted
 PATH = "data/shorten.json"
 COMMAND = "setwise shorten --record"
 
-Row = dict[str, Any]
-"""Name, isa, bytes and SHA-256 of the code, instructions, shortest; date, budget in seconds, what each level tried."""
+
+class Constant(TypedDict):
+    """Bits of a constant that do not matter, word by word."""
+
+    constant: list[int]
+    bits: list[int]
+
+
+class Tried(TypedDict):
+    """What a level tried: so many of all places; candidates, and what became of them; seconds of a processor."""
+
+    places: int
+    all_places: int
+    candidates: int
+    fitting: int
+    no_shorter: int
+    refuted: int
+    undecided: int
+    seconds: float
+
+
+class Row(TypedDict):
+    """A search of one kernel's code, of so many bytes, with a budget in seconds for each level.
+
+    `levels` is what each tried; or `refused` says why there was no search.
+    """
+
+    name: str
+    isa: str
+    instructions: int
+    shortest: int
+    refused: str
+    spare: list[Constant]
+    levels: dict[str, Tried]
+    bytes: int
+    sha256: str
+    budget: float
+    date: str
 
 
 def recorded(folder: Path) -> list[Row]:
@@ -24,9 +62,7 @@ def recorded(folder: Path) -> list[Row]:
 
 
 def _read(held: dict[str, Any]) -> list[Row]:
-    rows: list[Row] = held["rows"]
-    searched_table(rows, Figures(), {})  # it has all that the page wants
-    return rows
+    return msgspec.convert(held["rows"], list[Row])
 
 
 def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
@@ -87,9 +123,7 @@ def searched_summary(rows: Sequence[Row]) -> str:
     )
 
 
-def _tried(tallies: Sequence[Mapping[str, Any]]) -> str:
-    places, everywhere, candidates = (sum(tally[key] for tally in tallies) for key in _TALLIED)
+def _tried(tallies: Sequence[Tried]) -> str:
+    places, everywhere = sum(tally["places"] for tally in tallies), sum(tally["all_places"] for tally in tallies)
+    candidates = sum(tally["candidates"] for tally in tallies)
     return f"{'all' if places == everywhere else f'{places} of'} {everywhere} places, {candidates:,} tried"
-
-
-_TALLIED = ("places", "all_places", "candidates")

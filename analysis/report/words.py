@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
+
+import msgspec
 
 from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS
 from setwise.analysis.report.files import as_json, from_json
@@ -16,8 +18,27 @@ from setwise.codegen.targets.vector import AVX2
 PATH = "data/words.json"
 COMMAND = "setwise bound --words --record"
 
-Row = dict[str, Any]
-"""Goal, registers, at_least; none: of each number of operations the programs' kinds, cases and clauses derived."""
+
+class Ruled(TypedDict):
+    """That no program has so many operations: so many kinds of programs, each wrong in one of the cases."""
+
+    operations: int
+    programs: int
+    cases: int
+    derived: int
+
+
+class Row(TypedDict):
+    """The fewest operations of a goal in general or vector registers, and what was ruled out for 1, 2, ... of them.
+
+    `derived` clauses are those of all certificates.
+    """
+
+    goal: str
+    registers: str
+    at_least: int
+    none: list[Ruled]
+
 
 _KERNELS = {"east": "push.attacks.east", "byte-sums": "bytewise.add", "byte-differences": "bytewise.subtract"}
 
@@ -28,7 +49,7 @@ def recorded(folder: Path) -> list[Row]:
 
 
 def _checked(held: dict[str, Any]) -> list[Row]:
-    rows: list[Row] = held["rows"]
+    rows = msgspec.convert(held["rows"], list[Row])
     for row in rows:
         if row["goal"] not in GOALS or row["registers"] not in [words.name for words in REGISTERS]:
             raise ValueError(f"{row['goal']}, {row['registers']} registers: no such thing is asked")

@@ -63,7 +63,10 @@ def test_whole_words_are_what_was_recorded(tmp_path: Path) -> None:
     assert words.recorded(tmp_path) == rows
     assert words.merged(rows, [{**rows[0], "at_least": 1, "none": []}]) == rows
     assert "| east | general | " in optimality([], Figures(), words=rows)
-    for old, new, remark in (('"at_least": ', '"at_least": 1', "is not what was shown"), ("east", "west", "no such")):
+    for old, new, remark in (
+        ('"at_least": ', '"at_least": 1', "is not what was shown"),
+        ('"east"', '"west"', "no such"),
+    ):
         write(tmp_path, {words.PATH: words.words_json(rows).replace(old, new)})
         with pytest.raises(ValueError, match=remark):
             words.recorded(tmp_path)

@@ -17,10 +17,9 @@ from setwise.analysis.report.searched import (
     searched_table,
 )
 
-LEVELS = {
-    "a": {"places": 14, "all_places": 14, "candidates": 1171},
-    "b": {"places": 3, "all_places": 14, "candidates": 9},
-}
+TRIED = {"places": 14, "all_places": 14, "candidates": 1171, "seconds": 0.5}
+TRIED |= dict.fromkeys(("fitting", "no_shorter", "refuted", "undecided"), 0)
+LEVELS = {"a": TRIED, "b": {**TRIED, "places": 3, "candidates": 9}}
 NORTH = {
     "name": "push.attacks.nort",
     "isa": "bmi2",
@@ -29,6 +28,7 @@ NORTH = {
     "instructions": 14,
     "shortest": 13,
     "refused": "",
+    "spare": [],
     "date": "2026-01-31",
     "budget": 60.0,
     "levels": LEVELS,
