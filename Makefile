@@ -3,7 +3,7 @@
 # make check   everything at full length
 # make long    searches and fuzzing that take hours; nothing depends on it
 # make docs    the site, in build/site, to be read without a network
-# make golden  writes down every kernel's digest, the names in setwise/names.py and docs/commands.md anew (tests/golden)
+# make golden  writes down every kernel's digest, the names in setwise/names.py and two pages of docs/ anew (tests/golden)
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
@@ -41,6 +41,7 @@ docs: setup
 golden: setup
 	$(BIN)/python -m tests.golden.names
 	$(BIN)/python -m tests.golden.commands
+	$(BIN)/python -m tests.golden.formats
 	$(BIN)/python -m tests.golden.digests
 
 style: setup

@@ -35,7 +35,7 @@ BOUNDED = frozenset(
 class CompilerCounts:
     """What a compiler made of one C source for a routine: its counts, or why there are none.
 
-    `bounds` are the model's cycles by processor, chained and independent, of code without branches; only for BOUNDED.
+    `bounds` are the model's cycles by processor, chained and independent, of a few routines' code without branches.
     """
 
     routine: str

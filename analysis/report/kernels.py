@@ -31,9 +31,9 @@ FigureKey = tuple[str, str, int]
 class KernelFigures:
     """A kernel in the System V convention, and what its bytes say.
 
-    `shape` is "straight" for code without branches, "arrays" for routines on arrays, else "branches". `counts` are of
+    `shape` is "straight" for code without branches, "arrays" for routines on arrays, else "branches". Counts are of
     the code; for arrays of one round of its loop, which does `boards` boards. Else `boards` is how many a call does.
-    `code_bytes` and `data_bytes` are those of the whole. `bounds` are by processor.
+    `code_bytes` and `data_bytes` are those of the whole. Bounds are by processor.
     """
 
     name: str

@@ -32,7 +32,7 @@ class SavedError(ValueError):
 
 
 class TallyRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a level tried."""
+    """What a level tried: so many of all places; candidates, and what became of them; seconds of a processor."""
 
     places: Number
     all_places: Number
@@ -45,7 +45,7 @@ class TallyRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CodeRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """Code with its data."""
+    """Code with its data, in hexadecimal."""
 
     text: Hex
     data: Hex
@@ -53,7 +53,7 @@ class CodeRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FindingRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """Something found."""
+    """Shorter code that was found: the level, what was exchanged, how many instructions before and after."""
 
     level: Level
     said: Text
@@ -81,7 +81,7 @@ class HuntRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Saved(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file."""
+    """What searches of one command have tried and found."""
 
     edition: Number
     hunts: list[HuntRecord]
