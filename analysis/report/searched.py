@@ -38,7 +38,7 @@ class Tried(TypedDict):
 
 
 class Row(TypedDict):
-    """A search of one kernel's code, of so many bytes, with a budget in seconds for each level.
+    """A search of one kernel's code, of so many bytes, with a budget in seconds of processor time for each level.
 
     `levels` is what each tried; or `refused` says why there was no search.
     """
