@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.machine.code import Line
 
 _MOVES = frozenset({"step", "run", "path", "shl", "shr"})
 
@@ -126,7 +127,8 @@ def rewrite(
     """The graph with `rule` applied to every value, arguments first, and `region_rule` to every region.
 
     `rule` sees a value with its new arguments, and as it was before; `region_rule` sees a region with its new values.
-    With `operations` the rule is for values of these alone. Where nothing changes, it is the same graph.
+    With `operations` the rule is for values of these alone. Where nothing changes, it is the same graph. What a rule
+    makes in the place of a value has that one's line, where it has one.
     """
     if operations is not None and region_rule is None and not any(op in operations for op in graph.operations):
         return graph
@@ -148,13 +150,28 @@ def rewrite(
             region = region_of(value.region)
             renewed = value
             if region is not value.region:
-                renewed = Value(value.op, value.args, value.attr, value.lanes, value.in_place, region)
+                renewed = Value(value.op, value.args, value.attr, value.lanes, value.in_place, region, value.line)
+                if value.line is not None:
+                    _hand_on(value.line, *region.asked, *region.outside[len(region.inits) :])
         else:
             renewed = value
             for arg in value.args:
                 if new[arg] is not arg:
                     renewed = value.on(now(value.args))
                     break
-        new[value] = rule(renewed, value) if operations is None or value.op in operations else renewed
+        made = rule(renewed, value) if operations is None or value.op in operations else renewed
+        if value.line is not None and made is not value:
+            _hand_on(value.line, made)
+        new[value] = made
     parameters, results = now(graph.parameters), now(graph.results)
     return graph if (parameters, results) == (graph.parameters, graph.results) else Graph(parameters, results)
+
+
+def _hand_on(line: Line, *made: Value) -> None:
+    """What a rule made, and what it made on the way there, has this line, unless it has one."""
+    unseen = [*made]
+    while unseen:
+        value = unseen.pop()
+        if value.op != "param" and (value.line is None or value in made):
+            object.__setattr__(value, "line", value.line or line)
+            unseen += value.args

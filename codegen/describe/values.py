@@ -28,7 +28,7 @@ from typing import Any, Literal
 from setwise.codegen.board import ROOK, Direction, leap
 from setwise.codegen.describe.operations import ALL as ALL
 from setwise.codegen.describe.operations import COMMUTATIVE, Operation, operation_named
-from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.machine.code import Line, RegisterFile
 
 Lanes = tuple[int, ...]
 
@@ -41,7 +41,8 @@ class Value:
     """A 64-bit value, or several in lanes: what one operation makes of its arguments.
 
     `attr` is what the operation needs besides values: a constant's lanes, shift counts, a ray. `in_place` says that the
-    description wrote the operation in place (`gen |= x`), so the result is the variable on its left side.
+    description wrote the operation in place (`gen |= x`), so the result is the variable on its left side. `line` is
+    that of the description which made it, where lines are recorded (setwise.codegen.describe.lines).
     """
 
     op: str
@@ -50,6 +51,7 @@ class Value:
     lanes: int = 1
     in_place: bool = False
     region: Region | None = None
+    line: Line | None = None
 
     def __repr__(self) -> str:
         below = ", ".join(arg.op for arg in self.args)
@@ -95,7 +97,7 @@ class Value:
 
     def on(self, args: tuple[Value, ...]) -> Value:
         """The same operation on other arguments."""
-        return Value(self.op, args, self.attr, self.lanes, self.in_place, self.region)
+        return Value(self.op, args, self.attr, self.lanes, self.in_place, self.region, self.line)
 
     def copy(self) -> Value:
         """A new variable that begins as this value: the one that is moved, where a move is needed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 RegisterFile = Literal["general", "vector", "mask"]
 
@@ -90,6 +90,13 @@ class Label:
 Operand = Register | Memory | int | Label
 
 
+class Line(NamedTuple):
+    """A line of a description: its file, and its number there."""
+
+    file: str
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """One machine instruction in Intel operand order; `mask` and `zeroing` are EVEX write masks."""
@@ -98,6 +105,8 @@ class Instruction:
     operands: tuple[Operand, ...] = ()
     mask: Register | None = None
     zeroing: bool = False
+    line: Line | None = field(default=None, compare=False, repr=False)
+    """The line of the description whose value it makes, where that was recorded."""
 
 
 Item = Instruction | Label

@@ -138,4 +138,4 @@ def per_lane_counts(value: Value) -> bool:
 
 def build(row: Row, value: Value, result: Register, args: Sequence[Operand]) -> Instruction:
     """The instruction of a row, its result and arguments placed; for a tied row args[0] is already `result`."""
-    return Instruction(row.mnemonic, tuple(word.make(value, result, args) for word in row.words))
+    return Instruction(row.mnemonic, tuple(word.make(value, result, args) for word in row.words), line=value.line)

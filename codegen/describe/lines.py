@@ -1,0 +1,67 @@
+"""Which line of a description made each value: recorded while it is traced, where somebody asks for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+
+from setwise.codegen.describe.description import InTurn
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Description, Routine
+from setwise.codegen.describe.values import Value
+from setwise.codegen.machine.code import Line
+
+_CODEGEN = Path(__file__).parents[1]
+_DESCRIBED_IN = (f"{_CODEGEN / 'fills'}", f"{_CODEGEN / 'describe' / 'description.py'}")
+_PASSED_BY = (f"{_CODEGEN}", "<")
+_LIBRARY = Path(dataclasses.__file__).parent
+
+
+def recorded(routine: Routine) -> Routine:
+    """The same routine, whose values and instructions say from which line of its description they are."""
+    return replace(routine, descriptions=tuple(map(_recorded, routine.descriptions)))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A description of whose values it is recorded which line made them."""
+
+    describe: Description
+
+    def __call__(self, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+        """What the description gives. Another profiler does not hear of it."""
+
+        def made(frame: FrameType, event: str, _: object) -> None:
+            if event == "return" and frame.f_code is _MAKES:
+                value = frame.f_locals["self"]
+                object.__setattr__(value, "line", value.line or _line_of(frame))
+
+        others = sys.getprofile()
+        sys.setprofile(made)
+        try:
+            return self.describe(layout, *parameters)
+        finally:
+            sys.setprofile(others)
+
+
+_MAKES = Value.__init__.__code__
+
+
+def _recorded(describe: Description) -> Description:
+    if isinstance(describe, InTurn):
+        return InTurn(tuple(map(_recorded, describe.stages)))
+    return Recorded(describe)
+
+
+def _line_of(frame: FrameType) -> Line | None:
+    """The innermost line of the description itself: of a fill, of what lays fills side by side, or of a user's file."""
+    at = frame.f_back
+    while at is not None and at.f_code is not Recorded.__call__.__code__:
+        file = at.f_code.co_filename
+        if file.startswith(_DESCRIBED_IN) or not (file.startswith(_PASSED_BY) or Path(file).parent == _LIBRARY):
+            return Line(file, at.f_lineno)
+        at = at.f_back
+    return None
