@@ -23,9 +23,9 @@ WAYS = ("mixed", "independent", "chained")
 """How calls follow each other, in the order of the tables' cells."""
 PEXT, FILLS = FOR_SCALE, "fills"
 _WHERE = (
-    "where every call has another board, as in a search",
-    "where the same board comes again and every jump is foretold",
-    "where, besides, each call waits for the one before",
+    "if every call has another board, as in a search",
+    "if the same board comes again, every jump predicted",
+    "if each call also waits for the one before",
 )
 SHOWN = {
     "sliders.union": "all that **one side's sliders** attack",

@@ -97,7 +97,7 @@ def _ratios(measured: Perft, races: Sequence[Race]) -> str:
     """The least and the middle ratio of each compiler."""
     by_compiler = {name: [race.ratio for race in races if race.compiler == name] for name in measured.compilers}
     return "; ".join(
-        f"{name} {min(ratios):.2f} at the least, {median(ratios):.2f} in the middle"
+        f"{name} at least {min(ratios):.2f}, median {median(ratios):.2f}"
         for name, ratios in by_compiler.items()
         if ratios
     )

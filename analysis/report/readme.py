@@ -129,7 +129,7 @@ def _headline(fought: Sequence[Duel]) -> str:
     counts = sum((tally(fought, measure) for measure in CYCLES), Counter[int]())
     ahead, few, sign = ("Kogge-Stone", "dumb7", 1) if counts[1] >= counts[-1] else ("dumb7", "Kogge-Stone", -1)
     if counts[sign] and not counts[-sign]:
-        return f"{ahead}: on no processor, with no instruction set does {few} have the lower bound."
+        return f"{ahead}: {few} has the lower bound on no processor, with no instruction set."
     return (
         f"{ahead}, mostly: its bound is the lower one in {counts[sign]} of {counts.total()} comparisons, {few}'s in "
         f"{counts[-sign]}, and they are level in {counts[0]}."
@@ -144,16 +144,14 @@ def _of_south(figures: Figures, measured: Measured | None) -> dict[str, str]:
     chained = (
         span([bound.chained for bound in kernel.bounds.values() if bound.chained]) for kernel in (dumb7, doubling)
     )
-    latencies = " against ".join(chained)
-    if measured:
-        pairs = (measured.ours(kernel.key, mode) for mode in CYCLES for kernel in (dumb7, doubling))
-        times = [f"{cycles:.1f}" for cycles in pairs if cycles is not None]
-        if len(times) == 4:
-            latencies += ", measured {} against {}; independent calls {} against {}".format(*times)
+    pairs = [measured.ours(kernel.key, mode) for mode in CYCLES for kernel in (dumb7, doubling)] if measured else []
+    times = [f"{cycles:.1f}" for cycles in pairs if cycles is not None]
+    said = ", measured {} against {}; independent ones, measured, {} against {}"
     return {
         "shorter": f"{dumb7.counts.instructions} instructions against {doubling.counts.instructions}",
         "moves": counted(doubling.counts.moves - dumb7.counts.moves, "move"),
-        "latencies": latencies,
+        "latencies": " against ".join(chained),
+        "south_timed": said.format(*times) if len(times) == 4 else "",
     }
 
 

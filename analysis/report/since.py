@@ -90,7 +90,7 @@ def summary(since: Since, figures: Figures) -> str:
     fell = [change.before - change.now for change in changes if change.now < change.before]
     there = sum(key in figures for key in since.instructions)
     return (
-        f"Of {counted(there, 'kernel')} that there were at commit {since.commit} ({since.date}) and are now, "
+        f"Of {counted(there, 'kernel')} that exist now and did at commit {since.commit} ({since.date}), "
         f"{len(fell)} take fewer instructions, {sum(fell)} together, and {len(changes) - len(fell)} take more."
     )
 

@@ -29,7 +29,7 @@ def judged(figures: Figures, medians: Figures, measured: Measured | None) -> dic
         lines.append(f"* One board in a general register, beside push: {_sentences(single, 'push', MEASURES)}")
     for rival in RIVALS:
         if timed := _duels(medians, rival, VECTORS):
-            lines.append(f"* Measured beside {FAMILIES[rival]}, calls and all: {_sentences(timed, rival, CYCLES)}")
+            lines.append(f"* Measured beside {FAMILIES[rival]}, including the call: {_sentences(timed, rival, CYCLES)}")
     return {"fastest": headline(fought), "beside": "\n".join(lines), "eastward": _table(figures, measured)}
 
 
@@ -47,13 +47,13 @@ def headline(fought: Mapping[str, Sequence[Duel]]) -> str:
     cycles = {rival: Counter(duel.winner for duel in of if duel.measure in CYCLES) for rival, of in fought.items()}
     total = sum(counts.total() for counts in cycles.values())
     ahead, level = (
-        listed([f"{FAMILIES[rival]} in {counts[sign]}" for rival, counts in cycles.items() if counts[sign]])
-        for sign in (-1, 0)
+        listed([f"{counts[sign]} {to} {FAMILIES[rival]}" for rival, counts in cycles.items() if counts[sign]])
+        for sign, to in ((-1, "to"), (0, "with"))
     )
     if ahead:
-        return f"Not always: of {total} comparisons of bounds on cycles, {ahead} is ahead."
+        return f"Not always: of {total} comparisons of bounds on cycles it loses {ahead}."
     if level:
-        return f"Yes, but not alone: of {total} comparisons of bounds on cycles none goes against it; level is {level}."
+        return f"Yes, but not alone: of {total} comparisons of bounds on cycles it loses none and ties {level}."
     return f"Yes: it is ahead in all {total} comparisons of bounds on cycles."
 
 

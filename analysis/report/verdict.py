@@ -118,7 +118,7 @@ def _winner(fought: Sequence[Duel], left: str, right: str) -> str:
     if signs == {0}:
         return "level"
     if {-1, 1} <= signs:
-        return "now this, now that"
+        return "it varies"
     return FAMILIES[right if 1 in signs else left] + (" or level" if 0 in signs else "")
 
 

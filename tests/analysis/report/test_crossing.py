@@ -70,12 +70,12 @@ def test_the_first_screen_says_it_of_the_newest_set() -> None:
     )
     fields = first_screen(replace(MEASURED, points=(*MEASURED.points, *chained)))
     assert str(fields["crossing_said"]).startswith(
-        "`sliders.union` with AVX2 takes fewer cycles than PEXT tables from 3 sliders on where"
+        "`sliders.union` with AVX2 takes fewer cycles than PEXT tables from 3 sliders on if"
     )
-    assert "from one slider on where, besides," in str(fields["crossing_said"])
+    assert "from one slider on if each call also waits" in str(fields["crossing_said"])
     assert "| all that **one side's sliders** attack | AVX2 | 3 / over 5 / 1 | 1 / - / - |" in str(fields["crossing"])
     assert fields["crossing_on"] == "AMD Zen 3, 2025-01-31"
-    assert str(first_screen(MEASURED)["crossing_said"]).endswith("comes again and every jump is foretold.")
+    assert str(first_screen(MEASURED)["crossing_said"]).endswith("comes again, every jump predicted.")
 
 
 def test_forecasts_are_for_a_core_that_has_every_instruction_set() -> None:

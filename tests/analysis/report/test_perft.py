@@ -34,8 +34,8 @@ def test_positions_with_many_sliders_are_told_from_those_with_few() -> None:
     assert [race.sliders for race in RACES[1:3]] == [(5, 5), (1, 1)]
     first, rest = perft(MEASURED).split("\n\nOn the others: ")
     assert "**On positions with 4 sliders a side or more (1 of those below) " in first
-    assert "gcc 1.25 at the least, 1.25 in the middle; rustc 1.10 at the least" in first
-    assert rest.startswith("gcc 0.95 at the least, 0.95 in the middle; rustc 0.90")
+    assert "gcc at least 1.25, median 1.25; rustc at least 1.10" in first
+    assert rest.startswith("gcc at least 0.95, median 0.95; rustc at least 0.90")
 
 
 def test_the_page_has_every_race_and_what_was_measured_where() -> None:

@@ -26,8 +26,7 @@ def test_kernels_that_fell_and_those_that_rose_stand_apart() -> None:
     text = optimality([], NOW, since=before(south + 2, east - 1))
     fell, rose = text.split("### More than before")
     assert (
-        "Of 2 kernels that there were at commit 0123456789ab (2025-01-31) and are now, 1 take fewer instructions, "
-        in fell
+        "Of 2 kernels that exist now and did at commit 0123456789ab (2025-01-31), 1 take fewer instructions, " in fell
     )
     assert "2 together, and 1 take more." in fell
     assert f"| kernel | bmi2 |\n| :-- | --: |\n| `push.attacks.sout` | {south + 2} to {south} |" in fell
