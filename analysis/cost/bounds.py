@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from setwise.analysis.code.decode import Decoded, Reg
-from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, Readiness
+from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, Readiness, parts_of
 from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
 
 _RESULTS = ("rax", "zmm0")
@@ -136,7 +136,7 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     body = stream[:-1] if stream and stream[-1].flow == "return" else stream
     rows = rows_of(body, processor)
     dataflow = Dataflow(processor)
-    dataflow.run(body, rows)
+    dataflow.run(parts_of(body, rows, processor))
     results = [dataflow.value(name) for name in _RESULTS if dataflow.value(name).producer != BEFORE] + dataflow.results
     last = max(results, key=lambda value: value.ready, default=Arrival())
     return replace(
@@ -153,19 +153,24 @@ def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     """What one round of a loop costs, where round follows round.
 
     `latency` is by how much each round's results come later than those of the round before; the critical path is not
-    told. `steps` are those of the first round.
+    told. `steps` are those of all rounds that were looked at, three at least.
     """
     rows = rows_of(stream, processor)
     dataflow = Dataflow(processor)
     rounds = 4 if len(stream) > _SHORT else 24
     ready: list[dict[str, float]] = []
+    parts = parts_of(stream, rows, processor)
     for _ in range(rounds):
-        dataflow.run(stream, rows)
+        dataflow.run(parts)
         ready.append({name: value.ready for name, value in dataflow.values.items()})
     half = rounds // 2
     growth = [(late - ready[half - 1][name]) / half for name, late in ready[-1].items()]
-    steps = tuple(dataflow.steps[: len(stream)])
-    return replace(_throughput(stream, rows, processor), latency=max(growth, default=0.0), steps=steps, carried=True)
+    return replace(
+        _throughput(stream, rows, processor),
+        latency=max(growth, default=0.0),
+        steps=tuple(dataflow.steps),
+        carried=True,
+    )
 
 
 def loops(decoded: Sequence[Decoded]) -> tuple[tuple[Decoded, ...], ...]:

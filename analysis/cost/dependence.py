@@ -8,8 +8,9 @@ moves, additions of constants, pushes and pops. Addresses that look different ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
 from setwise.analysis.cost.processors.table import CostRow, Processor, size_of
@@ -23,8 +24,7 @@ Cell = tuple[tuple[str, str, int], int]
 """An address: base, index and scale by their symbols, and the displacement from there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """A value that an instruction waits for: who made it, its register or flag (or "memory"), cycles to the result."""
 
     producer: int
@@ -32,16 +32,14 @@ class Input:
     latency: float
 
 
-@dataclass(frozen=True, slots=True)
-class Readiness:
+class Readiness(NamedTuple):
     """An executed instruction: when its result is there, and what it waits for."""
 
     ready: float
     inputs: tuple[Input, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """A value in a register or in memory: when it is ready, who made it, whether it depends on an argument.
 
     `depth` counts instructions on the longest chain to it.
@@ -53,6 +51,9 @@ class Arrival:
     depth: int = 0
 
 
+_ARGUMENT, _STACK_POINTER = Arrival(), Arrival(live=False)
+
+
 @dataclass(frozen=True, slots=True)
 class PendingStore:
     """What a store left in memory: `size` bytes from `offset`."""
@@ -61,6 +62,66 @@ class PendingStore:
     size: int
     kind: str
     value: Arrival
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An instruction's part in the flow, wherever it is executed: what it waits for by name, and after how long.
+
+    `waits` are registers and flags, `addresses` what a load finds its memory by, `behind` follows on what is loaded.
+    `written` are registers and flags, `named` the registers whose symbols change, `origin` the sum that they become.
+    """
+
+    instruction: Decoded
+    row: CostRow
+    waits: tuple[tuple[str, float], ...]
+    addresses: tuple[tuple[str, float], ...]
+    behind: float
+    kind: str
+    written: tuple[str, ...]
+    named: tuple[str, ...]
+    origin: Symbol | None
+    moves_stack: bool
+    exchanges: bool
+
+
+def parts_of(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> list[Part]:
+    """The parts of these instructions with the rows of their table."""
+    return [_part(instruction, row, processor) for instruction, row in zip(stream, rows, strict=True)]
+
+
+def _part(instruction: Decoded, row: CostRow, processor: Processor) -> Part:
+    memory, moves_stack = instruction.memory, _moves_stack(instruction)
+    address = set() if memory is None else {part.full for part in (memory.base, memory.index) if part}
+    named = {operand.full for operand in instruction.operands if isinstance(operand, Reg)}
+    # A register of the address alone is waited for by a load, not by what is stored.
+    read = (
+        name
+        for name in sorted(instruction.reads)
+        if (name != "rsp" or not moves_stack)
+        and name != "rip"
+        and (instruction.mnemonic == "lea" or name not in address or name in named)
+    )
+    waits = [(name, row.after(_kind(name))) for name in read]
+    waits += [(name, row.after("f")) for name in sorted(instruction.flags_read)]
+    kind = size_of(instruction)
+    behind = row.after("r" if kind == "r" else "x")
+    scaled = processor.scaled if memory is not None and memory.scale > 1 else 0
+    loading = processor.loads[kind].latency + scaled + behind if instruction.loads else 0.0
+    writes = tuple(name for name in instruction.writes if name != "rsp" or not moves_stack)
+    return Part(
+        instruction,
+        row,
+        waits=() if row.breaks else tuple(waits),
+        addresses=tuple((name, loading) for name in sorted(address)),
+        behind=behind,
+        kind=kind,
+        written=(*writes, *instruction.flags_written, *instruction.flags_undefined),
+        named=writes,
+        origin=_sum(instruction),
+        moves_stack=moves_stack,
+        exchanges=instruction.mnemonic == "xchg" and memory is None,
+    )
 
 
 @dataclass
@@ -75,92 +136,80 @@ class Dataflow:
     results: list[Arrival] = field(default_factory=list)
     """Values that were stored elsewhere than on the stack."""
 
-    def run(self, stream: Sequence[Decoded], rows: Sequence[CostRow]) -> None:
-        """These instructions with the rows of their table, behind what was executed before."""
-        for instruction, row in zip(stream, rows, strict=True):
-            self._execute(instruction, row)
+    def run(self, parts: Sequence[Part]) -> None:
+        """These instructions, behind what was executed before."""
+        for part in parts:
+            self._execute(part)
 
     def value(self, name: str) -> Arrival:
         """The value of a register or flag now."""
-        return self.values.get(name, Arrival(live=name != "rsp"))
+        return self.values.get(name, _STACK_POINTER if name == "rsp" else _ARGUMENT)
 
-    def _execute(self, instruction: Decoded, row: CostRow) -> None:
+    def _execute(self, part: Part) -> None:
         index = len(self.steps)
-        cell = self._cell(instruction)
-        if instruction.mnemonic == "xchg" and instruction.memory is None:
-            self._exchange(instruction, row, index)
+        if part.exchanges:
+            self._exchange(part, index)
             return
+        instruction = part.instruction
+        cell = self._cell(instruction) if instruction.loads or instruction.stores else None
         inputs, sources = [], []
-        for source, needed in [] if row.breaks else self._inputs(instruction, row, cell):
-            sources.append(source)
-            inputs.append(needed)
+        for name, latency in part.waits:
+            value = self.value(name)
+            sources.append(value)
+            inputs.append(Input(value.producer, name, latency))
+        if cell is not None and instruction.loads and not part.row.breaks:
+            for source, needed in self._loaded(part, cell):
+                sources.append(source)
+                inputs.append(needed)
         value = self._finish(inputs, sources, index)
-        for name in _written(instruction):
+        for name in part.written:
             self.values[name] = value
-        self._follow(instruction, index)
+        self._follow(part, index)
         if instruction.stores and cell is not None:
             self._store(instruction, cell, value)
 
     def _finish(self, inputs: Sequence[Input], sources: Sequence[Arrival], index: int) -> Arrival:
-        live = any(source.live for source in sources)
-        times = (source.ready + needed.latency for source, needed in zip(sources, inputs, strict=True))
-        ready = max(times, default=0.0) if live else 0.0
+        ready, live, depth = 0.0, False, 0
+        for source, needed in zip(sources, inputs, strict=True):
+            ready = max(ready, source.ready + needed.latency)
+            live = live or source.live
+            depth = max(depth, source.depth)
+        ready = ready if live else 0.0
         self.steps.append(Readiness(ready, tuple(inputs)))
-        return Arrival(ready, index, live, 1 + max((source.depth for source in sources), default=0))
+        return Arrival(ready, index, live, 1 + depth)
 
-    def _exchange(self, instruction: Decoded, row: CostRow, index: int) -> None:
+    def _exchange(self, part: Part, index: int) -> None:
         """Each register waits for the other alone."""
-        first, second = (operand.full for operand in instruction.operands if isinstance(operand, Reg))
+        first, second = (operand.full for operand in part.instruction.operands if isinstance(operand, Reg))
+        after = part.row.after("r")
         old = {name: self.value(name) for name in (first, second)}
-        inputs = [Input(value.producer, name, row.after("r")) for name, value in old.items()]
+        inputs = [Input(value.producer, name, after) for name, value in old.items()]
         self._finish(inputs, list(old.values()), index)
         for name, other in ((first, second), (second, first)):
             was = old[other]
-            self.values[name] = Arrival(was.ready + row.after("r") * was.live, index, was.live, was.depth + 1)
+            self.values[name] = Arrival(was.ready + after * was.live, index, was.live, was.depth + 1)
         known = [self._symbol(name) for name in (first, second)]
         self.symbols[second], self.symbols[first] = known
 
-    def _inputs(self, instruction: Decoded, row: CostRow, cell: Cell | None) -> Iterator[tuple[Arrival, Input]]:
-        memory = instruction.memory
-        address = set() if memory is None else {part.full for part in (memory.base, memory.index) if part}
-        named = {operand.full for operand in instruction.operands if isinstance(operand, Reg)}
-        stack = _moves_stack(instruction)
-        loads = instruction.loads
-        for name in sorted(instruction.reads):
-            if (name == "rsp" and stack) or name == "rip":
-                continue
-            # A register of the address alone is waited for by a load, not by what is stored.
-            if instruction.mnemonic == "lea" or name not in address or name in named:
-                value = self.value(name)
-                yield value, Input(value.producer, name, row.after(_kind(name)))
-        for name in sorted(instruction.flags_read):
-            value = self.value(name)
-            yield value, Input(value.producer, name, row.after("f"))
-        if not loads or cell is None:
-            return
-        kind = size_of(instruction)
-        access = self.processor.loads[kind]
-        behind = row.after("r" if kind == "r" else "x")
-        scaled = self.processor.scaled if memory is not None and memory.scale > 1 else 0
-        for name in sorted(address):
-            value = self.value(name)
-            yield value, Input(value.producer, name, access.latency + scaled + behind)
-        yield from self._loaded(instruction, cell, kind, behind)
+    def _loaded(self, part: Part, cell: Cell) -> Iterator[tuple[Arrival, Input]]:
+        """What a load waits for: its address, and the stores that it takes its value from.
 
-    def _loaded(self, instruction: Decoded, cell: Cell, kind: str, behind: float) -> Iterator[tuple[Arrival, Input]]:
-        """The stores that a load takes its value from; an argument on the stack was stored before."""
+        An argument on the stack was stored before.
+        """
+        for name, latency in part.addresses:
+            value = self.value(name)
+            yield value, Input(value.producer, name, latency)
         key, offset = cell
-        size = _bytes(instruction)
-        missing = set(range(offset, offset + size))
+        missing = set(range(offset, offset + _bytes(part.instruction)))
         for stored in reversed(self.stored.get(key, [])):
             covered = missing & set(range(stored.offset, stored.offset + stored.size))
             if covered:
                 missing -= covered
                 forwards = self.processor.forwards
-                latency = forwards.get(stored.kind + kind, forwards[""])
-                yield stored.value, Input(stored.value.producer, "memory", latency + behind)
+                latency = forwards.get(stored.kind + part.kind, forwards[""])
+                yield stored.value, Input(stored.value.producer, "memory", latency + part.behind)
         if missing and key == ("rsp", "", 1) and offset > 0:
-            yield Arrival(), Input(BEFORE, "memory", self.processor.loads[kind].latency + behind)
+            yield _ARGUMENT, Input(BEFORE, "memory", self.processor.loads[part.kind].latency + part.behind)
 
     def _store(self, instruction: Decoded, cell: Cell, value: Arrival) -> None:
         key, offset = cell
@@ -173,10 +222,8 @@ class Dataflow:
     def _symbol(self, name: str) -> Symbol:
         return self.symbols.get(name, (name, 0))
 
-    def _cell(self, instruction: Decoded) -> Cell | None:
+    def _cell(self, instruction: Decoded) -> Cell:
         """Where an instruction loads or stores."""
-        if not instruction.loads and not instruction.stores:
-            return None
         memory = instruction.memory
         if memory is None:
             name, offset = self._symbol("rsp")
@@ -187,29 +234,21 @@ class Dataflow:
         index, further = self._symbol(memory.index.full) if memory.index else ("", 0)
         return (base, index, memory.scale), more + memory.scale * further + memory.displacement
 
-    def _follow(self, instruction: Decoded, index: int) -> None:
+    def _follow(self, part: Part, index: int) -> None:
         """What becomes of the symbols."""
-        if _moves_stack(instruction):
+        if part.moves_stack:
             name, offset = self._symbol("rsp")
-            self.symbols["rsp"] = (name, offset + (-8 if instruction.stores else 8))
-        sum_of = _sum(instruction)
-        for name in instruction.writes:
-            if name == "rsp" and _moves_stack(instruction):
-                continue
-            if sum_of is not None:
-                origin, offset = self._symbol(sum_of[0])
-                self.symbols[name] = (origin, offset + sum_of[1])
-            else:
+            self.symbols["rsp"] = (name, offset + (-8 if part.instruction.stores else 8))
+        for name in part.named:
+            if part.origin is None:
                 self.symbols[name] = (f"{name} of {index}", 0)
+            else:
+                origin, offset = self._symbol(part.origin[0])
+                self.symbols[name] = (origin, offset + part.origin[1])
 
 
 def _moves_stack(instruction: Decoded) -> bool:
     return instruction.mnemonic in ("push", "pop") or instruction.flow in ("call", "return")
-
-
-def _written(instruction: Decoded) -> Iterable[str]:
-    writes = instruction.writes - {"rsp"} if _moves_stack(instruction) else instruction.writes
-    return (*writes, *instruction.flags_written, *instruction.flags_undefined)
 
 
 def _kind(name: str) -> str:
@@ -224,7 +263,7 @@ def _covers(new: PendingStore, old: PendingStore) -> bool:
     return new.offset <= old.offset and old.offset + old.size <= new.offset + new.size
 
 
-def _sum(instruction: Decoded) -> tuple[str, int] | None:
+def _sum(instruction: Decoded) -> Symbol | None:
     """The register and the number whose sum a general register now is, if that is what was computed."""
     operands = instruction.operands
     if len(operands) != 2 or not isinstance(operands[0], Reg) or operands[0].bits != 64:

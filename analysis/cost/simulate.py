@@ -25,10 +25,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from setwise.analysis.code.decode import Decoded
 from setwise.analysis.cost.bounds import Demand, demands, fetches, round_cost, rows_of
-from setwise.analysis.cost.dependence import BEFORE, Dataflow, Readiness
+from setwise.analysis.cost.dependence import BEFORE, Readiness
 from setwise.analysis.cost.processors.table import CostRow, Processor, size_of
 
 _ROUNDS = 3  # the first fills the queues, the others are counted
@@ -68,19 +69,25 @@ class _Port:
     leaving: set[float] = field(default_factory=set)
 
 
-def simulate(stream: Sequence[Decoded], processor: Processor) -> float:
-    """Cycles that a round of these instructions takes, where round follows round; ValueError for an unknown core."""
+def simulate(stream: Sequence[Decoded], processor: Processor, enough: float = 0.0, most: float = inf) -> float:
+    """Cycles that a round of these instructions takes, where round follows round; ValueError for an unknown core.
+
+    What is not above `enough`, or surely above `most`, need not be told exactly: another such figure will do.
+    """
     if processor.name not in CORES:
         raise ValueError(f"how {processor.title} queues operations is not known: use one of {', '.join(CORES)}")
-    rows = rows_of(stream, processor)
-    dataflow = Dataflow(processor)
-    for _ in range(_ROUNDS):
-        dataflow.run(stream, rows)
-    operations = _micro_operations(stream, rows, processor)
-    core = CORES[processor.name]
-    ends = [_Execution(operations, dataflow.steps, processor.width, core, step).ends() for step in _STEPS]
-    least = min(retired[-1] - retired[0] for retired in ends) / (_ROUNDS - 1)
-    return max(least, round_cost(stream, processor).bound)
+    bounds = round_cost(stream, processor)
+    if bounds.bound > most:
+        return bounds.bound
+    steps = bounds.steps[: _ROUNDS * len(stream)]
+    operations = _micro_operations(stream, rows_of(stream, processor), processor)
+    least = inf
+    for step in _STEPS:
+        retired = _Execution(operations, steps, processor.width, CORES[processor.name], step).ends()
+        least = min(least, (retired[-1] - retired[0]) / (_ROUNDS - 1))
+        if least <= max(bounds.bound, enough):
+            break
+    return max(least, bounds.bound)
 
 
 def _micro_operations(

@@ -24,6 +24,7 @@ from setwise.codegen.run.timer import Mode
 
 _INSTRUCTIONS = 100  # about so many are forecast, of short code more calls
 _BOARDS = 64  # of arrays, as many
+_DIGIT = 0.01  # of a figure, the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _forecast(kernel: Kernel, objective: str, on: Processor, most: float) -> flo
     ours = _subject(kernel)
     cycles = 0.0
     for each in waiting(ours) if objective == "latency" and ours.chainable else (ours,):
-        cycles = max(cycles, _cycles(each, "independent" if each is ours else "chained", on))
+        cycles = max(cycles, _cycles(each, "independent" if each is ours else "chained", on, cycles, most))
         if cycles > most:
             break
     return cycles
@@ -120,7 +121,11 @@ def waiting(ours: Subject) -> Iterator[Subject]:
         yield replace(ours, chained=at)
 
 
-def _cycles(ours: Subject, mode: Mode, on: Processor) -> float:
-    stream = round_stream(ours, mode)
-    cycles = simulate(stream, on) if on.name in CORES else round_cost(stream, on).bound
-    return round(cycles / (ours.calls * (ours.boards or 1)), 2)
+def _cycles(ours: Subject, mode: Mode, on: Processor, enough: float = 0.0, most: float = inf) -> float:
+    """Cycles a call or a board; what is not above `enough`, or surely above `most`, need not be told exactly."""
+    stream, units = round_stream(ours, mode), ours.calls * (ours.boards or 1)
+    if on.name in CORES:
+        cycles = simulate(stream, on, enough * units, (most + _DIGIT) * units)
+    else:
+        cycles = round_cost(stream, on).bound
+    return round(cycles / units, 2)
