@@ -1,0 +1,71 @@
+"use strict"
+// Figures: counts and bytes, cycles by processor, the proof, and all kernels of a routine beside each other.
+
+const Facts = (() => {
+  const { make } = Dom
+  const LESS = ["instructions", "bytes", "memory_operands"] // said first and last
+
+  /** A kernel's counts in words, those that are not zero. @param {Record<string, number>} counts */
+  const counted = counts => [
+    `${counts.instructions} instructions`,
+    ...Object.entries(counts).filter(([name, n]) => n && !LESS.includes(name)).map(([name, n]) => `${n} ${(n === 1 ? name.replace(/(?<=ch)es$|s$/, "") : name).replace("_", " ")}`),
+    ...(counts.memory_operands ? [`${counts.memory_operands} memory operands`] : []),
+    ...(counts.bytes ? [`${counts.bytes} bytes`] : []),
+  ].join(" · ")
+
+  /** @param {number | null | undefined} cycles */
+  const figure = cycles => cycles == null ? "–" : String(Math.round(cycles * 10) / 10)
+
+  /**
+   * Counts, cycles and proof of one kernel.
+   * @param {Kernel} kernel
+   * @param {Index} index
+   * @param {State} state
+   * @param {(processor: string) => void} choose
+   */
+  function kernel(kernel, index, state, choose) {
+    const known = index.processors.filter(name => kernel.cycles[name])
+    return [
+      make("p", { class: "atlas-counts" }, counted(kernel.counts)),
+      known.length ? Dom.choices("forecast cycles: latency / between calls", known, state.processor, choose, name =>
+        `${name} ${figure(kernel.cycles[name]?.latency)} / ${figure(kernel.cycles[name]?.throughput)}`) : null,
+      make("p", { class: "atlas-says" }, ...proof(kernel), kernel.variant ? ` Variant ${kernel.variant}.` : ""),
+    ]
+  }
+
+  /** @param {Kernel} kernel */
+  function proof(kernel) {
+    if (!kernel.proof) return ["No proof is recorded."]
+    const { status, digest } = kernel.proof
+    const said = status === "proved" ? "Proved for every input" : `${status[0].toUpperCase()}${status.slice(1)}`
+    return [make("strong", { class: status === "proved" ? "atlas-proved" : "" }, said), digest ? "; SHA-256 of the code " : ".",
+      digest ? make("code", { title: digest }, digest) : ""]
+  }
+
+  /**
+   * Every kernel of a routine in the chosen convention and objective; the first column chooses one.
+   * @param {Content} content
+   * @param {Index} index
+   * @param {State} state
+   * @param {(choice: Choice) => string} link
+   */
+  function table(content, index, state, link) {
+    const rows = content.kernels.filter(each => each.convention === state.convention && each.objective === state.objective)
+    const classes = [...new Set(rows.flatMap(each => Object.keys(each.counts).filter(name => each.counts[name] && name !== "instructions")))]
+    const known = index.processors.filter(name => rows.some(each => each.cycles[name]))
+    const best = Math.min(...rows.map(each => each.counts.instructions))
+    return make("div", { class: "atlas-wide", tabindex: 0, role: "region", "aria-label": "All kernels" }, make("table", { class: "atlas-table" },
+      make("thead", {}, make("tr", {}, ["set", "lanes", "instructions", ...classes.map(each => each.replace("_", " ")), ...known].map(each =>
+        make("th", { scope: "col" }, each)))),
+      make("tbody", {}, rows.map(each => {
+        const current = each.set === state.set && each.lanes === state.lanes
+        return make("tr", { class: current ? "current" : null },
+          make("th", { scope: "row" }, make("a", { href: link(each), "aria-current": current ? "true" : null }, each.set)),
+          make("td", {}, each.lanes), make("td", { class: each.counts.instructions === best ? "best" : null }, each.counts.instructions),
+          classes.map(name => make("td", {}, each.counts[name] || "–")),
+          known.map(name => make("td", {}, `${figure(each.cycles[name]?.latency)} / ${figure(each.cycles[name]?.throughput)}`)))
+      }))))
+  }
+
+  return { kernel, table, counted }
+})()

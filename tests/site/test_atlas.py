@@ -1,0 +1,266 @@
+"""The atlas in Chromium, from disk: choosing, stepping, positions, links; phone and desk, light and dark."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+import setwise
+from setwise.codegen import board
+from setwise.codegen.catalogue import find
+from tests.conftest import require_module, require_tool
+from tests.site import atlas_data
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+ALONE = """
+INHERIT: {root}/docs/mkdocs.yml
+docs_dir: pages
+site_dir: site
+plugins: [search, offline]
+nav: [docs/atlas/index.md]
+"""
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+PHONE, DESK = (390, 844), (1400, 1000)
+HEAVIEST = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page alone in the site's theme, with data of a few routines."""
+    require_module("mkdocs")
+    folder = tmp_path_factory.mktemp("atlas")
+    (folder / "pages" / "docs").mkdir(parents=True)
+    for name in ("atlas", "site"):
+        (folder / "pages" / "docs" / name).symlink_to(ROOT / "docs" / name)
+    (folder / "mkdocs.yml").write_text(ALONE.format(root=ROOT))
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", "mkdocs.yml"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    atlas_data.write(folder / "site" / "atlas")
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    chromium = require_tool("chromium")
+    with require_module("playwright.sync_api").sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+
+
+class Visit:
+    """Pages of the atlas in windows of their own, what they asked for and what went wrong in them."""
+
+    def __init__(self, browser: Any, site: Path) -> None:
+        self.browser, self.site = browser, site
+        self.wrong: list[str] = []
+        self.asked: list[str] = []
+
+    def open(self, link: str = "", size: tuple[int, int] = DESK, scheme: str = "light") -> Any:
+        """The page, when it shows a routine."""
+        width, height = size
+        context = self.browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("requestfailed", lambda request: self.wrong.append(request.url))
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.goto(f"{(self.site / 'docs' / 'atlas' / 'index.html').as_uri()}{link}")
+        page.wait_for_selector(".atlas-main h2")
+        return page
+
+
+@pytest.fixture
+def visit(browser: Any, site: Path) -> Iterator[Visit]:
+    visit = Visit(browser, site)
+    yield visit
+    for context in browser.contexts:
+        context.close()
+    assert visit.wrong == []
+    assert {urlsplit(asked).scheme for asked in visit.asked} <= {"file", "data", "blob"}
+
+
+def results(page: Any) -> list[int]:
+    """What the page says that the call gives."""
+    return [int(text, 16) for text in page.locator(".atlas-results figcaption code").all_inner_texts()]
+
+
+def drawn(page: Any) -> list[int]:
+    """The same as its boards show it."""
+    pictures = page.locator(".atlas-results svg").all()
+    return [
+        sum(1 << board.square(name) for name in re.findall("[a-h][1-8]", p.get_attribute("aria-label")))
+        for p in pictures
+    ]
+
+
+def heading(page: Any) -> str:
+    return str(page.locator(".atlas-main h2").inner_text())
+
+
+def test_a_routine_and_a_kernel_are_chosen_and_back_leads_back(visit: Visit) -> None:
+    page = visit.open()
+    assert heading(page) == "sliders.union"
+    page.get_by_label("Search routines").fill("kogge sout")
+    assert page.locator(".atlas-count").inner_text() == "1 routine"
+    page.get_by_label("Search routines").press("Enter")
+    page.wait_for_function("document.querySelector('.atlas-main h2').innerText === 'kogge-stone.attacks.sout'")
+    assert page.locator(".atlas-counts").inner_text().startswith("19 instructions")
+    page.get_by_label("avx2").check(force=True)
+    page.wait_for_function("document.querySelector('[aria-label=Listing]').innerText.includes('vp')")
+    page.get_by_label("win64").check(force=True)
+    page.wait_for_function("location.hash.includes('convention=win64')")
+    page.go_back()
+    page.wait_for_function(
+        "location.hash.includes('convention=sysv') && document.querySelector('[value=sysv]').checked"
+    )
+    page.go_back()
+    page.wait_for_function("document.querySelector('[value=x86-64]').checked")
+    page.go_forward()
+    page.wait_for_function("document.querySelector('[value=avx2]').checked")
+
+
+def test_lines_that_belong_together_mark_each_other(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_role("listbox", name="Description").locator("[data-line='1']").hover()
+    listing = page.get_by_role("listbox", name="Listing")
+    marked = listing.locator(".same").count()
+    assert marked == listing.locator("[data-line='1']").count() > 10
+    page.get_by_role("listbox", name="Description").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    assert listing.locator(".same").count() == listing.locator("[data-line='2']").count()
+    assert page.locator(".atlas-graph .same").count() == listing.locator("[data-line='2']").count()
+    assert listing.locator(".path").count() == page.locator(".atlas-graph .node.path").count() > 0
+    assert "<b>not bold</b>" in page.get_by_role("listbox", name="Description").inner_text()
+
+
+def test_squares_that_are_clicked_and_positions_are_attacked_as_setwise_says(visit: Visit) -> None:
+    page = visit.open("#routine=sliders.union")
+    position = board.parse_fen(KIWIPETE)
+    rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
+    occupied = position.occupied
+    union = setwise.kernel("sliders.union")
+    assert results(page) == drawn(page) == [union(rooks, bishops, occupied)]
+    page.locator("[data-square='35']").click()  # d5
+    rooks, occupied = rooks | 1 << 35, occupied | 1 << 35
+    assert results(page) == drawn(page) == [union(rooks, bishops, occupied)]
+    page.get_by_label("FEN", exact=True).fill("8/8/3r4/8/2B5/8/8/4R2K w - - 0 1")
+    page.get_by_label("FEN", exact=True).press("Enter")
+    position = board.parse_fen("8/8/3r4/8/2B5/8/8/4R2K w - - 0 1")
+    wanted = union(position.sliders("w", True, False), position.sliders("w", False, True), position.occupied)
+    assert results(page) == drawn(page) == [wanted]
+    page.get_by_label("FEN", exact=True).fill("8/8/9")
+    page.get_by_label("FEN", exact=True).press("Enter")
+    assert page.locator(".atlas-setup [role=alert]").inner_text().startswith("A FEN has eight ranks")
+
+
+def test_every_kind_of_argument_is_run_as_setwise_runs_it(visit: Visit) -> None:
+    occupied = board.parse_fen(KIWIPETE).occupied
+    calls: dict[str, tuple[int, ...]] = {
+        "sliders.pair": (1 << 28, 1 << 40, occupied | 1 << 28 | 1 << 40),
+        "dumb7.occluded-until-dry.any": (1 << 28 | 1, board.ALL ^ occupied, 6),
+        "exploding.rook.big-endian": (19, board.ALL ^ occupied),
+        "sliders.union.batch": (1 << 28, 1 << 40, occupied | 1 << 28 | 1 << 40),
+        "bytewise.carry-loop-32": (0xFFFF_FFFF, 0xDEAD_BEEF),
+        "leapers.pawns.black": (0x00AA_0001_8000_0000,),
+    }
+    page = visit.open()
+    for name, words in calls.items():
+        boards = ".".join(f"{word:x}" for word in words)
+        page.evaluate(f"location.hash = 'routine={name}&boards={boards}'")
+        page.wait_for_function(f"document.querySelector('.atlas-main h2').innerText === {name!r}")
+        kernel = setwise.kernel(name)
+        if name.endswith(".batch"):
+            wanted = kernel(*(np.array([word], np.uint64) for word in words)).tolist()
+        else:
+            given = kernel(*words)
+            wanted = [given] if isinstance(given, int) else list(given)
+        numbering = find(name).contract.numbering
+        assert results(page) == wanted, name
+        assert drawn(page) == [numbering.placed(word) for word in wanted], name
+
+
+def test_steps_by_keyboard_by_slider_and_by_themselves(visit: Visit) -> None:
+    page = visit.open("#routine=kogge-stone.attacks.sout&step=0")
+    told = page.locator(".atlas-told")
+    assert told.inner_text().startswith("Step 1 of 14: v0 = sliders >> 8")
+    page.get_by_label("Step on").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert told.inner_text().startswith("Step 3 of 14: v2 = sliders | v1")
+    page.get_by_label("Step", exact=True).focus()
+    page.keyboard.press("ArrowLeft")
+    assert told.inner_text().startswith("Step 2 of 14")
+    assert "step=1" in page.evaluate("location.hash")
+    assert told.get_attribute("aria-live") == "polite"
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("document.querySelector('.atlas-told').innerText.startsWith('Step 4 of 14')")
+    page.get_by_role("button", name="Pause").click()
+    page.locator("[data-square='0']").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")  # b2
+    assert page.evaluate("document.activeElement.dataset.square") == "9"
+    assert page.locator("[data-square='9']").get_attribute("aria-pressed") == "true"
+
+
+def test_a_link_names_all_that_is_shown(visit: Visit) -> None:
+    kernel = "routine=kogge-stone.attacks.sout&set=avx2&lanes=4&convention=win64&objective=size"
+    page = visit.open(f"#{kernel}&boards=8000000000000000.ffff&step=3")
+    checked = page.locator(".atlas-chooser input:checked")
+    assert [each.get_attribute("value") for each in checked.all()] == ["avx2", "4", "win64", "size"]
+    assert page.locator(".atlas-told").inner_text().startswith("Step 4 of")
+    assert results(page) == [setwise.kernel("kogge-stone.attacks.sout")(1 << 63, 0xFFFF)]
+    assert page.locator(".atlas-main > .atlas-wrong").inner_text() == ""
+
+
+def test_a_link_that_names_nothing_here_says_so(visit: Visit) -> None:
+    page = visit.open('#routine=<img src=x onerror=alert(1)>&set=<b>"')
+    assert (
+        "There is no routine '<img src=x onerror=alert(1)>'" in page.locator(".atlas-main > .atlas-wrong").inner_text()
+    )
+    assert page.locator("#atlas img").count() == 0
+    link = "#routine=sliders.union&set=mmx&lanes=3&convention=x&objective=y&boards=1.2&step=-1&processor=z80"
+    assert page.evaluate(f"location.hash = {link!r}") == link
+    page.wait_for_function("document.querySelectorAll('.atlas-main > .atlas-wrong p').length === 7")
+    assert "has no kernel with set 'mmx' here" in page.locator(".atlas-main > .atlas-wrong").inner_text()
+
+
+def test_listing_and_header_are_downloaded(visit: Visit) -> None:
+    page = visit.open("#routine=sliders.pair")
+    with page.expect_download() as listing:
+        page.get_by_role("button", name="Listing").click()
+    text = Path(listing.value.path()).read_text()
+    assert listing.value.suggested_filename == "sliders.pair-x86-64.asm"
+    assert "sliders_pair:\n" in text
+    assert "\n    ret\n" in text
+    with page.expect_download() as header:
+        page.get_by_role("button", name="C header").click()
+    assert Path(header.value.path()).read_text() == "/* header */\n"
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone", "desk"])
+def test_it_fits_is_light_and_axe_finds_nothing_serious(visit: Visit, size: tuple[int, int], scheme: str) -> None:
+    axe = require_module("axe_playwright_python.sync_playwright").Axe()
+    page = visit.open("#routine=kogge-stone.attacks.sout&set=avx2&step=5", size, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+    assert page.evaluate("document.body.dataset.mdColorScheme") == {"light": "default", "dark": "slate"}[scheme]
+    files = {Path(urlsplit(asked).path) for asked in visit.asked if asked.startswith("file:")}
+    assert sum(file.stat().st_size for file in files) < HEAVIEST
+    found = axe.run(page, context="#atlas", options={"preload": False}).response["violations"]
+    assert [
+        (each["id"], [node["html"] for node in each["nodes"]])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ] == []
