@@ -15,6 +15,7 @@ from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
 from setwise.analysis.report.files import as_json, from_json, row_of
+from setwise.analysis.report.findings import Finding
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, code, listed, page, table, table_if_any
 from setwise.analysis.report.measurements import Measured
@@ -113,13 +114,19 @@ def joined(now: Compilers, before: Compilers | None) -> tuple[Compilers, list[st
     return Compilers(versions, tuple(counts)), notes
 
 
-def compilers(compiled: Compilers, figures: Figures, measured: Measured | None, wasted: Sequence[Waste] = ()) -> str:
-    """The page; `wasted` says what their code could do without."""
+def compilers(
+    compiled: Compilers,
+    figures: Figures,
+    measured: Measured | None,
+    wasted: Sequence[Waste] = (),
+    findings: Sequence[Finding] = (),
+) -> str:
+    """The page; `wasted` says what their code could do without, `findings` why it is faster."""
     pairs = [pair for isa in ISAS for pair in _with_rivals(compiled, figures, isa)]
     return page(
         "compilers.md",
         compilers=listed([f"`{name}` ({version})" for name, version in compiled.versions.items()]),
-        **sections(measured),
+        **sections(measured, findings),
         lengths=_outcomes(pairs),
         wasted=_wasted(wasted) if wasted else None,
         instructions=_by_family(pairs, tuple(compiled.versions), wasted) if pairs else None,

@@ -14,6 +14,8 @@ from setwise.analysis.report.data import Data
 from setwise.analysis.report.fastest import CAUSES, causes_json, fastest
 from setwise.analysis.report.fastest import PATH as FASTEST
 from setwise.analysis.report.files import Files, as_json
+from setwise.analysis.report.findings import PATH as FOUND
+from setwise.analysis.report.findings import findings_json
 from setwise.analysis.report.measurements import PATH as MEASURED
 from setwise.analysis.report.measurements import measurements
 from setwise.analysis.report.optimality import PATH as BOUNDS
@@ -50,7 +52,7 @@ def files(data: Data) -> Files:
         ),
         "comparison.md": comparison(figures, data.classic),
         "costs.md": costs(figures),
-        "compilers.md": compilers(data.compilers, figures, measured, data.wasted),
+        "compilers.md": compilers(data.compilers, figures, measured, data.wasted, data.findings),
         "data/kernels.json": as_json([kernel.as_dict() for kernel in figures.values()]),
         "data/costs.json": as_json(as_json_rows(figures)),
         COMPILED: data.compilers.as_json(),
@@ -58,11 +60,13 @@ def files(data: Data) -> Files:
     }
     if data.measured is not None and measured is not None:
         stale = len(data.measured.timed) - len(measured.timed)
-        contents |= {"measurements.md": measurements(measured, stale), MEASURED: data.measured.as_json()}
+        contents |= {"measurements.md": measurements(measured, stale, data.findings), MEASURED: data.measured.as_json()}
     if data.crossing is not None and crossed is not None:
         contents |= {"crossing.md": crossing(crossed), CROSSED: data.crossing.as_json()}
     if data.fastest is not None:
         contents |= {"fastest.md": fastest(data.fastest, data.causes), FASTEST: data.fastest.as_json()}
+    if data.findings:
+        contents[FOUND] = findings_json(data.findings)
     if data.causes:
         contents[CAUSES] = causes_json(data.causes)
     if data.bounds:

@@ -14,6 +14,7 @@ from setwise.analysis.report import (
     compilers,
     crossing,
     fastest,
+    findings,
     optimality,
     perft,
     python,
@@ -64,6 +65,7 @@ class Data:
     wasted: Sequence[wasted.Waste]
     notes: tuple[str, ...]
     since: since.Since | None = None
+    findings: Sequence[findings.Finding] = ()
 
 
 def gather(folder: Path, checking: bool = False, progress: Callable[[str], None] = lambda _: None) -> Data:
@@ -116,6 +118,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         wasted=wasted.recorded(folder),
         notes=tuple(notes),
         since=since.recorded(folder),
+        findings=findings.recorded(folder),
     )
 
 

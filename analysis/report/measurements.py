@@ -11,6 +11,7 @@ from typing import Any
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.files import as_json, from_json, row_of
+from setwise.analysis.report.findings import Finding, about
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import code, page, table, table_if_any, with_lanes
 from setwise.analysis.text import counted
@@ -116,8 +117,9 @@ def _measured(held: dict[str, Any]) -> Measured:
     return Measured(**head, timed=tuple(Timed(**row) for row in held["rows"]), wrong=tuple(held["wrong"]))
 
 
-def measurements(measured: Measured, stale: int = 0) -> str:
-    """The page; `stale` is the number of figures of earlier code."""
+def measurements(measured: Measured, stale: int = 0, findings: Sequence[Finding] = ()) -> str:
+    """The page; `stale` is the number of figures of earlier code, `findings` say where the forecast is off."""
+    off = about(findings, measured.processor, "measurements.md") if measured.agreement else []
     ours = [figure for figure in measured.timed if figure.maker == OURS]
     arrays = [figure for figure in ours if figure.unit == "board"]
     model = ("Routine", "", "mode", "measured", "bound", "difference", "forecast", "difference")
@@ -138,7 +140,7 @@ def measurements(measured: Measured, stale: int = 0) -> str:
         arrays=_table(arrays, ("independent",)) if arrays else None,
         apart=_apart(ours),
         agreement=measured.agreement,
-        off=_OFF.get(measured.processor) if measured.agreement else None,
+        off="\n\n".join(f"{finding.words} ({finding.date})" for finding in off) or None,
         model=table_if_any(model, _model(ours), left=3),
         refused=table_if_any(("Routine", "", "maker", "mode", "reason"), refused, left=5),
     )
@@ -166,17 +168,6 @@ def _off(errors: Sequence[float]) -> str:
     above = max(-error for error in errors)
     where = f"at most {above:.1%} above the measured median" if above > 0 else "nowhere above the measured median"
     return f"lies {where}, and is {fmean(map(abs, errors)):.1%} off on average"
-
-
-_OFF = {
-    "zen4": (
-        "Where the forecast is off: it is too low where 512-bit logic and rotates mix, for the core spreads logic that "
-        "still waits over all ports, those that rotates need among them, and the model does not; too low for a few "
-        "short calls in general registers, and for loops over arrays in them, where the cause was not found; too high "
-        "for long independent chains, which the core gives better ports than the model. The bound knows no queues."
-    )
-}
-"""What was found of a processor where the forecast is off."""
 
 
 def _model(ours: Sequence[Timed]) -> list[tuple[str, ...]]:

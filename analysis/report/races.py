@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from setwise.analysis.measure.compilers import FOR_SCALE
 from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report.findings import Finding, about
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import FAMILIES, code, figure, listed, table, table_if_any, with_lanes
 from setwise.analysis.report.measurements import Measured
@@ -24,29 +25,6 @@ PLAIN = "(exported plain)"
 """The same, but the one for x86-64: other operations than a vector kernel's."""
 _OTHERS = {(AVX512.name, 8): ("(rays apart)",), (AVX512.name, 4): ("(rays)",)}
 """C that lays rays out otherwise: it stands beside the kernel of so many lanes that lays them out so too."""
-
-
-CAUSES = {
-    "zen4": {
-        r"exploding\..* mixed": "Cases by a table of jumps, each jump foretold as a whole; comparisons one by one are "
-        "foretold more often:",
-        r"exploding\..*": "A table of jumps has to be read, and added to, where compilers compare once or twice:",
-        r"(sliders\.rays|.*\.(rook|bishop|vertical|eastward|westward)) avx.* chained": "The way into vector registers "
-        "and out of them, and the fold, take longer than a few rays one after another. Where their attacks are waited "
-        "for, our kernel for bmi2 is the one to take:",
-        r"sliders\..* avx512 x8 independent": "The shortest code takes a constant of 64 bytes from memory wherever it "
-        "is used; compilers keep those that are used twice in registers, for an instruction more each:",
-        r"dumb7\.attacks\.queen bmi2 .*": "The shortest code steps the whole flood, which waits three cycles a step, "
-        "where what was reached last would wait two. Our kernel for x86-64 does that, in more instructions and fewer "
-        "cycles:",
-        r".*\.(sout|nort) bmi2 independent": "The shortest code shifts by rorx, which needs no move but six bytes, so "
-        "that more has to be fetched for a call. Our kernel for x86-64 is no slower than the compilers':",
-        r".*\.batch .*": "Compilers unroll the loop; ours counts every round, in code a fraction as long:",
-        r".* avx512 x8 .*": "Zen 4's vpternlogq takes a cycle more at times, depending on which operand it overwrites; "
-        "the rule behind that was not found:",
-    }
-}
-"""Why kernels are behind, by the processor that measured and patterns of routine, lanes and mode: the first holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +85,7 @@ def outcomes(run: Sequence[Race]) -> str:
     )
 
 
-def sections(measured: Measured | None) -> dict[str, str | None]:
+def sections(measured: Measured | None, findings: Sequence[Finding] = ()) -> dict[str, str | None]:
     """What the page on compilers says of cycles: ours beside those of the compilers' fastest code."""
     run, own = (list(races(measured, exported)) if measured else [] for exported in (False, True))
     if not measured or not run:
@@ -119,7 +97,7 @@ def sections(measured: Measured | None) -> dict[str, str | None]:
         "right": _right(measured),
         "races": _by_family(run),
         "behind": _behind(run),
-        "causes": _causes(behind, CAUSES.get(measured.processor, {})),
+        "causes": _causes(behind, about(findings, measured.processor, "compilers.md")),
         "exported_outcomes": outcomes(own) if own else None,
         "exported_races": _by_family(own) if own else None,
         "exported_behind": _behind(own),
@@ -151,12 +129,16 @@ def _behind(run: Sequence[Race]) -> str | None:
     return table_if_any(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed"), lines, left=3)
 
 
-def _causes(behind: Sequence[Race], known: Mapping[str, str]) -> str | None:
+def _causes(behind: Sequence[Race], known: Sequence[Finding]) -> str | None:
     """Why the kernels that are behind are so, as far as that is known."""
     causes: dict[str, list[str]] = {}
     for race in behind:
         called = f"{race.title} {race.mode}"
-        words = (cause for pattern, cause in known.items() if re.fullmatch(pattern, f"{race.key[0]} {called}"))
+        words = (
+            f"{finding.words} ({finding.date}):"
+            for finding in known
+            if re.fullmatch(finding.calls, f"{race.key[0]} {called}")
+        )
         causes.setdefault(next(words, "Not explained:"), []).append(f"{code(race.key[0])} {called}")
     return "\n".join(f"* {words} {listed(names)}." for words, names in causes.items()) or None
 

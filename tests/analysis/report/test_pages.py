@@ -16,11 +16,13 @@ from setwise.analysis.cost.processors import processor
 from setwise.analysis.measure.compilers import Compiler
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report import compilers as report_compilers
+from setwise.analysis.report import findings
 from setwise.analysis.report import measurements as report_measured
 from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.comparison import comparison, split, total
 from setwise.analysis.report.compilers import CompilerCounts, Compilers, compilers, joined, to_run
 from setwise.analysis.report.costs import as_json_rows, costs
+from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import FigureKey, Figures, figures_from, figures_of, keys, round_of
 from setwise.analysis.report.measurements import Measured, Timed, measurements
 from setwise.analysis.report.races import NOISE, Race, races
@@ -31,6 +33,7 @@ from setwise.analysis.run.contracts import task_of
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 
+REPORTS = Path(__file__).parents[3] / "reports"
 WANTED: tuple[FigureKey, ...] = (
     *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),
     ("dumb7.occluded-until-dry.sout", "x86-64", 1),
@@ -272,6 +275,15 @@ def test_measurements_say_where_the_model_is_above_what_was_measured() -> None:
     assert measured(timed("a", OURS, "chained", 10.0)).agreement is None
 
 
+def test_what_was_found_is_data_with_its_day(tmp_path: Path) -> None:
+    known = findings.recorded(REPORTS)
+    assert {finding.page for finding in known} == {"compilers.md", "measurements.md"}
+    assert "knows no queues. (2026-11-21)" in measurements(measured(timed("a", OURS, "chained", 10.0, 9.0)), 0, known)
+    write(tmp_path, {findings.PATH: findings.findings_json([replace(known[0], calls="(")])})
+    with pytest.raises(ValueError, match=r"findings\.json cannot be read \('\(' is no pattern"):
+        findings.recorded(tmp_path)
+
+
 def test_the_forecast_stands_beside_the_bound() -> None:
     figures = measured(replace(timed("a", OURS, "chained", 10.0, 8.0), model=9.5))
     assert str(figures.agreement).endswith(
@@ -344,11 +356,13 @@ def test_a_loss_is_told_with_its_cause_or_without() -> None:
         *(timed("loss", maker, "chained", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
         *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
     )
-    text = compilers(Compilers(VERSIONS, COMPILED), Figures(), figures)
-    assert "foretold more often: `exploding.rook` x86-64 mixed." in text
+    known = findings.recorded(REPORTS)
+    text = compilers(Compilers(VERSIONS, COMPILED), Figures(), figures, findings=known)
+    assert "predicted more often (2026-11-21): `exploding.rook` x86-64 mixed." in text
     assert "* Not explained: `loss` x86-64 chained." in text
-    assert "win" not in text.partition("### Why they are behind")[2].partition("##")[0]
-    elsewhere = compilers(Compilers(VERSIONS, COMPILED), Figures(), replace(figures, processor="zen3"))
+    assert "win" not in text.partition("### Where they are faster")[2].partition("##")[0]
+    zen3 = replace(figures, processor="zen3")
+    elsewhere = compilers(Compilers(VERSIONS, COMPILED), Figures(), zen3, findings=known)
     assert "* Not explained: `exploding.rook` x86-64 mixed and `loss` x86-64 chained." in elsewhere
 
 
