@@ -60,8 +60,24 @@ def data() -> Data:
     measured = Measured("a processor", "zen4", "2025-01-31", "By counting.", 4.25, timed)
     notes = ("not checked: the rows of gcc",)
     compiled = Compilers({"gcc": "gcc 12"}, (made,))
-    recorded = (FROM_PYTHON, COLUMNS, PERFT, (), (), (), ())
-    return Data(rows, classic_listings(), compiled, measured, {}, CROSSING, *recorded, notes)
+    return Data(
+        figures=rows,
+        classic=classic_listings(),
+        compilers=compiled,
+        measured=measured,
+        foretold={},
+        crossing=CROSSING,
+        fastest=None,
+        causes=(),
+        python=FROM_PYTHON,
+        columns=COLUMNS,
+        perft=PERFT,
+        bounds=(),
+        words=(),
+        searched=(),
+        wasted=(),
+        notes=notes,
+    )
 
 
 @pytest.fixture
