@@ -44,6 +44,7 @@ ORDER = (
     "analysis.pictures",
     "analysis.report",
     "analysis.commands",
+    "analysis.atlas",
 )
 """Folders, and files that stand in none: each may import those before it, and its own."""
 
@@ -79,6 +80,7 @@ DOORS = (
     "analysis.measure.trials",
     "analysis.report",
     "analysis.commands",
+    "analysis.atlas",
 )
 """What in analysis may know codegen: where bytes and records come in, and those who join the two."""
 
