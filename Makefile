@@ -2,7 +2,7 @@
 # make test    the quick set: style, types, tests
 # make check   everything at full length
 # make long    searches and fuzzing that take hours; nothing depends on it
-# make docs    the site, in build/site, to be read without a network
+# make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
 # make golden  writes down every kernel's digest, the names in setwise/names.py and two pages of docs/ anew (tests/golden)
 # make clean   removes all that make made
 #
@@ -37,6 +37,8 @@ docs: setup
 	ln -s ../../README.md ../../CHANGELOG.md ../../CONTRIBUTING.md ../../LICENSE ../../docs ../../reports build/pages
 	ln -s ../../../tests/examples ../../../tests/columns build/pages/tests
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file docs/mkdocs.yml
+	$(BIN)/python -m setwise.analysis.atlas build/atlas $(ATLAS)
+	cp -R build/atlas build/site/atlas
 
 golden: setup
 	$(BIN)/python -m tests.golden.names

@@ -31,12 +31,14 @@ def test_the_site_builds_and_needs_no_network(tmp_path: Path) -> None:
     left_out = shutil.ignore_patterns(".git", "build", ".*_cache", "__pycache__", ".venv")
     shutil.copytree(ROOT, tmp_path / "checkout", ignore=left_out, symlinks=True)
     (tmp_path / "checkout" / ".venv").symlink_to(ROOT / ".venv")
-    make = ["make", "--silent", "--old-file=setup", "docs"]
+    make = ["make", "--silent", "--old-file=setup", "docs", "ATLAS=bytewise.carry-loop-32"]
     done = subprocess.run(make, cwd=tmp_path / "checkout", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     site = tmp_path / "checkout" / "build" / "site"
     pages = {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in site.rglob("*.html")}
     assert {"index.html", "docs/commands.html", "docs/api.html", "reports/index.html"} <= pages.keys()
+    assert (site / "atlas" / "index.js").exists()
+    assert (site / "atlas" / "data" / "bytewise.carry-loop-32.js").exists()
     for name in ("kernel", "OwnRoutine", "ray", "parse_board"):
         assert f"{name}</span>" in pages["docs/api.html"]
     for name, page in pages.items():
