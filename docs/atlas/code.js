@@ -25,10 +25,12 @@ const Code = (() => {
       active = to
       options[active].setAttribute("aria-selected", "true")
       box.setAttribute("aria-activedescendant", options[active].id)
-      const [inner, outer] = [options[active].getBoundingClientRect(), box.getBoundingClientRect()]
-      if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top
-      if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom
+      reveal(options[active], box)
       mark(options[active])
+      for (const other of document.querySelectorAll(".atlas-lines")) {
+        const same = other === box ? null : other.querySelector(".same")
+        if (same) reveal(same, other)
+      }
     }
     const box = make("div", {
       role: "listbox", tabindex: 0, "aria-label": label, class: "atlas-lines",
@@ -50,6 +52,13 @@ const Code = (() => {
     return box
   }
 
+  /** Scrolls a box, and nothing but it, until a line of it is seen. @param {Element} line @param {Element} box */
+  function reveal(line, box) {
+    const [inner, outer] = [line.getBoundingClientRect(), box.getBoundingClientRect()]
+    if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top
+    if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom
+  }
+
   /**
    * Marks all that belongs to the same line of the description, and the instruction itself in the dependency picture.
    * @param {Element | null} element
@@ -65,13 +74,13 @@ const Code = (() => {
 
   /** @param {Content} content @param {Kernel} kernel */
   function description(content, kernel) {
-    const { file, first, lines: texts } = content.description
+    const { file, numbers, lines: texts } = content.description
     const used = new Set(kernel.listing.map(each => each.line))
     return make("section", { class: "atlas-column" },
       make("h3", {}, "Description ", make("small", {}, file)),
       lines("Description", texts.map((text, at) => ({
         line: used.has(at) ? at : null,
-        cells: [make("span", { class: "number", "aria-hidden": "true" }, first + at), make("code", {}, text)],
+        cells: [make("span", { class: "number", "aria-hidden": "true" }, numbers[at] ?? ""), make("code", {}, text)],
       }))))
   }
 
@@ -86,7 +95,7 @@ const Code = (() => {
         return {
           line: each.line, at, path: path.has(at),
           said: `${each.text}${path.has(at) ? ", on the critical path" : ""}`,
-          cells: [make("span", { class: "number" }, here), make("code", {}, ...words(each.text)), make("span", { class: "bytes" }, each.bytes)],
+          cells: [make("span", { class: "number" }, each.at?.join(" ") ?? here), make("code", {}, ...words(each.text)), make("span", { class: "bytes" }, each.bytes)],
         }
       })))
   }

@@ -7,13 +7,13 @@
  * @typedef {{ name: string, family: string, says: string, source: string, direction: string, numbering: string,
  *   parameters: Parameter[], elements: Parameter[], results: string[], requires: string[], kernels: Choice[] }} Routine
  * @typedef {{ processors: string[], routines: Routine[] }} Index
- * @typedef {{ text: string, bytes: string, line: number | null, reads: number[] }} Instruction
- * @typedef {{ latency: number | null, throughput: number | null, path: number[] }} Cycles
+ * @typedef {{ text: string, bytes: string, line: number | null, reads: number[], at?: string[] }} Instruction
+ * @typedef {{ part: "call" | "round" | "longest", latency: number | null, throughput: number | null, path: number[] }} Cycles
  * @typedef {{ compiler: string, options: string, counts: Record<string, number>, listing: string[] }} Compiled
  * @typedef {Choice & { variant: string | null, counts: Record<string, number>, listing: Instruction[],
- *   cycles: Record<string, Cycles | null>, proof: { status: string, digest: string } | null,
+ *   cycles: Record<string, Cycles | null>, proof: { status: string | null, digest: string },
  *   compilers: Compiled[] | null, header: string | null }} Kernel
- * @typedef {{ name: string, description: { file: string, first: number, lines: string[] }, javascript: string | null,
+ * @typedef {{ name: string, description: { file: string, lines: string[], numbers: (number | null)[] }, javascript: string | null,
  *   kernels: Kernel[] }} Content
  */
 

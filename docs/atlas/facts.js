@@ -5,16 +5,18 @@ const Facts = (() => {
   const { make } = Dom
   const LESS = ["instructions", "bytes", "memory_operands"] // said first and last
 
+  const PARTS = { call: "a call", round: "a round of the loop", longest: "on the longest path" }
+
   /** A kernel's counts in words, those that are not zero. @param {Record<string, number>} counts */
   const counted = counts => [
     `${counts.instructions} instructions`,
     ...Object.entries(counts).filter(([name, n]) => n && !LESS.includes(name)).map(([name, n]) => `${n} ${(n === 1 ? name.replace(/(?<=ch)es$|s$/, "") : name).replace("_", " ")}`),
-    ...(counts.memory_operands ? [`${counts.memory_operands} memory operands`] : []),
+    ...(counts.memory_operands ? [`${counts.memory_operands} from memory`] : []),
     ...(counts.bytes ? [`${counts.bytes} bytes`] : []),
   ].join(" · ")
 
-  /** @param {number | null | undefined} cycles */
-  const figure = cycles => cycles == null ? "–" : String(Math.round(cycles * 10) / 10)
+  /** Latency and what the next call waits, in words. @param {Cycles | null | undefined} cycles */
+  const figures = cycles => cycles ? [cycles.latency, cycles.throughput].map(each => each === null ? "–" : Math.round(each * 10) / 10).join(" / ") : "–"
 
   /**
    * Counts, cycles and proof of one kernel.
@@ -25,21 +27,20 @@ const Facts = (() => {
    */
   function kernel(kernel, index, state, choose) {
     const known = index.processors.filter(name => kernel.cycles[name])
+    const part = kernel.cycles[known[0]]?.part ?? "call"
     return [
       make("p", { class: "atlas-counts" }, counted(kernel.counts)),
-      known.length ? Dom.choices("forecast cycles: latency / between calls", known, state.processor, choose, name =>
-        `${name} ${figure(kernel.cycles[name]?.latency)} / ${figure(kernel.cycles[name]?.throughput)}`) : null,
+      known.length ? Dom.choices(`at least so many cycles ${PARTS[part]}: latency / to the next`, known, state.processor, choose, name =>
+        `${name} ${figures(kernel.cycles[name])}`) : null,
       make("p", { class: "atlas-says" }, ...proof(kernel), kernel.variant ? ` Variant ${kernel.variant}.` : ""),
     ]
   }
 
   /** @param {Kernel} kernel */
   function proof(kernel) {
-    if (!kernel.proof) return ["No proof is recorded."]
     const { status, digest } = kernel.proof
-    const said = status === "proved" ? "Proved for every input" : `${status[0].toUpperCase()}${status.slice(1)}`
-    return [make("strong", { class: status === "proved" ? "atlas-proved" : "" }, said), digest ? "; SHA-256 of the code " : ".",
-      digest ? make("code", { title: digest }, digest) : ""]
+    const said = status === "proved" ? make("strong", { class: "atlas-proved" }, "Proved for every input") : "Not proved while this site was made"
+    return [said, "; SHA-256 of the code ", make("code", {}, digest)]
   }
 
   /**
@@ -63,7 +64,7 @@ const Facts = (() => {
           make("th", { scope: "row" }, make("a", { href: link(each), "aria-current": current ? "true" : null }, each.set)),
           make("td", {}, each.lanes), make("td", { class: each.counts.instructions === best ? "best" : null }, each.counts.instructions),
           classes.map(name => make("td", {}, each.counts[name] || "–")),
-          known.map(name => make("td", {}, `${figure(each.cycles[name]?.latency)} / ${figure(each.cycles[name]?.throughput)}`)))
+          known.map(name => make("td", {}, figures(each.cycles[name]))))
       }))))
   }
 

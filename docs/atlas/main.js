@@ -44,6 +44,7 @@ const Atlas = (() => {
       const mine = ++turn
       const { state, wrong: lines } = Links.read(window.location.hash, index)
       const routine = /** @type {Routine} */ (index.routines.find(each => each.name === state.routine))
+      if (shown?.routine !== state.routine) slow?.stop()
       const content = await setwiseAtlas.loadRoutine(routine)
       if (mine !== turn) return // another was asked for meanwhile
       const other = shown?.routine !== state.routine
@@ -55,18 +56,17 @@ const Atlas = (() => {
       const path = new Set(kernel.cycles[state.processor]?.path ?? [])
       Choose.mark(nav, index, state)
       heading.replaceChildren(make("h2", {}, routine.name), make("p", { class: "atlas-says" }, routine.says, " ", make("cite", {}, routine.source)))
-      Dom.keepingFocus(chooser, () => chooser.replaceChildren(...Choose.kernel(routine, state, go), Save.buttons(routine, kernel)))
+      Dom.keepingFocus(chooser, () => chooser.replaceChildren(...Choose.kernel(routine, state, go), Save.buttons(routine, kernel, content)))
       Dom.keepingFocus(facts, () => facts.replaceChildren(...Facts.kernel(kernel, index, state, processor => go({ processor })).filter(each => each !== null)))
       columns.replaceChildren(Code.description(content, kernel), Code.listing(kernel, path),
         ...(kernel.compilers?.length ? [Code.compilers(kernel.compilers)] : []))
       more.replaceChildren(
-        make("h3", {}, "All its kernels ", make("small", {}, `convention ${state.convention}, best by ${state.objective}; cycles: latency / between calls`)),
+        make("h3", {}, "All its kernels ", make("small", {}, `convention ${state.convention}, best by ${state.objective}; cycles at least: latency / to the next`)),
         Facts.table(content, index, state, choice => Links.write({ ...state, ...choice })),
         make("h3", {}, "Dependencies ", make("small", {}, "each instruction below those whose results it reads")),
         Graph.picture(kernel, path))
       if (other) {
-                slow?.stop()
-        slow = content.javascript === null ? null : Slow.section(routine, content.javascript, follow)
+                slow = content.javascript === null ? null : Slow.section(routine, content.javascript, follow)
         place.replaceChildren(slow ? slow.element : make("p", { class: "atlas-says" }, "JavaScript cannot say this routine, so there is no slow motion of it here."))
         if (!first && !wide.matches) drawer.open = false
       }

@@ -112,7 +112,12 @@ const Slow = (() => {
 
     /** What a call makes, for boards that are not those shown before. */
     function run() {
-      motion = Run.motion(module, routine, words)
+      try {
+        motion = Run.motion(module, routine, words)
+      } catch (error) {
+        motion = { lines: [], steps: [], results: [] }
+        told.textContent = /** @type {Error} */ (error).message
+      }
       const known = new Map(parameters.map((each, number) => [each.name, words[number]]))
       slider.max = String(Math.max(0, motion.steps.length - 1))
       film.replaceChildren(...motion.steps.slice(0, 400).map((each, number) => {

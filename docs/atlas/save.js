@@ -20,17 +20,18 @@ const Save = (() => {
   const listing = (routine, kernel) => [
     `; ${routine.name}: ${routine.says}`,
     `; for ${kernel.set}, lanes ${kernel.lanes}, convention ${kernel.convention}, best by ${kernel.objective}`,
-    ...(kernel.proof ? [`; ${kernel.proof.status}; SHA-256 of the code ${kernel.proof.digest}`] : []),
+    `; ${kernel.proof.status === "proved" ? "proved; " : ""}SHA-256 of the code ${kernel.proof.digest}`,
     `${routine.name.replaceAll(/\W/g, "_")}:`,
-    ...kernel.listing.map(each => `    ${each.text}`), "",
+    ...kernel.listing.flatMap(each => [...(each.at ?? []).map(place => `${place}:`), `    ${each.text}`]), "",
   ].join("\n")
 
-  /** The buttons of a kernel. @param {Routine} routine @param {Kernel} kernel */
-  function buttons(routine, kernel) {
+  /** The buttons of a kernel. @param {Routine} routine @param {Kernel} kernel @param {Content} content */
+  function buttons(routine, kernel, content) {
     const name = `${routine.name}-${kernel.set}`
+    const { header } = content.kernels.find(each => each.header !== null && each.set === kernel.set && each.lanes === kernel.lanes) ?? kernel
     return Dom.make("p", { class: "atlas-save" },
       button("Listing", `${name}.asm`, () => listing(routine, kernel)),
-      kernel.header === null ? null : button("C header", `${name}.h`, () => String(kernel.header)))
+      header === null ? null : button("C header", `${name}.h`, () => header))
   }
 
   return { buttons }

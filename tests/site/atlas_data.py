@@ -45,7 +45,7 @@ def write(folder: Path) -> None:
         choices = [{key: content[key] for key in ("set", "lanes", "convention", "objective")} for content in contents]
         routines.append(_listed(routine, choices))
         (text,) = javascript.files(Order((kernels[0][2],), facts_of, "a test")).values()
-        description = {"file": "fills/<i>file</i>.py", "first": 10, "lines": DESCRIPTION}
+        description = {"file": "fills/<i>file</i>.py", "lines": DESCRIPTION, "numbers": [10, 11, 12, None]}
         content = {"name": name, "description": description, "javascript": text.decode(), "kernels": contents}
         _call(folder / "data" / f"{name}.js", "routine", content)
     _call(folder / "index.js", "index", {"processors": PROCESSORS, "routines": routines})
@@ -85,7 +85,7 @@ def _kernel(isa: str, abi: str, kernel: Kernel) -> dict[str, Any]:
         line = {"text": each.text(), "bytes": each.raw.hex(), "line": (None, 1, 2)[at % 3], "reads": reads}
         listing.append(line)
         written |= dict.fromkeys(each.writes, at)
-    cycles = {"latency": 30.5, "throughput": 12.0, "path": list(range(0, len(listing), 2))}
+    cycles = {"part": "call", "latency": 30.5, "throughput": 12.0, "path": list(range(0, len(listing), 2))}
     compilers = [
         {
             "compiler": "clang 19",
