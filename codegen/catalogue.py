@@ -315,7 +315,7 @@ def _counts() -> Iterator[Routine]:
         ),
     ):
         parameters = (*boards, OCCUPIED, RESULTS) if len(results) > 1 else (*boards, OCCUPIED)
-        contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,))
+        contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,), counting=True)
         descriptions = tuple(partial(sliders.described, whole, how, True, len(boards)) for how in sliders.FORMS)
         computes = f"{summary}, given the occupied squares"
         yield Routine("sliders", form, "", contract, descriptions, SETWISE, computes, PACKED)

@@ -76,14 +76,14 @@ def widths(routine: Routine, target: Target) -> tuple[int, ...]:
 
 
 def unrefused(work: Callable[[S], T], requests: Iterable[S]) -> Iterator[T]:
-    """What `work` gives for each; what is Refused is passed over, and if that is all, Refused is raised."""
+    """What `work` gives for each; what is Refused is passed over, and if that is all, the first Refused is raised."""
     refused: Refused | None = None
     any_made = False
     for request in requests:
         try:
             result = work(request)
         except Refused as error:
-            refused = error
+            refused = refused or error
         else:
             any_made = True
             yield result

@@ -17,7 +17,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import forecast, kernel_of, waiting
+from setwise.analysis.measure.objective import forecast, kernel_of
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import Timing
 from setwise.analysis.text import counted
@@ -26,12 +26,14 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.banner import command
 from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.lower import lower
+from setwise.codegen.run.timer import Mode
 from setwise.codegen.targets import target_named
 
 EXAMPLES = (
     "setwise best kogge-stone.attacks.sout",
     "setwise best sliders.union --cpu zen4 --for latency",
 )
+_MEASURED: dict[Mode, str] = {"chained": "measured_latency", "independent": "measured_throughput"}
 _NOTE = """\
 Cycles a call, or a board of an array, the call and all: latency where each call waits for the one before by that
 argument by which it takes longest, throughput where none waits."""
@@ -116,23 +118,19 @@ def _row(objective: str, kernel: Kernel, on: Processor) -> dict[str, Any]:
 
 def _measured(kernels: Sequence[Kernel], patience: float) -> list[dict[str, float | None]]:
     """What each takes here, in the ways that are forecast; None where there is no figure."""
-    waits = [list(waiting(subject(kernel))) for kernel in kernels]
+    subjects = [subject(kernel) for kernel in kernels]
     try:
-        chained = bench([each for of_kernel in waits for each in of_kernel], ("chained",), patience)
-        independent = bench([subject(kernel) for kernel in kernels], ("independent",), patience)
+        timings = iter(bench(subjects, tuple(_MEASURED), patience))
     except BrokenProcessPool:
         raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
-    figures = iter(chained)
     rows: list[dict[str, float | None]] = []
-    for of_kernel, alone in zip(waits, independent, strict=True):
-        timings = [next(figures) for _ in of_kernel]
-        medians = [timing.median for timing in timings if isinstance(timing, Timing)]
-        rows.append(
-            {
-                "measured_latency": max(medians) if medians and len(medians) == len(timings) else None,
-                "measured_throughput": alone.median if isinstance(alone, Timing) else None,
-            }
-        )
+    for one in subjects:
+        row: dict[str, float | None] = dict.fromkeys(_MEASURED.values())
+        for mode in one.modes:
+            if mode in _MEASURED:
+                timing = next(timings)
+                row[_MEASURED[mode]] = timing.median if isinstance(timing, Timing) else None
+        rows.append(row)
     return rows
 
 

@@ -57,10 +57,11 @@ def run(arguments: Namespace) -> int:
         title += f", on {on.title} (emulated)"
     inputs = ((parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True))
     lines, drawn = input_lines(inputs, contract.numbering, squares)
-    shown = boards(
-        [*drawn, *zip(result_titles(contract, squares), results, strict=True)], squares, arguments.coordinates
-    )
+    named = list(zip(result_titles(contract, squares), results, strict=True))
+    shown = boards(drawn if contract.counting else [*drawn, *named], squares, arguments.coordinates)
+    numbers = [f"{name}: {number}" for name, number in named if contract.counting]
     print(title, *squares_lines(contract, squares), *lines, "", painted(shown), sep="\n")
+    print(*([""] if numbers else []), *numbers, sep="\n", end="\n" if numbers else "")
     return 0
 
 

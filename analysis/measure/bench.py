@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 
 from setwise.analysis.measure import trials
@@ -43,12 +44,15 @@ def bench(
 ) -> list[Timing | Refusal]:
     """The timings of all subjects in those of these modes that they have, in their order.
 
+    Chained calls are chained by each argument that may be a result, and the slowest count.
     `patience` is in seconds a process, `wanted` in blocks of each. `report` is told now and then how far it is.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
+    ways = [subject.waiting if mode == "chained" else (subject,) for subject, mode in chosen]
     jobs = [
-        BenchJob(timing_loop(subject, mode, host()), arguments_for(subject, mode), subject.sections(1))
-        for subject, mode in chosen
+        BenchJob(timing_loop(way, mode, host()), arguments_for(way, mode), way.sections(1))
+        for (_, mode), of_subject in zip(chosen, ways, strict=True)
+        for way in of_subject
     ]
     kept: list[list[list[TrialBlock]]] = []
     for number in range(processes):
@@ -56,9 +60,17 @@ def bench(
             report(f"process {number + 1} of {processes}: {len(jobs)} timings")
         with Workers(1) as worker:  # a process of its own: other pages of memory, another core perhaps, another time
             kept.append(worker.submit(run_by_turns, jobs, patience, wanted).result())
+    blocks = zip(*kept, strict=True)
     return [
-        summary(subject.measurand(mode), [process[at] for process in kept]) for at, (subject, mode) in enumerate(chosen)
+        _slowest([summary(subject.measurand(mode), next(blocks)) for _ in of_subject])
+        for (subject, mode), of_subject in zip(chosen, ways, strict=True)
     ]
+
+
+def _slowest(timings: Sequence[Timing | Refusal]) -> Timing | Refusal:
+    """The one that takes longest; a refusal where there is one, for that might."""
+    refused = next((timing for timing in timings if isinstance(timing, Refusal)), None)
+    return refused or max((timing for timing in timings if isinstance(timing, Timing)), key=attrgetter("median"))
 
 
 def run_by_turns(jobs: Sequence[BenchJob], patience: float, wanted: int = trials.WANTED) -> list[list[TrialBlock]]:

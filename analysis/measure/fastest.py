@@ -20,7 +20,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all, installed
-from setwise.analysis.measure.objective import best, waiting
+from setwise.analysis.measure.objective import best
 from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import Subject, subject
 from setwise.analysis.measure.trials import OURS, Timing
@@ -220,20 +220,16 @@ def _row(field: Field, mode: Mode, prover: Prover, patience: float) -> Row | Non
 
 
 def _timed(subjects: Sequence[Subject], mode: Mode, patience: float, processes: int, wanted: int) -> dict[str, Taken]:
-    """Figures by maker, of those that have one; chained by each argument that can be, and the slowest counts."""
-    entered = [one for each in subjects for one in (waiting(each) if mode == "chained" else (each,))]
-    timings = bench(entered, (mode,), patience, processes, wanted=wanted)
+    """Figures by maker, of those that have one."""
+    timings = bench(subjects, (mode,), patience, processes, wanted=wanted)
     # What takes as long whatever its arguments are has no mixed calls of its own.
-    steady = [one for one in entered if mode not in one.modes]
+    steady = [one for one in subjects if mode not in one.modes]
     timings += bench(steady, ("independent",), patience, processes, wanted=wanted) if steady else []
-    lacking = {timing.measurand.maker for timing in timings if not isinstance(timing, Timing)}
-    figures: dict[str, Taken] = {}
-    for timing in timings:
-        maker = timing.measurand.maker
-        if isinstance(timing, Timing) and maker not in lacking:
-            figure = Taken(maker, round(timing.median, 3), round(timing.spread, 4))
-            figures[maker] = max(figures.get(maker, figure), figure, key=attrgetter("cycles"))
-    return figures
+    return {
+        timing.measurand.maker: Taken(timing.measurand.maker, round(timing.median, 3), round(timing.spread, 4))
+        for timing in timings
+        if isinstance(timing, Timing)
+    }
 
 
 def _right(one: Subject, prover: Prover) -> bool:

@@ -6,7 +6,7 @@ bytes, whoever made them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
@@ -53,7 +53,7 @@ def forecast(kernel: Kernel, on: Processor) -> Forecast:
     Forecast(latency=4.19, throughput=4.19)
     """
     ours = _subject(kernel)
-    waits = [_cycles(chained, "chained", on) for chained in waiting(ours)]
+    waits = [_cycles(chained, "chained", on) for chained in ours.waiting]
     return Forecast(max(waits, default=None), _cycles(ours, "independent", on))
 
 
@@ -103,7 +103,7 @@ def _forecast(kernel: Kernel, objective: str, on: Processor, most: float) -> flo
     """The figure of the objective; of what takes longer than `most` another one that is more."""
     ours = _subject(kernel)
     cycles = 0.0
-    for each in waiting(ours) if objective == "latency" and ours.chainable else (ours,):
+    for each in ours.waiting if objective == "latency" and ours.chainable else (ours,):
         cycles = max(cycles, _cycles(each, "independent" if each is ours else "chained", on, cycles, most))
         if cycles > most:
             break
@@ -113,12 +113,6 @@ def _forecast(kernel: Kernel, objective: str, on: Processor, most: float) -> flo
 def _subject(kernel: Kernel) -> Subject:
     ours = subject(kernel, boards=_BOARDS)
     return replace(ours, in_round=min(ours.in_round, 1 + _INSTRUCTIONS // len(kernel.code.instructions)))
-
-
-def waiting(ours: Subject) -> Iterator[Subject]:
-    """The same chained by each argument that may be a result, the last one first: it is mostly the slowest."""
-    for at in reversed(ours.chainable):
-        yield replace(ours, chained=at)
 
 
 def _cycles(ours: Subject, mode: Mode, on: Processor, enough: float = 0.0, most: float = inf) -> float:

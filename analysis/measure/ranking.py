@@ -37,8 +37,9 @@ def forecasts_of(subjects: Iterable[Subject], modes: Sequence[str], on: Processo
         short = replace(subject, boards=min(_BOARDS, subject.boards))
         for mode in () if subject.varies else subject.modes:
             if mode in modes:
-                cycles = simulate(round_stream(short, mode), on) / (short.boards or short.calls)
-                found[subject.measurand(mode)] = round(cycles, 3)
+                calls = short.waiting if mode == "chained" else (short,)
+                cycles = max(simulate(round_stream(each, mode), on) for each in calls)
+                found[subject.measurand(mode)] = round(cycles / (short.boards or short.calls), 3)
     return found
 
 

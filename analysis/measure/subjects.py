@@ -84,6 +84,11 @@ class Subject:
         return tuple(at for at, kind in enumerate(kinds) if kind in wanted and not isinstance(places[at], int))
 
     @property
+    def waiting(self) -> tuple[Subject, ...]:
+        """The same chained by each argument that may be a result, the last one first: it is mostly the slowest."""
+        return tuple(replace(self, chained=at) for at in reversed(self.chainable))
+
+    @property
     def varies(self) -> bool:
         """Whether its time depends on its arguments: it branches on them, or they select from a table.
 

@@ -38,7 +38,7 @@ METHOD = (
     "Core cycles, call and return included: ticks of the time stamp counter, over those of a chain of dependent\n"
     "additions before and behind every trial. Kept are trials whose chains agree within 1 % and beside which four\n"
     "independent additions a cycle go through, in blocks of which three quarters are so. Median and 10th percentile\n"
-    f"of the blocks of {PROCESSES} processes."
+    f"of the blocks of {PROCESSES} processes. Chained calls wait by the argument by which they take longest."
 )
 """What the figures are, in words."""
 OURS = "setwise"

@@ -84,6 +84,8 @@ class Contract:
     """For arrays: the parameters that one board of each input stands for; then results are arrays too."""
     numbering: Numbering = LITTLE_ENDIAN
     """Of the squares, in all boards and parameters; `direction` and the specification mean squares, not numbers."""
+    counting: bool = False
+    """Whether results are numbers, not boards."""
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ import json
 import pickle
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from concurrent.futures import Future
+from typing import Any, ClassVar, Self
 
 import pytest
 
@@ -110,6 +111,29 @@ def test_timings_are_of_what_was_asked_for() -> None:
     assert [timing.measurand for timing in made] == [one.measurand("independent")]
     assert made[0].trials > 0
     assert told == ["process 1 of 1: 1 timings"]
+
+
+def test_chained_calls_wait_by_the_argument_that_takes_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first alone would flatter whatever takes another argument later."""
+
+    class Worker(Future[Any]):
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def submit(self, _work: object, jobs: Sequence[BenchJob], *_: object) -> Self:
+            self.set_result([[TrialBlock(32, 32, 10.0 + at)] * measure.WANTED for at, _ in enumerate(jobs)])
+            return self
+
+    monkeypatch.setattr(benches, "Workers", lambda _: Worker())
+    one = subject(lower(find(SOUTH), "x86-64"))
+    chained, independent = bench([one], ["chained", "independent"])
+    assert len(one.waiting) == 2
+    assert isinstance(chained, Timing)
+    assert isinstance(independent, Timing)
+    assert (chained.median, independent.median) == (11.0, 12.0)
+    assert chained.measurand == one.measurand("chained")
 
 
 # the command

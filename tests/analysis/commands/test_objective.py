@@ -46,6 +46,8 @@ def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> 
     made = offered_as(VARIANT, find(NAME[0]), "avx2")
     assert (row["status"], row["sha256"]) == ("proved", binary_of(made).sha256)
     assert main(["check", *NAME, "--variant", VARIANT, "--abi", "sysv", "--quick"]) == 0
+    assert main(["prove", *NAME, "--variant", "9"]) == 2
+    assert "leapers.knights for avx2 has no variant '9'" in capsys.readouterr().err
     assert main(["prove", NAME[0], "--variant", VARIANT]) == 2
     assert "a variant is one of an instruction set: add --isa" in capsys.readouterr().err
 

@@ -203,3 +203,10 @@ def test_run_refuses_routines_on_arrays(capsys: Capture) -> None:
     for name, routine in catalogue().items():
         if any(parameter.kind in ("boards", "count") for parameter in routine.contract.parameters):
             assert "arrays" in complaint(capsys, "run", name, "--isa", "x86-64")
+
+
+def test_what_counts_gives_numbers(capsys: Capture) -> None:
+    assert main(["run", "sliders.mobility", "a1", "c1", "0xffff", "0x5", "--isa", "x86-64"]) == 0
+    inputs, numbers = capsys.readouterr().out.rstrip().rsplit("\n\n", 1)
+    assert inputs.count("0x0000_0000") == 4
+    assert numbers.splitlines() == ["orthogonal: 3", "diagonal: 2"]
