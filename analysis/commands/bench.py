@@ -64,15 +64,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         metavar="M,...",
-        help="how calls follow: chained (a result is the next argument), independent, mixed (ever new arguments, where "
-        "these matter); default: all",
+        help="how calls follow: chained (a result is the next argument), independent, mixed (new arguments each time, "
+        "where these matter); default: all",
     )
     parser.add_argument("--beside", metavar="C,...", help="time what these compilers make of C for the same: gcc,clang")
+    parser.add_argument("--variants", action="store_true", help="time all variants that are offered, not only the best")
     parser.add_argument(
-        "--variants", action="store_true", help="time all variants that are offered, not the best alone"
-    )
-    parser.add_argument(
-        "--forecast", action="store_true", help="what the model of --cpu says beside, and how well it agrees"
+        "--forecast", action="store_true", help="also what the model of --cpu says, and how well it agrees"
     )
     parser.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
     parser.add_argument(

@@ -62,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="only this: skylake-server, ice-lake, zen3, zen4, native, or a FILE.json of `setwise calibrate` (default: "
         "all, but --for asks for this one)",
     )
-    parser.add_argument("--mca", action="store_true", help="llvm-mca's figures beside, and why they differ")
+    parser.add_argument("--mca", action="store_true", help="also llvm-mca's figures, and why they differ")
     add_call(parser)
     add_side(parser)
     add_object(parser)

@@ -32,9 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="?",
         const="kernels",
         choices=("kernels", "crossing", "fastest", "python", "waste"),
-        help="measure on this processor, besides, which takes minutes: kernels, which is usual, kernels beside tables "
-        "by the number of pieces (crossing), calls from Python; what is taken for speed beside all else "
-        "(fastest), or what the code of compilers could do without (waste), which both go on from where they were "
+        help="also measure on this processor, which takes minutes: kernels (the default), kernels beside tables by the "
+        "number of pieces (crossing), calls from Python (python), what is taken for speed beside everything else "
+        "(fastest), or what the code of compilers could do without (waste); the last two go on from where they were "
         "interrupted",
     )
     parser.add_argument(
