@@ -6,11 +6,20 @@ from pathlib import Path
 from setwise.analysis.atlas.files import write
 from setwise.analysis.measure.compilers import CompilerError
 
-if __name__ == "__main__":
+
+def main(words: list[str]) -> int:
+    """Write what is asked for; 2, and a line that says why, where that cannot be done."""
     try:
-        write(Path(sys.argv[1]), sys.argv[2:])
-    except (ValueError, CompilerError) as error:
+        if not words:
+            raise ValueError("give the folder to write to, and names of routines if you do not want all")
+        write(Path(words[0]), words[1:])
+    except (ValueError, OSError, CompilerError) as error:
         print(f"atlas: {error}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

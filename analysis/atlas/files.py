@@ -23,7 +23,9 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
 
     The index comes last: what it begins with says what all of it was made of. ValueError for a name that there is not.
     """
-    routines = [each for each in chosen(names) if each.name in catalogue()]
+    routines = chosen(names)
+    if own := next((each.name for each in routines if each.name not in catalogue()), None):
+        raise ValueError(f"{own} is none of the catalogue's routines, of which the atlas is")
     index, made_of = folder / "index.js", _made_of(routines)
     if index.exists() and index.read_text("ascii").startswith(made_of):
         return

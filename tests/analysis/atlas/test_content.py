@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from setwise.analysis.atlas.__main__ import main
 from setwise.analysis.atlas.content import content, entry
 from setwise.analysis.atlas.files import write_one
 from setwise.analysis.code.count import count
@@ -85,6 +86,15 @@ def test_of_a_compiler_the_shortest_is_shown(shown: dict[str, Any]) -> None:
     assert (made["compiler"], made["counts"]["instructions"]) == ("gcc", 2)
     assert made["listing"] == ["mov rax,rdx", "shr rax,8", "ret"]
     assert shown["kernels"][-1]["compilers"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [([], "give the folder"), (["atlas", "nothing.like.it"], "unknown routine")]
+)
+def test_wrong_words_are_told_in_a_line(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
 
 
 def test_a_script_holds_data_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
