@@ -127,8 +127,9 @@ def compilers(
         "compilers.md",
         compilers=listed([f"`{name}` ({version})" for name, version in compiled.versions.items()]),
         **sections(measured, findings),
-        lengths=_outcomes(pairs),
-        wasted=_wasted(wasted) if wasted else None,
+        kernels=counted(len(pairs), "kernel"),
+        **dict(zip(("fewer", "as_many", "more"), _won(pairs), strict=True)),
+        **_wasted(wasted),
         instructions=_by_family(pairs, tuple(compiled.versions), wasted) if pairs else None,
         shorter=_shorter(pairs),
     )
@@ -180,15 +181,6 @@ def _won(pairs: Sequence[Pair]) -> tuple[int, int, int]:
     return sum(each < 0 for each in more), more.count(0), sum(each > 0 for each in more)
 
 
-def _outcomes(pairs: Sequence[Pair]) -> str:
-    """How often ours is the shorter one, in words."""
-    shorter, level, longer = _won(pairs)
-    return (
-        f"Of {counted(len(pairs), 'kernel')} ours is shorter than the compilers' best in "
-        f"{shorter}, as long in {level}, longer in {longer}."
-    )
-
-
 def _by_family(pairs: Sequence[Pair], makers: Sequence[str], wasted: Sequence[Waste]) -> str:
     """A line a family and instruction set: the instructions of all kernels together, and what compilers waste."""
     known: dict[tuple[Key, int | None], Waste] = {(row.key, row.instructions): row for row in wasted}
@@ -238,19 +230,20 @@ def _shorter(pairs: Sequence[Pair]) -> str | None:
     return table_if_any(("Routine", "", "setwise", "theirs", "made by", "of"), lines, left=2)
 
 
-def _wasted(rows: Sequence[Waste]) -> str:
-    """What the column is, and its sums."""
+def _wasted(rows: Sequence[Waste]) -> dict[str, object]:
+    """How many functions were searched, and how, and what they waste; nothing where there are none."""
     searched = [row for row in rows if not row.reason]
-    wasteful = [row for row in searched if row.wasted]
+    if not searched:
+        return {}
     ways = Counter((" and ".join(row.levels), f"{row.budget:g}") for row in searched)
-    how = listed([f"{levels} in at most {budget} seconds each ({number})" for (levels, budget), number in ways.items()])
-    return (
-        "Wasted is what they could have left out: the same values in other registers, then what `setwise shorten` "
-        f"finds, proved, at levels {how}, of processor time. A + says that not all was tried within that "
-        "time. Code with jumps, write masks or loads that are not followed was not searched. "
-        f"Of {counted(len(searched), 'function')} searched until {max(row.date for row in rows)}, "
-        f"{len(wasteful)} waste {counted(sum(row.wasted for row in wasteful), 'instruction')}."
-    )
+    how = [f"{levels} in at most {budget} seconds each ({number})" for (levels, budget), number in ways.items()]
+    return {
+        "levels": listed(how),
+        "searched": counted(len(searched), "function"),
+        "until": max(row.date for row in rows),
+        "wasteful": sum(row.wasted > 0 for row in searched),
+        "wasted": counted(sum(row.wasted for row in searched), "instruction"),
+    }
 
 
 def _counts_of(function: Compiled) -> CompilerCounts:

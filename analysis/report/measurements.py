@@ -138,7 +138,7 @@ def measurements(measured: Measured, stale: int = 0, findings: Sequence[Finding]
         stale=counted(stale, "figure") if stale else None,
         calls=_table([figure for figure in ours if figure.unit == "call"], MODES),
         arrays=_table(arrays, ("independent",)) if arrays else None,
-        apart=_apart(ours),
+        **_apart(ours),
         agreement=measured.agreement,
         off="\n\n".join(f"{finding.words} ({finding.date})" for finding in off) or None,
         model=table_if_any(model, _model(ours), left=3),
@@ -186,15 +186,17 @@ def _model(ours: Sequence[Timed]) -> list[tuple[str, ...]]:
     ]
 
 
-def _apart(ours: Sequence[Timed]) -> str | None:
-    """How near two runs come to each other."""
+def _apart(ours: Sequence[Timed]) -> dict[str, object]:
+    """How near two runs come to each other; nothing where there was one."""
     apart = {
         figure: abs(figure.again - figure.median) / figure.median for figure in ours if figure.again and figure.median
     }
     if not apart:
-        return None
+        return {}
     most = max(apart, key=apart.__getitem__)
-    return (
-        f"{fmean(apart.values()):.1%} apart on average over {counted(len(apart), 'figure')}, at most {apart[most]:.1%} "
-        f"({', '.join((*_titled(most), most.mode))}); {sum(part <= 0.03 for part in apart.values())} of them within 3%"
-    )
+    return {
+        "apart": f"{fmean(apart.values()):.1%}",
+        "apart_of": counted(len(apart), "figure"),
+        "most_apart": f"{apart[most]:.1%} ({', '.join((*_titled(most), most.mode))})",
+        "near": sum(part <= 0.03 for part in apart.values()),
+    }

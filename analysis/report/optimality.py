@@ -259,10 +259,10 @@ def optimality(
         bounds=table(head, lines, left=0),
         tried=_tried(rows),
         steps=_of_steps(figures),
-        searches=searched_summary(searched) if searched else None,
+        **(searched_summary(searched) if searched else {}),
         words=words_table(words, figures) if words else None,
         searched=searched_table(searched, figures, least) if searched else None,
-        summary=summary(since, figures) if since else None,
+        **(summary(since, figures) if since else {}),
         fell=changed_table(since, figures, rose=False) if since else None,
         rose=changed_table(since, figures, rose=True) if since else None,
     )

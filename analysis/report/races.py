@@ -85,7 +85,7 @@ def outcomes(run: Sequence[Race]) -> str:
     )
 
 
-def sections(measured: Measured | None, findings: Sequence[Finding] = ()) -> dict[str, str | None]:
+def sections(measured: Measured | None, findings: Sequence[Finding] = ()) -> dict[str, object]:
     """What the page on compilers says of cycles: ours beside those of the compilers' fastest code."""
     run, own = (list(races(measured, exported)) if measured else [] for exported in (False, True))
     if not measured or not run:
@@ -94,7 +94,7 @@ def sections(measured: Measured | None, findings: Sequence[Finding] = ()) -> dic
     return {
         "machine": f"{measured.machine}, {measured.date}",
         "outcomes": outcomes(run),
-        "right": _right(measured),
+        **_right(measured),
         "races": _by_family(run),
         "behind": _behind(run),
         "causes": _causes(behind, about(findings, measured.processor, "compilers.md")),
@@ -143,12 +143,13 @@ def _causes(behind: Sequence[Race], known: Sequence[Finding]) -> str | None:
     return "\n".join(f"* {words} {listed(names)}." for words, names in causes.items()) or None
 
 
-def _right(measured: Measured) -> str:
+def _right(measured: Measured) -> dict[str, object]:
     """How many of the compilers' functions that were timed are proved."""
     functions = {(timed.key, timed.maker): timed.right for timed in measured.timed if timed.maker != OURS}
     proved = sum(right == "proved" for right in functions.values())
-    wrong = f" Not timed, for they are wrong: {listed(measured.wrong)}." if measured.wrong else ""
-    return (
-        f"Of the {counted(len(functions), 'function')} of the compilers' that were timed, {proved} are proved right "
-        f"for all inputs, and {len(functions) - proved} passed the cases of `setwise check` instead.{wrong}"
-    )
+    return {
+        "functions": counted(len(functions), "function"),
+        "proved": proved,
+        "passed": len(functions) - proved,
+        "wrong": listed(measured.wrong) or None,
+    }

@@ -112,15 +112,12 @@ def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, in
     )
 
 
-def searched_summary(rows: Sequence[Row]) -> str:
-    """How many kernels were searched, and in how many nothing was found, in a sentence."""
+def searched_summary(rows: Sequence[Row]) -> dict[str, object]:
+    """How many kernels were searched, how many of them everywhere, and in how many shorter code was found."""
     tried = [row for row in rows if row["levels"]]
     whole = [row for row in tried if all(t["places"] == t["all_places"] for t in row["levels"].values())]
-    shorter = sum(row["shortest"] < row["instructions"] for row in tried)
-    return (
-        f"Of {counted(len(tried), 'search')}, {len(whole)} looked at all places within their budget of processor time; "
-        f"{shorter} found shorter code."
-    )
+    found = sum(row["shortest"] < row["instructions"] for row in tried)
+    return {"searches": counted(len(tried), "search"), "whole": len(whole), "found": found}
 
 
 def _tried(tallies: Sequence[Tried]) -> str:

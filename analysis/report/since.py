@@ -84,15 +84,18 @@ def _changes(since: Since, figures: Figures) -> Iterator[_Change]:
             yield _Change(key, before, figures[key].counts.instructions)
 
 
-def summary(since: Since, figures: Figures) -> str:
-    """How many kernels fell and rose, in a sentence."""
+def summary(since: Since, figures: Figures) -> dict[str, object]:
+    """How many kernels fell and rose."""
     changes = [*_changes(since, figures)]
     fell = [change.before - change.now for change in changes if change.now < change.before]
-    there = sum(key in figures for key in since.instructions)
-    return (
-        f"Of {counted(there, 'kernel')} that exist now and did at commit {since.commit} ({since.date}), "
-        f"{len(fell)} take fewer instructions, {sum(fell)} together, and {len(changes) - len(fell)} take more."
-    )
+    return {
+        "there": counted(sum(key in figures for key in since.instructions), "kernel"),
+        "commit": since.commit,
+        "date": since.date,
+        "falls": len(fell),
+        "fewer": sum(fell),
+        "rises": len(changes) - len(fell),
+    }
 
 
 def changed_table(since: Since, figures: Figures, rose: bool) -> str | None:

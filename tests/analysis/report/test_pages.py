@@ -346,6 +346,9 @@ def test_losses_are_told_as_plainly_as_wins() -> None:
     assert lines[1].startswith("| `own` |")
     assert "| loss | x86-64 | 1 | 20 | 10 | 0.50 | 0 | 0 | 1 |" in text
     assert "ahead in 1, level (within 3%) in 1, behind in 1 of 3 comparisons" in text
+    assert "are wrong" not in text
+    wrong = compilers(Compilers(VERSIONS, COMPILED), Figures(), replace(figures, wrong=("gcc, own: it wraps",)))
+    assert "Not timed, because they are wrong: gcc, own: it wraps." in wrong
     assert [race.key[0] for race in races(figures, exported=True)] == ["own"]
     assert "ahead in 0, level (within 3%) in 0, behind in 1 of 1 comparison" in text
 

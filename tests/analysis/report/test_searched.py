@@ -8,6 +8,7 @@ import pytest
 
 from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import Figures
+from setwise.analysis.report.optimality import optimality
 from setwise.analysis.report.searched import (
     PATH,
     merged,
@@ -49,9 +50,8 @@ def test_numbers_of_lanes_stand_in_one_row_and_levels_apart() -> None:
     text = searched_table([NORTH, wide, later], Figures(), {})
     assert "| 14, 20 (changed since) | 13, 20 | a: all 28 places, 2,342 tried; b: 6 of 28 places, 18 tried |" in text
     assert "| 14 (changed since) | 13 | c: 3 of 14 places, 9 tried | 5 s, 2026-01-31 |" in text
-    assert searched_summary([NORTH, wide, EAST]) == (
-        "Of 2 searches, 0 looked at all places within their budget of processor time; 1 found shorter code."
-    )
+    assert searched_summary([NORTH, wide, EAST]) == {"searches": "2 searches", "whole": 0, "found": 1}
+    assert "Of 2 searches, 0 looked at all" in optimality([], Figures(), searched=[NORTH, wide, EAST])
     assert merged([NORTH], [later]) == [NORTH, later]
     assert merged([NORTH, later], [{**NORTH, "date": "2026-02-01"}])[0] == later
 
