@@ -43,7 +43,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirma
     except (BreachError, StepError) as error:
         return _confirmed(found, str(error))
     except (SemanticsError, DecodeError) as error:
-        return Confirmation("not confirmed", f"not confirmed, for it cannot be stepped: {error}")
+        return Confirmation("not confirmed", f"not confirmed, because it cannot be stepped: {error}")
     got = machine.results()
     broken = ", ".join(machine.broken())
     if broken:

@@ -179,7 +179,7 @@ class _Search:
         beside = {_values(trials, trials.program)}
         for level in LEVELS[self.level]:
             for program, candidate in self.right(trials, step, level):
-                said = f"{step.said} goes, for it {candidate.said}"
+                said = f"{step.said} is replaced by {candidate.said}"
                 finding = self.judged(program, said)
                 if finding is None and len(candidate.steps) > 1:
                     finding = self.beside(trials.program, program, said, beside)
@@ -217,7 +217,7 @@ class _Search:
             if before.readers(step.number) <= program.readers(step.number):
                 continue
             for other, candidate in self.right(trials, step, single):
-                finding = self.judged(other, f"{said}; {step.said} goes, for it {candidate.said}")
+                finding = self.judged(other, f"{said}; {step.said} is replaced by {candidate.said}")
                 if finding:
                     return finding
         return None

@@ -138,12 +138,12 @@ def test_code_that_would_leave_a_trace_is_not_executed(
         trace.unlink()
     said = confirm_by_stepping(lied(image))
     assert said.status == "not confirmed"
-    assert said.description.startswith("not confirmed, for it cannot be stepped: no semantics for 'syscall'")
+    assert said.description.startswith("not confirmed, because it cannot be stepped: no semantics for 'syscall'")
     monkeypatch.setattr(Prover, "prove", lambda *_: lied(image))
     require_module("bitwuzla")
     file = built(tmp_path, "unsigned long long f(void) { return 0; }")
     assert main(("prove", "--object", str(file), "--symbol", "f", "--spec", NAME)) == 1
-    assert "attacks is wrong; not confirmed, for it cannot be stepped" in capsys.readouterr().out
+    assert "attacks is wrong; not confirmed, because it cannot be stepped" in capsys.readouterr().out
     assert not trace.exists()
 
 
