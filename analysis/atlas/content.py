@@ -115,7 +115,7 @@ def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: Source) -> list
     """
     rows: list[Row] = []
     place: Row = {}
-    index, reads = source.index, _reads(decoded)
+    index, waits = source.index, reads(decoded)
     instructions = zip(decoded, kernel.code.instructions, strict=True)
     for text in disassembly(decoded):
         if text.endswith(":"):
@@ -123,17 +123,27 @@ def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: Source) -> list
             continue
         instruction, made = next(instructions)
         line = index[made.line] if made.line else None
-        rows.append({"text": text, "bytes": instruction.raw.hex(), "line": line, "reads": next(reads), **place})
+        rows.append({"text": text, "bytes": instruction.raw.hex(), "line": line, "reads": next(waits), **place})
         place = {}
     return rows
 
 
-def _reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
-    """Of each instruction those before it whose results in registers and flags it reads; jumps are not followed."""
+def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
+    """Of each instruction those before it whose results it reads, in registers, flags and slots of the stack.
+
+    Jumps are not followed. Where the stack is nobody waits for.
+
+    >>> [*reads(decode(bytes.fromhex("48897c2408488b44240848c1e808c3")))]  # stored, fetched, shifted
+    [[], [0], [1], []]
+    """
     made: dict[str, int] = {}
     for at, instruction in enumerate(decoded):
-        yield sorted({made[name] for name in instruction.reads | instruction.flags_read if name in made})
-        made |= dict.fromkeys(instruction.writes | instruction.flags_written, at)
+        memory = instruction.memory
+        slot = f"rsp{memory.displacement:+}" if memory and memory.base and memory.base.full == "rsp" else "memory"
+        read = {*instruction.reads, *instruction.flags_read, *([slot] if instruction.loads else [])}
+        yield sorted({made[name] for name in read - {"rsp", "memory"} if name in made})
+        written = {*instruction.writes, *instruction.flags_written, *([slot] if instruction.stores else [])}
+        made |= dict.fromkeys(written, at)
 
 
 def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | None:
@@ -146,7 +156,7 @@ def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | 
     except (UnknownCost, ValueError):
         return None
     at = {instruction.offset: number for number, instruction in enumerate(decoded)}
-    path = sorted({at[part.stream[step % len(part.stream)].offset] for step in cost.critical})
+    path = sorted(at[part.stream[step].offset] for step in cost.critical)
     return {"part": part.kind, "latency": cost.latency, "throughput": round(cost.bound, 2), "path": path}
 
 
