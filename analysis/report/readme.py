@@ -71,7 +71,7 @@ def readme(
         verdict=verdict_table(fought, "dumb7", "kogge-stone"),
         **judged(figures, _with_medians(figures, measured) if measured else Figures(), measured),
         **_of_push(list(duels(figures, "kogge-stone", "push"))),
-        moves_cost=_of_moves(figures),
+        **_of_moves(figures),
         compilers=listed([*compilers.versions], "or"),
         union_lengths=_of_compilers(figures, compilers),
         **_of_measurement(measured, figures),
@@ -144,15 +144,13 @@ def _of_south(figures: Figures, measured: Measured | None) -> dict[str, str]:
     chained = (
         span([bound.chained for bound in kernel.bounds.values() if bound.chained]) for kernel in (dumb7, doubling)
     )
-    pairs = [measured.ours(kernel.key, mode) for mode in CYCLES for kernel in (dumb7, doubling)] if measured else []
-    times = [f"{cycles:.1f}" for cycles in pairs if cycles is not None]
-    said = ", measured {} against {}; independent ones, measured, {} against {}"
+    pairs = [[measured.ours(kernel.key, mode) for kernel in (dumb7, doubling)] for mode in CYCLES] if measured else []
+    times = [f"{left:.1f} against {right:.1f}" for left, right in pairs if left and right]
     return {
         "shorter": f"{dumb7.counts.instructions} instructions against {doubling.counts.instructions}",
         "moves": counted(doubling.counts.moves - dumb7.counts.moves, "move"),
         "latencies": " against ".join(chained),
-        "south_timed": said.format(*times) if len(times) == 4 else "",
-    }
+    } | ({"south_chained": times[0], "south_independent": times[1]} if len(times) == 2 else {})
 
 
 def _of_push(fought: Sequence[Duel]) -> dict[str, str]:
@@ -169,22 +167,20 @@ def _of_push(fought: Sequence[Duel]) -> dict[str, str]:
     return fields
 
 
-def _of_moves(figures: Figures) -> str | None:
-    """Whether Kogge-Stone's moves cost latency: x86-64 has them, BMI2 does without."""
+def _of_moves(figures: Figures) -> dict[str, object]:
+    """What Kogge-Stone's moves cost in latency: x86-64 has them, BMI2 does without."""
     with_moves, without = (figures.get(("kogge-stone.attacks.sout", isa, 1)) for isa in SCALARS)
     if not with_moves or not without or with_moves.counts.moves == without.counts.moves:
-        return None
-    free: list[str] = []
-    paid: list[str] = []
+        return {}
+    costs: dict[float, list[str]] = {}
     for name, title in TITLES.items():
         more = (with_moves.bounds[name].chained or 0) - (without.bounds[name].chained or 0)
-        (paid if more > 0 else free).append(title if more <= 0 else f"{title} ({figure(more)} cycles)")
-    costs = {"cost no latency on": free, "cost some on": paid}
-    words = [f"{verb} {listed(names)}" for verb, names in costs.items() if names]
-    return (
-        f"the {with_moves.counts.moves} of Kogge-Stone on x86-64 (with BMI2 it has {without.counts.moves}) "
-        f"{listed(words, 'but')}"
-    )
+        costs.setdefault(more, []).append(title)
+    return {
+        "moves_there": with_moves.counts.moves,
+        "moves_left": without.counts.moves,
+        "moves_cost": "; ".join(f"{figure(more)} on {listed(costs[more])}" for more in sorted(costs)),
+    }
 
 
 def _of_compilers(figures: Figures, compilers: Compilers) -> str | None:
