@@ -36,7 +36,13 @@ def test_the_site_builds_and_needs_no_network(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     site = tmp_path / "checkout" / "build" / "site"
     pages = {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in site.rglob("*.html")}
-    assert {"index.html", "docs/commands.html", "docs/api.html", "reports/index.html"} <= pages.keys()
+    assert {
+        "index.html",
+        "docs/commands.html",
+        "docs/api.html",
+        "docs/atlas/index.html",
+        "reports/index.html",
+    } <= pages.keys()
     assert (site / "atlas" / "index.js").exists()
     assert (site / "atlas" / "data" / "bytewise.carry-loop-32.js").exists()
     for name in ("kernel", "OwnRoutine", "ray", "parse_board"):

@@ -80,6 +80,7 @@ const Code = (() => {
       make("h3", {}, "Description ", make("small", {}, file)),
       lines("Description", texts.map((text, at) => ({
         line: used.has(at) ? at : null,
+        said: text.trim() ? undefined : "empty line",
         cells: [make("span", { class: "number", "aria-hidden": "true" }, numbers[at] ?? ""), make("code", {}, text)],
       }))))
   }
@@ -95,7 +96,7 @@ const Code = (() => {
         return {
           line: each.line, at, path: path.has(at),
           said: `${each.text}${path.has(at) ? ", on the critical path" : ""}`,
-          cells: [make("span", { class: "number" }, each.at?.join(" ") ?? here), make("code", {}, ...words(each.text)), make("span", { class: "bytes" }, each.bytes)],
+          cells: [make("span", { class: "number" }, each.at ?? here), make("code", {}, ...words(each.text)), make("span", { class: "bytes" }, each.bytes)],
         }
       })))
   }

@@ -7,7 +7,7 @@
  * @typedef {{ name: string, family: string, says: string, source: string, direction: string, numbering: string,
  *   parameters: Parameter[], elements: Parameter[], results: string[], requires: string[], kernels: Choice[] }} Routine
  * @typedef {{ processors: string[], routines: Routine[] }} Index
- * @typedef {{ text: string, bytes: string, line: number | null, reads: number[], at?: string[] }} Instruction
+ * @typedef {{ text: string, bytes: string, line: number | null, reads: number[], at?: string }} Instruction
  * @typedef {{ part: "call" | "round" | "longest", latency: number | null, throughput: number | null, path: number[] }} Cycles
  * @typedef {{ compiler: string, options: string, counts: Record<string, number>, listing: string[] }} Compiled
  * @typedef {Choice & { variant: string | null, counts: Record<string, number>, listing: Instruction[],

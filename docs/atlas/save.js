@@ -22,7 +22,7 @@ const Save = (() => {
     `; for ${kernel.set}, lanes ${kernel.lanes}, convention ${kernel.convention}, best by ${kernel.objective}`,
     `; ${kernel.proof.status === "proved" ? "proved; " : ""}SHA-256 of the code ${kernel.proof.digest}`,
     `${routine.name.replaceAll(/\W/g, "_")}:`,
-    ...kernel.listing.flatMap(each => [...(each.at ?? []).map(place => `${place}:`), `    ${each.text}`]), "",
+    ...kernel.listing.flatMap(each => [...(each.at ? [`${each.at}:`] : []), `    ${each.text}`]), "",
   ].join("\n")
 
   /** The buttons of a kernel. @param {Routine} routine @param {Kernel} kernel @param {Content} content */
