@@ -31,6 +31,10 @@ What no pass decides alone, such as which description is best, is tried: setwise
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.passes.arguments import arguments
@@ -66,6 +70,20 @@ PIPELINE = Pipeline(
 )
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Meanwhile nobody looks for circles of objects: graphs live until the code is made, and have next to none."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_uncollected()
 def lower(
     routine: Routine,
     isa: str = "x86-64",

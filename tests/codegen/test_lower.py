@@ -6,6 +6,7 @@ shim that looks whether the registers that must survive did.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -401,3 +402,31 @@ def test_of_equally_long_code_the_one_with_moves_is_taken() -> None:
     code = lower(find("dumb7.attacks.sout"), "bmi2").code
     assert code.data == ()
     assert [instruction.mnemonic for instruction in code.instructions].count("mov") == 1
+
+
+# -- the collector of garbage
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_nothing_is_collected_while_code_is_made_and_then_as_before(enabled: bool) -> None:
+    asked: list[bool] = []
+
+    def describe(x: Value) -> tuple[Value, ...]:
+        asked.append(gc.isenabled())
+        return (x & 1 | (x & 2) << 4,)
+
+    def refused(_: Value) -> tuple[Value, ...]:
+        raise ValueError("no")
+
+    try:
+        gc.enable() if enabled else gc.disable()
+        lower(routine(describe, 1))
+        after = [gc.isenabled()]
+        with pytest.raises(ValueError, match="no"):
+            lower(routine(refused, 1))
+        after.append(gc.isenabled())
+    finally:
+        gc.enable()
+    assert asked
+    assert not any(asked)
+    assert after == [enabled, enabled]
