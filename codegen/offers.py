@@ -22,12 +22,15 @@ from setwise.codegen.passes.unit import Unit
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
+from setwise.codegen.targets.vector import SPLAT_RELOAD
 from setwise.codegen.variants import other_orders, selected_forms, through
 
 MOST = 32
 """How many variants of a kernel are offered."""
 
 _ROTATE = "rorx"
+_PERMUTE = "vpermq"
+_PERMUTED = 4  # lanes of what is put side by side and permuted
 
 
 def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
@@ -71,7 +74,9 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
 def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Plan]:
     """How boards and directions lie in registers, and which instructions there are, by what variants' names begin with.
 
-    apart: directions of rooks in general registers, others in vectors; general: all there; shifts: without rotates.
+    apart: directions of rooks in general registers, others in vectors; general: all there; shifts: without rotates;
+    blended: boards are spread each by itself and blended, not put side by side and permuted; stored: so they are, from
+    memory, where the convention keeps what lies below the stack pointer.
     """
     asked = plan(routine, target_named(isa), abi, lanes)
     plans = {"": asked}
@@ -85,17 +90,24 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
             plans[f"{head}apart/"] = replace(one, layout=replace(one.layout, apart=tuple(ROOK)))
         if lanes is None:
             plans["general/"] = replace(asked, layout=Layout())
-    shifting = _without_rotates(asked.target)
+    blending = _without(asked.target, _PERMUTE)
+    if blending is not None:
+        packing = [name for name, one in plans.items() if one.layout.abreast and one.layout.packed == _PERMUTED]
+        kind = "blended/"
+        if asked.convention.red_zone and blending.has("splat", _PERMUTED):
+            kind, blending = "stored/", replace(blending, rows=(*blending.rows, SPLAT_RELOAD))
+        plans |= {f"{name}{kind}": replace(plans[name], target=blending) for name in packing}
+    shifting = _without(asked.target, _ROTATE)
     in_general = (name for name in [*plans] if not asked.target.vectors or name.endswith(("apart/", "general/")))
     if shifting is not None:
         plans |= {f"{name}shifts/": replace(plans[name], target=shifting) for name in in_general}
     return plans
 
 
-def _without_rotates(target: Target) -> Target | None:
-    """The target without rotates of a general register into another; None where it has none."""
-    rows = tuple(row for row in target.rows if row.mnemonic != _ROTATE)
-    return None if rows == target.rows else replace(target, rows=rows, rotates=False)
+def _without(target: Target, mnemonic: str) -> Target | None:
+    """The target without an instruction; None where it has none."""
+    rows = tuple(row for row in target.rows if row.mnemonic != mnemonic)
+    return None if rows == target.rows else replace(target, rows=rows, rotates=target.rotates and mnemonic != _ROTATE)
 
 
 def _forms(asked: Plan) -> Sequence[Unit]:

@@ -258,7 +258,7 @@ _TABLE = (
     Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
     *(Operation(name) for name in ("unite", "total", "mirror", "beside")),  # of lanes: gone when code is made
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
-    *(Operation(name) for name in ("load", "reload", "argument", "load-constant")),
+    *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),
     *(Operation(name) for name in ("step", "run", "path")),  # of rays: gone when code is made
 )

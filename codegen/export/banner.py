@@ -12,7 +12,9 @@ from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.code import Memory
 from setwise.codegen.machine.convention import SYSV, WIN64
+from setwise.codegen.targets.operands import RSP
 from setwise.codegen.version import version
 
 _TITLES = {"sysv": "System V", "win64": "Win64", "wiki": "the literature's registers"}
@@ -42,7 +44,7 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
     """
     callable_from_c = kernel.convention.name != "wiki"
     declared = f"{prototype(kernel)};" if callable_from_c else "no C compiler calls with these registers"
-    stack = stack_bytes(prologue(kernel.code, assemble(kernel.code)))
+    stack = stack_bytes(prologue(kernel.code, assemble(kernel.code))) + _below(kernel)
     entries = (
         ("prototype", declared),
         *_registers(kernel),
@@ -155,3 +157,9 @@ def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:
     for line in wrap(kept, width - _WIDTH, break_long_words=False, break_on_hyphens=False):
         yield lead + line.replace("\0", " ")
         lead = " " * _WIDTH
+
+
+def _below(kernel: Kernel) -> int:
+    """How many bytes below the stack pointer the code writes, as its convention allows."""
+    operands = (operand for instruction in kernel.code.instructions for operand in instruction.operands)
+    return max([0, *(-o.displacement for o in operands if isinstance(o, Memory) and o.base == RSP)])

@@ -117,7 +117,7 @@ def _lanes(graph: Graph, target: Target) -> Graph:
         if value.op == "broadcast" and not target.has("broadcast", lanes):
             return Value("splat", (Value("from-general", value.args, lanes=2),), lanes=lanes)
         if value.op == "select" and target.has("blend", lanes):
-            return _blend(value)
+            return _blend(value, target)
         if value.op == "select" and sum(arg.constant is not None for arg in value.args) > 1:
             # Three-input logic takes one constant.
             mask, chosen, other = value.args
@@ -139,12 +139,12 @@ def _pair(first: Value, second: Value) -> Value:
     return Value("insert", (Value("from-general", (first,), lanes=2), second), lanes=2)
 
 
-def _blend(value: Value) -> Value:
-    """Lanes of one value or of another; two scalars are first put side by side, then spread."""
+def _blend(value: Value, target: Target) -> Value:
+    """Lanes of one value or of another; two scalars are first put side by side, then spread, where there is that."""
     mask, chosen, other = value.args
     picks = tuple(lane != 0 for lane in mask.attr)
     scalars = [v.args[0].args[0] for v in (chosen, other) if v.op == "splat" and v.args[0].op == "from-general"]
-    if len(scalars) == 2 and value.lanes <= 4:
+    if len(scalars) == 2 and (value.lanes == 2 or (value.lanes == 4 and target.has("permute", 4))):
         if value.lanes == 2:
             scalars = [scalars[0 if pick else 1] for pick in picks]
         pair = _pair(*scalars)

@@ -10,6 +10,7 @@ from itertools import chain
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, overwritable
 from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.passes.arguments import stores
 from setwise.codegen.passes.live import Event, asked_first, in_registers, live_events, reads
 from setwise.codegen.passes.slots import Rewriting, Variable, Waiting
 from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled, Unit
@@ -171,10 +172,11 @@ def _original(value: Value) -> Value:
 
 
 def spilling(unit: Unit) -> Unit:
-    """The pass: the block with stores and fetches, where the registers do not suffice."""
+    """The pass: the block with stores of parameters, and stores and fetches where the registers do not suffice."""
     general = len(unit.convention.scratch) + len(unit.convention.saved)
     # A mask goes into a general register at once, so there are always enough registers for masks.
     room: dict[RegisterFile, int] = {"general": general}
     if unit.target.vectors:
         room["vector"] = unit.target.vectors
-    return replace(unit, spilled=spill(unit.block, unit.graph.results, unit.target, room))
+    block = Block((*stores(unit.graph), *unit.block.items))
+    return replace(unit, spilled=spill(block, unit.graph.results, unit.target, room))

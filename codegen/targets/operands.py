@@ -9,7 +9,8 @@ n -n #      the operation's number (a count, a truth table), or 64 minus it; tha
 7           this number
 cl          the low byte of rcx, where argument b must lie
 [...]       memory: a sum of arguments (the last one perhaps times 8, times 2**n, or an entry of n bytes each: times
-            n) and of n bytes, or a place by its name: the data, a slot of the stack, an argument on the stack
+            n) and of n bytes, or a place by its name: the data, a slot of the stack (slot1: one board of it), an
+            argument on the stack
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ _WORDS: Mapping[str, Word] = MappingProxyType(
         "#": Word(lambda value, *_: value.count, source=True),
         "cl": Word(lambda *_: CL),
         "[data]": Word(lambda value, *_: Memory(64, symbol=str(value.attr)), source=True),
+        "[slot1]": Word(lambda value, *_: Memory(64, RSP, displacement=8 * value.count), source=True),
         "[slot]": Word(lambda value, *_: Memory(64 * value.lanes, RSP, displacement=8 * value.count), source=True),
         "[argument]": Word(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=value.count), source=True),
     }

@@ -96,6 +96,9 @@ _AVX2 = _VEX + _rows(
     Row("put-entry", "vmovdqu", "[a+b*8] c"),
 )
 
+SPLAT_RELOAD = Row("splat-reload", "vpbroadcastq", "d [slot1]", file="vector")
+"""A board that was stored goes to all lanes: what crosses between files through memory takes no unit of vectors."""
+
 AVX2 = Target(
     "avx2",
     "AVX2",

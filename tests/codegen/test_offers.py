@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.board import ROOK
 from setwise.codegen.catalogue import find
+from setwise.codegen.export.listings.listing import listing
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.code import Register
+from setwise.codegen.machine.code import Memory, Register
 from setwise.codegen.offers import MOST, offered, offered_as
 
 
@@ -32,6 +34,19 @@ def test_rooks_go_apart_from_bishops() -> None:
     }
     assert written == {128, "general"}  # no upper halves to clean
     assert "vzeroupper" not in {instruction.mnemonic for instruction in kernel.code.instructions}
+
+
+def test_boards_go_to_all_lanes_through_memory_where_the_convention_keeps_it() -> None:
+    stored = offered_as("stored/1-inner", find("sliders.union"), "avx2")
+    names = [instruction.mnemonic for instruction in stored.code.instructions]
+    assert names[:3] == ["mov"] * 3
+    assert not {"vpinsrq", "vpermq"} & {*names}
+    assert names.count("vmovq") == 1  # the result
+    spread = [i.operands[1] for i in stored.code.instructions if i.mnemonic == "vpbroadcastq"]
+    assert sorted(o.displacement for o in spread if isinstance(o, Memory)) == [-24, -16, -8]
+    assert "stack       24 bytes below the return address" in listing(stored, facts_of(stored), "nasm")
+    on_windows = offered_as("blended/1-inner", find("sliders.union"), "avx2", "win64")
+    assert all(o.displacement >= 0 for i in on_windows.code.instructions for o in i.operands if isinstance(o, Memory))
 
 
 def test_shifts_stand_for_rotates() -> None:
