@@ -10,6 +10,7 @@
 
     selection   every operation becomes one that the target has an instruction for, or is refused
     further     a shift goes on from a nearer one: tried besides
+    back        a fill that goes back begins with what the one against it has: tried besides, also with the former
     promise     about how long the code becomes: the shortest go on
     joining     what was lowered apart and runs in turn is one graph from here on
 
@@ -38,6 +39,7 @@ from contextlib import contextmanager
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.passes.arguments import arguments
+from setwise.codegen.passes.back import back
 from setwise.codegen.passes.expand import expansion
 from setwise.codegen.passes.flags import flags
 from setwise.codegen.passes.frame import framing
@@ -61,7 +63,7 @@ PIPELINE = Pipeline(
     algebra=(algebra,),
     shallow=(shallowness,),
     selection=(selection,),
-    otherwise=(runs_further, further),
+    otherwise=((runs_further,), (further,), (back,), (back, runs_further), (back, further)),
     promise=promise,
     joining=(joining,),
     order=(arguments, placement, scheduling),

@@ -49,8 +49,8 @@ class Pipeline(NamedTuple):
     """The same graph with less waiting, which is tried besides."""
     selection: tuple[Pass, ...]
     """The first to ask for the target."""
-    otherwise: tuple[Pass, ...]
-    """The same in other operations by each of these, tried besides; alike where there is nothing to change."""
+    otherwise: tuple[tuple[Pass, ...], ...]
+    """The same in other operations by each group of these, tried besides; alike where there is nothing to change."""
     promise: Callable[[Unit, float], tuple[int, int]]
     """About how long the code of a selected graph becomes, and how deep that is: the least go on.
 
@@ -153,7 +153,7 @@ def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layo
     for unit in selected_forms(pipeline, routine, target, layout):
         promised = pipeline.promise(unit, most)
         promises.append((promised, unit))
-        most = min(most, promised[0] + 1 + promised[0] // 100)
+        most = min(most, promised[0] + 1 + promised[0] // 64)
     promises.sort(key=itemgetter(0))
     shortest = [unit for (length, _), unit in promises if length <= most][:MOST_FORMS]
     return tuple(through(pipeline.joining, unit) for unit in shortest)
@@ -164,7 +164,7 @@ def selected_forms(pipeline: Pipeline, routine: Routine, target: Target, layout:
     """All forms in the operations of the target."""
     forms = _every_form(pipeline, routine, target, layout)
     selected = [through(pipeline.selection, replace(form, target=target)) for form in forms]
-    others = (_besides((other,), unit) for other in pipeline.otherwise for unit in selected)
+    others = (_besides(other, unit) for other in pipeline.otherwise for unit in selected)
     return tuple(_different([*selected, *others]))
 
 
@@ -205,9 +205,9 @@ def _different(units: Sequence[Unit]) -> list[Unit]:
 
 
 def _besides(passes: Sequence[Pass], unit: Unit) -> Unit:
-    """The unit after passes that are tried besides, told by the first one's name; itself where they change nothing."""
+    """The unit after passes that are tried besides, told by their names; itself where they change nothing."""
     changed = through(passes, unit)
-    return unit if changed is unit else replace(changed, besides=(*unit.besides, passes[0].__name__))
+    return unit if changed is unit else replace(changed, besides=(*unit.besides, *(step.__name__ for step in passes)))
 
 
 def through(passes: Iterable[Pass], unit: Unit) -> Unit:

@@ -39,7 +39,7 @@ const Dom = (() => {
 
   let groups = 0
   /**
-   * A row of choices of which one is taken, or none where there is but one to take.
+   * A row of choices of which one is taken.
    * @param {string} title
    * @param {readonly string[]} values
    * @param {string} chosen

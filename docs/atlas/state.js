@@ -8,6 +8,8 @@
 const Links = (() => {
   const KEYS = /** @type {const} */ (["set", "lanes", "convention", "objective"])
 
+  const FIRST = "sliders.union"
+
   /** @param {string} word */
   const quoted = word => `'${word.length > 40 ? `${word.slice(0, 40)}…` : word}'`
 
@@ -35,10 +37,12 @@ const Links = (() => {
     const asked = new URLSearchParams(hash.replace(/^#/, ""))
     /** @type {string[]} */
     const wrong = []
-    const name = asked.get("routine") ?? "sliders.union"
-    const found = index.routines.find(each => each.name === name)
-    if (!found) wrong.push(`There is no routine ${quoted(name)}: choose one from the list.`)
-    const routine = found ?? index.routines[0]
+    const name = asked.get("routine") ?? FIRST
+    /** @param {string} name */
+    const routineOf = name => index.routines.find(each => each.name === name)
+    const found = routineOf(name)
+    if (!found && asked.has("routine")) wrong.push(`There is no routine ${quoted(name)}: choose one from the list.`)
+    const routine = found ?? routineOf(FIRST) ?? index.routines[0]
     /** @type {Partial<Record<keyof Choice, string | number>>} */
     const wished = {}
     for (const key of KEYS) {

@@ -6,9 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from setwise.analysis.atlas.content import Row, content, entry
+from setwise.analysis.atlas.content import CONVENTIONS, Row, content, entry
 from setwise.analysis.cost.processors import PROCESSORS
-from setwise.codegen.catalogue import find
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.kernel import widths
+from setwise.codegen.targets import TARGETS
 
 ROUTINES = (
     ("sliders.union", ("x86-64",)),
@@ -38,17 +41,26 @@ COMPILERS = [
 
 
 def write(folder: Path) -> None:
-    """The index and a file a routine, as `make docs` writes them."""
+    """A file for each of these routines and the index of all, as `make docs` writes them."""
     (folder / "data").mkdir(parents=True)
-    entries = []
+    entries = {name: entry(routine, {"kernels": _choices(routine)}) for name, routine in catalogue().items()}
     for name, isas in ROUTINES:
         routine = replace(find(name), isas=isas)
         shown = content(routine)
         for row in shown["kernels"]:
             row["compilers"] = COMPILERS
-        entries.append(entry(routine, shown))
+        entries[name] = entry(routine, shown)
         _call(folder / "data" / f"{name}.js", "routine", shown)
-    _call(folder / "index.js", "index", {"processors": [on.name for on in PROCESSORS], "routines": entries})
+    _call(folder / "index.js", "index", {"processors": [on.name for on in PROCESSORS], "routines": [*entries.values()]})
+
+
+def _choices(routine: Routine) -> list[Row]:
+    """What there is to choose of a routine that no file is written for."""
+    keys = ("set", "lanes", "convention", "objective")
+    wanted = [
+        (isa, lanes, abi) for isa in routine.isas for lanes in widths(routine, TARGETS[isa]) for abi in CONVENTIONS
+    ]
+    return [dict(zip(keys, (*each, "size"), strict=True)) for each in wanted]
 
 
 def _call(path: Path, function: str, given: Row) -> None:

@@ -92,9 +92,9 @@ def test_kogge_stone_with_bmi2_moves_nothing(form: str, direction: str) -> None:
         ("exploding.bishop", "x86-64", 41, 1),
         ("exploding.rook", "x86-64", 106, 10),
         ("exploding.rook", "bmi2", 100, 11),
-        ("sliders.union", "x86-64", 116, 17),
+        ("sliders.union", "x86-64", 114, 15),
         ("sliders.union", "bmi2", 100, 0),
-        ("sliders.union-empty", "x86-64", 115, 17),
+        ("sliders.union-empty", "x86-64", 113, 15),
         ("sliders.union-empty", "bmi2", 102, 2),
     ],
 )

@@ -1,0 +1,45 @@
+"""A fill that goes back begins with what the fill against it has, and computes what it did."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from setwise.analysis.spec.evaluator import evaluate
+from setwise.codegen.describe.graph import Graph
+from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.passes.back import shifted_back
+
+BOARD, THERE, HERE = (parameter(at) for at in range(3))
+LEFT, RIGHT = BOARD | THERE & BOARD << 9, HERE & BOARD >> 9
+
+
+def graph(*results: Value) -> Graph:
+    return Graph((BOARD, THERE, HERE), results)
+
+
+@pytest.mark.parametrize("right", [BOARD | RIGHT, RIGHT | BOARD, (BOARD >> 9 & HERE) | BOARD])
+def test_it_begins_with_what_the_other_has(right: Value) -> None:
+    before = graph(LEFT << 18, right)
+    after = shifted_back(before)
+    (back,) = (value for value in after.order if value.op == "shr")
+    assert back.args[0] is after.results[0].args[0]
+    chance = Random(1)
+    for _ in range(100):
+        words = [chance.getrandbits(64) for _ in range(3)]
+        assert evaluate(after, words) == evaluate(before, words)
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        (BOARD | RIGHT, LEFT),  # what the other has is not there by then
+        (LEFT, BOARD | RIGHT, RIGHT << 1),  # somebody else looks at it
+        (LEFT, THERE | RIGHT),
+        (LEFT, BOARD | HERE & BOARD >> 8),
+    ],
+)
+def test_it_stays_where_it_would_be_wrong_or_spare_nothing(results: tuple[Value, ...]) -> None:
+    before = graph(*results)
+    assert shifted_back(before) == before
