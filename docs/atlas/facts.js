@@ -9,7 +9,7 @@ const Facts = (() => {
 
   /** A kernel's counts in words, those that are not zero. @param {Record<string, number>} counts */
   const counted = counts => [
-    `${counts.instructions} instructions`,
+    `${counts.instructions} ${counts.instructions === 1 ? "instruction" : "instructions"}`,
     ...Object.entries(counts).filter(([name, n]) => n && !LESS.includes(name)).map(([name, n]) => `${n} ${(n === 1 ? name.replace(/(?<=ch)es$|s$/, "") : name).replace("_", " ")}`),
     ...(counts.memory_operands ? [`${counts.memory_operands} from memory`] : []),
     ...(counts.bytes ? [`${counts.bytes} bytes`] : []),

@@ -51,9 +51,11 @@ const Graph = (() => {
     const { listing } = kernel
     const width = Math.max(...listing.map(each => Math.min(each.text.length, 34))) * LETTER + 14
     const { place, across, down } = places(listing, width)
+    const inOrder = [...path].sort((a, b) => a - b)
+    const next = new Map(inOrder.map((at, place) => [at, inOrder[place + 1]]))
     const edges = listing.flatMap(({ reads }, at) => reads.map(from => {
       const [a, b] = [place[from], place[at]]
-      const critical = path.has(from) && path.has(at)
+      const critical = next.get(from) === at
       const [top, bottom] = [a.y + HEIGHT / 2, b.y - HEIGHT / 2]
       const middle = (top + bottom) / 2
       return draw("path", {

@@ -30,6 +30,8 @@ plugins: [search, offline]
 nav: [docs/atlas/index.md]
 """
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+PACE = 350
+"""Milliseconds from step to step."""
 PHONE, DESK = (390, 844), (1400, 1000)
 HEAVIEST = 1_400_000
 """Bytes: two million, less what the search index of the whole site weighs."""
@@ -143,7 +145,9 @@ def test_lines_that_belong_together_mark_each_other(visit: Visit) -> None:
     page.keyboard.press("End")
     page.keyboard.press("ArrowUp")
     assert "return ray.step(" in description.locator(".same").inner_text()
-    assert 0 < listing.locator(".path").count() == page.locator(".atlas-graph .node.path").count() < 19
+    critical = listing.locator(".path").count()
+    assert 0 < critical == page.locator(".atlas-graph .node.path").count() < 19
+    assert page.locator(".atlas-graph .edge.path").count() == critical - 1
     assert page.get_by_role("listbox", name="Compiler's code").inner_text().endswith("<b>ret</b>")
 
 
@@ -206,9 +210,12 @@ def test_steps_by_keyboard_by_slider_and_by_themselves(visit: Visit) -> None:
     assert told.inner_text().startswith("Step 2 of 14")
     assert "step=1" in page.evaluate("location.hash")
     assert told.get_attribute("aria-live") == "polite"
+    page.clock.install()  # its time stands still but for what it is told to run
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function("document.querySelector('.atlas-told').innerText.startsWith('Step 4 of 14')")
+    page.clock.run_for(PACE * 2)
     page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(PACE * 5)
+    assert told.inner_text().startswith("Step 4 of 14")
     page.locator("[data-square='0']").focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowRight")
