@@ -265,5 +265,5 @@ def _bounds(function: Compiled) -> dict[str, tuple[float, float]]:
             continue
         with suppress(UnknownCost):
             bound = cost(decode(function.binary.text), processor)
-            bounds[processor.name] = (round(bound.latency, 3), round(bound.bound, 3))
+            bounds[processor.name] = (round(float(bound.latency), 3), round(float(bound.bound), 3))
     return bounds
