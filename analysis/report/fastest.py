@@ -185,6 +185,6 @@ def _explained(held: Fastest, known: Sequence[Cause]) -> str:
     for cause in known:
         names = [f"`{row.name}` {row.mode}" for row in held.behind if cause.explains(row)]
         if cause.processor == held.processor and names:
-            lines.append(f"* {cause.cause} {counted(len(names), 'row')}: {listed(names)}.")
+            lines.append(f"* {cause.cause} {listed(names)}.")
     open_ = [f"* {words}." for words in complaints(held, known) if "no cause" in words]
     return "\n".join([*lines, *open_])

@@ -43,10 +43,10 @@ def test_every_loss_has_a_cause_and_every_cause_a_loss() -> None:
 
 
 def test_the_page_has_losses_with_their_causes() -> None:
-    page = fastest(MEASURED, [Cause("zen3", r"exploding\..* mixed", "Jumps.")])
+    page = fastest(MEASURED, [Cause("zen3", r"exploding\..* mixed", "Jumps:")])
     assert "| chained | latency | 1 | 0 | 0 | 1 | 0 | 0 |" in page
     assert "| `exploding.rook` | mixed | avx2 apart/1 | 52.00 | gcc -march=native (plain) | 41.60 | 0.80 |" in page
-    assert "* Jumps. 1 row: `exploding.rook` mixed." in page
+    assert "* Jumps: `exploding.rook` mixed." in page
     assert "### Why" not in fastest(replace(MEASURED, rows=(AHEAD,)), [])
 
 
