@@ -31,11 +31,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--measure",
         nargs="?",
         const="kernels",
-        choices=("kernels", "crossing", "fastest", "python", "waste"),
-        help="also measure on this processor, which takes minutes: kernels (the default), kernels beside tables by the "
-        "number of pieces (crossing), calls from Python (python), what is taken for speed beside everything else "
-        "(fastest), or what the code of compilers could do without (waste); the last two go on from where they were "
-        "interrupted",
+        choices=("kernels", "choices", "crossing", "fastest", "python", "waste"),
+        help="also measure on this processor, which takes minutes: kernels (the default), what the first screen names "
+        "(choices), kernels beside tables by the number of pieces (crossing), calls from Python (python), what is "
+        "taken for speed beside everything else (fastest), or what the code of compilers could do without (waste); the "
+        "last two go on from where they were interrupted",
     )
     parser.add_argument(
         "--since", metavar="COMMIT", help="take the counts to compare with from the reports at this commit, by git"
@@ -54,17 +54,25 @@ def run(arguments: Namespace) -> int:
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
     if arguments.measure:  # before anything else takes its time: these need NumPy, and kernels the solver
-        from setwise.analysis.report.recording import measure, measure_crossing, measure_fastest, measure_python
+        from setwise.analysis.report.recording import (
+            measure,
+            measure_choices,
+            measure_crossing,
+            measure_fastest,
+            measure_python,
+        )
         from setwise.analysis.report.wasted import measure as measure_waste
         from setwise.analysis.semantics.domains import BitVectors
 
-        if arguments.measure in ("kernels", "fastest", "waste"):
+        if arguments.measure in ("kernels", "choices", "fastest", "waste"):
             BitVectors()
     with Progress() as progress:
         try:
             data = gather(folder, arguments.check, progress.show)
             if arguments.measure == "kernels":
                 data = replace(data, measured=measure(progress.show, arguments.patience))
+            elif arguments.measure == "choices":
+                data = replace(data, choices=measure_choices(progress.show, arguments.patience))
             elif arguments.measure == "crossing":
                 data = replace(data, crossing=measure_crossing(progress.show, arguments.patience))
             elif arguments.measure == "fastest":

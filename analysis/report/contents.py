@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from setwise.analysis.report.choices import PATH as CHOSEN
 from setwise.analysis.report.columns import PATH as COLUMNS
 from setwise.analysis.report.columns import columns
 from setwise.analysis.report.comparison import comparison
@@ -44,7 +45,7 @@ def files(data: Data) -> Files:
         "README.md": readme(
             *(figures, measured, data.compilers, titles(measured)),
             crossed=crossed,
-            foretold=data.foretold,
+            choices=data.choices.of(figures.fingerprints) if data.choices else None,
             python="python.md" if data.python else None,
             fastest="fastest.md" if data.fastest else None,
             optimality="optimality.md" if data.bounds else None,
@@ -63,6 +64,8 @@ def files(data: Data) -> Files:
         contents |= {"measurements.md": measurements(measured, stale, data.findings), MEASURED: data.measured.as_json()}
     if data.crossing is not None and crossed is not None:
         contents |= {"crossing.md": crossing(crossed), CROSSED: data.crossing.as_json()}
+    if data.choices is not None:
+        contents[CHOSEN] = data.choices.as_json()
     if data.fastest is not None:
         contents |= {"fastest.md": fastest(data.fastest, data.causes), FASTEST: data.fastest.as_json()}
     if data.findings:

@@ -10,7 +10,6 @@ from typing import Any
 from setwise.analysis.measure.compilers import FOR_SCALE, MAGICS
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
-from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, table
@@ -27,12 +26,8 @@ _WHERE = (
     "if the same board comes again, every jump predicted",
     "if each call also waits for the one before",
 )
-SHOWN = {
-    "sliders.union": "all that **one side's sliders** attack",
-    "side.union.white": "with its **knights, king and pawns**",
-    "sliders.sides": "**both sides'** sliders, a map each",
-}
-"""What the first screen shows, in words."""
+FIRST = "sliders.union"
+"""What the first screen's sentence is about."""
 HAS = {isa: target.title if target.features - BASELINE else "any x86-64" for isa, target in TARGETS.items()}
 """What a processor for an instruction set has."""
 
@@ -79,6 +74,11 @@ class Crossing:
         before = [pieces for pieces in self.numbers if pieces < min(ahead)]
         return f"at most {min(ahead)}" if before and before[-1] not in theirs else str(min(ahead))
 
+    def starts(self, name: str, isa: str) -> str:
+        """The same of all ways to call it, beside the tables that a processor of that set has instructions for."""
+        by = PEXT if "bmi2" in TARGETS[isa].features | TARGETS[_like(isa)].features else MAGICS
+        return _cells([self.start(name, isa, by, way) for way in WAYS])
+
     @property
     def numbers(self) -> list[int]:
         """The numbers of pieces that there are figures of."""
@@ -122,23 +122,13 @@ def _crossing(held: dict[str, Any]) -> Crossing:
     return Crossing(**head, points=tuple(Point(**{"pieces": 0, **row}) for row in held["rows"]))
 
 
-def first_screen(measured: Crossing) -> dict[str, str | None]:
-    """What the first screen says: a sentence on the newest set, and a table."""
-    rows, said = [], None
-    before = ""
+def said(measured: Crossing) -> str | None:
+    """What the first screen says, a sentence on the newest set that stands beside PEXT tables."""
     for name, isa in measured.pairs:
-        starts = {by: [measured.start(name, isa, by, way) for way in WAYS] for by in (PEXT, MAGICS)}
-        if name not in SHOWN or all(cell == "-" for cells in starts.values() for cell in cells):
-            continue
-        rows.append((SHOWN[name] if name != before else "", HAS[isa], *(_cells(starts[by]) for by in starts)))
-        said = said or (_sentence(name, isa, starts[PEXT]) if _cells(starts[PEXT]) != "-" else None)
-        before = name
-    head = ("You need", "CPU with", "ahead of PEXT tables from", "ahead of magics from")
-    return {
-        "crossing": table(head, rows, left=2) if rows else None,
-        "crossing_said": said,
-        "crossing_on": f"{TITLES.get(measured.processor, measured.machine)}, {measured.date}",
-    }
+        starts = [measured.start(name, isa, PEXT, way) for way in WAYS]
+        if name == FIRST and _cells(starts) != "-":
+            return _sentence(name, isa, starts)
+    return None
 
 
 def _cells(cells: Sequence[str]) -> str:

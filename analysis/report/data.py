@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
 from setwise.analysis.report import (
+    choices,
     columns,
     compilers,
     crossing,
@@ -24,18 +25,17 @@ from setwise.analysis.report import (
     words,
 )
 from setwise.analysis.report import measurements as measured
+from setwise.analysis.report.choices import Choices
 from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.fastest import Cause, Fastest
-from setwise.analysis.report.forecasts import Forecasts, foretold
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.perft import Perft
 from setwise.analysis.report.python import FromPython
-from setwise.analysis.report.readme import shown
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
@@ -52,8 +52,8 @@ class Data:
     classic: str
     compilers: Compilers
     measured: Measured | None
-    foretold: Forecasts
     crossing: Crossing | None
+    choices: Choices | None
     fastest: Fastest | None
     causes: Sequence[Cause]
     python: FromPython | None
@@ -93,20 +93,15 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         kernels = {kernel.key: kernel for kernel in _results(making, progress)}
         counts = tuple(_results(compiling, progress))
         figures = Figures((key, kernels[key]) for key in wanted).differing
-        timings = measured.recorded(folder)
-        timed = {figure.key for figure in timings.of(figures.fingerprints).timed if figure.median} if timings else set()
-        untimed = {kernel.key for kernel in shown(figures).values()} - timed
-        foretelling = [(pool.submit(foretold, key), f"forecast of {key[0]} {key[1]}") for key in sorted(untimed)]
-        forecasts = dict(_results(foretelling, progress))
     now = Compilers({compiler.name: compiler.version for compiler in using}, counts)
     joined, notes = compilers.joined(now, before)
     return Data(
         figures=figures,
-        foretold=forecasts,
         classic=classic_listings(),
         compilers=joined,
-        measured=timings,
+        measured=measured.recorded(folder),
         crossing=crossing.recorded(folder),
+        choices=choices.recorded(folder),
         fastest=fastest.recorded(folder),
         causes=fastest.causes(folder),
         python=python.recorded(folder),

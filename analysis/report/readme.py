@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
 
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES, Estimate
+from setwise.analysis.report.choices import NEEDS, WAYS, Choice, Choices, Need
 from setwise.analysis.report.compilers import Compilers, best
-from setwise.analysis.report.crossing import HAS, Crossing, first_screen
-from setwise.analysis.report.forecasts import FORETOLD, Forecasts
+from setwise.analysis.report.crossing import HAS, Crossing, said
 from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, span, table
 from setwise.analysis.report.measurements import Measured
@@ -19,30 +18,10 @@ from setwise.analysis.report.races import Race, outcomes, races
 from setwise.analysis.report.subtraction import judged
 from setwise.analysis.report.verdict import CYCLES, MEASURES, Duel, duels, sentence, tally, verdict_table
 from setwise.analysis.text import counted
-from setwise.codegen.targets import PACKED, SCALARS, TARGETS, VECTORS
+from setwise.codegen.targets import PACKED, SCALARS, TARGETS
 
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What somebody wants, in words; the routines that give it; for which instruction sets, the newest first."""
-
-    words: str
-    routines: tuple[str, ...]
-    isas: tuple[str, ...]
-
-
-_SOUTH = ("push.attacks.sout", "kogge-stone.attacks.sout", "dumb7.attacks.sout")
 FORECAST = "\\*"
 """What stands behind figures that are forecast, as Markdown has an asterisk."""
-_WAYS = ("independent", "chained")
-NEEDS = (
-    Need("all that **one side's sliders** attack", ("sliders.union",), PACKED[::-1]),
-    Need("with its **knights, king and pawns**", ("side.union.white",), PACKED[::-1]),
-    Need("**one direction**, as south, one board", _SOUTH, SCALARS[::-1]),
-    Need("east alone, by an addition", ("push.attacks.east", "subtraction.attacks.east"), SCALARS[:1]),
-    Need("one direction, a register of boards", _SOUTH, VECTORS[::-1]),
-    Need("one side's sliders, **arrays of boards**", ("sliders.union.batch",), VECTORS[::-1]),
-)
 
 
 def readme(
@@ -55,15 +34,17 @@ def readme(
     perft: str | None = None,
     fastest: str | None = None,
     crossed: Crossing | None = None,
-    foretold: Forecasts = MappingProxyType({}),
+    choices: Choices | None = None,
 ) -> str:
     """The page; `pictures` are titles by path, the rest are pages that there may be."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
     return page(
         "README.md",
-        which=_which(figures, measured, foretold),
-        foretold_on=TITLES[FORETOLD],
-        **(first_screen(crossed) if crossed else {}),
+        which=_which(figures, choices, crossed),
+        chosen_on=f"{TITLES[choices.processor]}, {choices.date}" if choices else None,
+        cpu=choices.processor if choices else None,
+        crossing_said=said(crossed) if crossed else None,
+        crossing_on=f"{TITLES.get(crossed.processor, crossed.machine)}, {crossed.date}" if crossed else None,
         headline=_headline(fought),
         processors=listed([*TITLES.values()]),
         **{measure: sentence(fought, measure, "dumb7", "kogge-stone") for measure in MEASURES},
@@ -100,28 +81,33 @@ def shown(figures: Figures) -> dict[tuple[Need, str], KernelFigures]:
     return {pair: kernel for pair, kernel in pairs.items() if kernel}
 
 
-def _which(figures: Figures, measured: Measured | None, foretold: Forecasts) -> str:
+_HEAD = ("You need", "Kernel", "instructions", "latency", "throughput", "ahead of tables from")
+
+
+def _which(figures: Figures, choices: Choices | None, crossed: Crossing | None) -> str:
     lines = []
     before = None
     for (need, isa), kernel in shown(figures).items():
-        length = figure(kernel.per_board) if kernel.shape == "arrays" else kernel.counts.instructions
-        timed = _cycles([measured.ours(kernel.key, mode) for mode in _WAYS] if measured else [])
-        forecast = _cycles([foretold.get((kernel.key, mode), (None, None))[1] for mode in _WAYS])
-        cycles = timed or (forecast and f"{forecast} {FORECAST}") or "-"
-        lines.append((need.words if need != before else "", HAS[isa], _named(kernel), length, cycles))
+        cells = [_taken(choices.taken(need, isa, way), kernel) if choices else "-" for way in WAYS]
+        tables = crossed.starts(kernel.name, isa) if crossed else "-"
+        words = need.words if need != before else ""
+        lines.append((words, _named(kernel), figure(kernel.per_board), *cells, tables))
         before = need
-    return table(("You need", "CPU with", "Kernel", "instructions", "cycles"), lines, left=3)
+    return table(_HEAD, lines, left=2)
+
+
+def _taken(choice: Choice | None, kernel: KernelFigures) -> str:
+    """The cycles of what is taken, and its name where it is another routine."""
+    if choice is None:
+        return "-"
+    cycles = f"{choice.forecast:.1f} {FORECAST}" if choice.measured is None else f"{choice.measured:.1f}"
+    return cycles if choice.name == kernel.name else f"{cycles} ({code(choice.name)})"
 
 
 def _named(kernel: KernelFigures) -> str:
     lanes = f" --lanes {kernel.lanes}" if kernel.lanes != TARGETS[kernel.isa].widths[0] else ""
     boards = f", {kernel.boards} boards a call" if kernel.boards > 1 and kernel.shape != "arrays" else ""
     return code(f"{kernel.name} --isa {kernel.isa}{lanes}") + boards
-
-
-def _cycles(cycles: Sequence[float | None]) -> str:
-    """Figures of independent and chained calls, as far as there are any."""
-    return " / ".join(figure(number) for number in cycles if number is not None)
 
 
 def _headline(fought: Sequence[Duel]) -> str:
@@ -196,18 +182,12 @@ def _of_compilers(figures: Figures, compilers: Compilers) -> str | None:
 
 def _of_measurement(measured: Measured | None, figures: Figures) -> dict[str, str | None]:
     if measured is None:
-        return {"of_calls": ""}
-    fields = {
-        "of_calls": "",
+        return {}
+    fields: dict[str, str | None] = {
         "machine": measured.machine,
         "measurements": "measurements.md",
         "agreement": measured.agreement,
     }
-    if measured.empty is not None:
-        on, empty = TITLES.get(measured.processor, measured.machine), figure(measured.empty)
-        fields["of_calls"] = (
-            f"; the others were measured on {on}, where a call of nothing but a return takes {empty} cycles"
-        )
     timed = list(duels(_with_medians(figures, measured), "dumb7", "kogge-stone"))
     if timed:
         fields["timed"] = "; ".join(f"{way}: {sentence(timed, way, 'dumb7', 'kogge-stone')}" for way in CYCLES)

@@ -19,7 +19,8 @@ from setwise.analysis.measure.rivals import judge, rivals_of
 from setwise.analysis.measure.subjects import empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.report import fastest
+from setwise.analysis.report import choices, fastest
+from setwise.analysis.report.choices import Choices
 from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.forecasts import Forecasts, forecasts_of
 from setwise.analysis.report.kernels import FigureKey, figures_from
@@ -79,10 +80,19 @@ def measure_crossing(progress: Callable[[str], None], patience: float) -> Crossi
 
 def measure_fastest(folder: Path, progress: Callable[[str], None], patience: float) -> fastest.Fastest:
     """Time what is taken for speed beside all else; ValueError where this processor has no table, CompilerError."""
+    return fastest.measure(folder, _chosen_by(), machine(), today(), progress, patience)
+
+
+def measure_choices(progress: Callable[[str], None], patience: float) -> Choices:
+    """Choose what the first screen names, and time it; ValueError where this processor has no table."""
+    return choices.measure(_chosen_by(), machine(), today(), progress, patience)
+
+
+def _chosen_by() -> Processor:
     here = processor_here()
     if here is None:
         raise ValueError("there is no table of this processor to choose by: setwise calibrate makes one, for --cpu")
-    return fastest.measure(folder, here, machine(), today(), progress, patience)
+    return here
 
 
 def measure(progress: Callable[[str], None], patience: float) -> Measured:

@@ -19,6 +19,7 @@ from setwise.analysis.report import compilers as report_compilers
 from setwise.analysis.report import findings
 from setwise.analysis.report import measurements as report_measured
 from setwise.analysis.report.bounds import TITLES
+from setwise.analysis.report.choices import NEEDS, Choice, Choices
 from setwise.analysis.report.comparison import comparison, split, total
 from setwise.analysis.report.compilers import CompilerCounts, Compilers, compilers, joined, to_run
 from setwise.analysis.report.costs import as_json_rows, costs
@@ -26,7 +27,7 @@ from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import FigureKey, Figures, figures_from, figures_of, keys, round_of
 from setwise.analysis.report.measurements import Measured, Timed, measurements
 from setwise.analysis.report.races import NOISE, Race, races
-from setwise.analysis.report.readme import NEEDS, chosen, readme
+from setwise.analysis.report.readme import chosen, readme
 from setwise.analysis.report.subtraction import headline, judged
 from setwise.analysis.report.verdict import Duel, duels, sentence, tally, verdict_table
 from setwise.analysis.run.contracts import task_of
@@ -201,19 +202,19 @@ VERSIONS = {"clang": "clang version 19", "gcc": "gcc 12.2.0"}
 
 
 def test_readme_answers_on_its_first_screen(rows: Figures) -> None:
-    figures = measured(
-        timed("push.attacks.sout", OURS, "independent", 4.5), timed("push.attacks.sout", OURS, "chained", 10)
-    )
-    text = readme(rows, figures, Compilers(VERSIONS, COMPILED), {"pictures/a.svg": "A"}, "python.md")
+    taken = (("push", "x86-64", "latency", 10.0), ("kogge-stone", "x86-64", "throughput", 4.5))
+    chosen = [Choice(f"{name}.attacks.sout", isa, 1, way, "", 4.8, each, "") for name, isa, way, each in taken]
+    chosen.append(Choice("push.attacks.sout", "bmi2", 1, "latency", "", 4.8, None, ""))
+    choices = Choices("a processor", "zen3", "2025-01-31", "", tuple(chosen))
+    compilers = Compilers(VERSIONS, COMPILED)
+    text = readme(rows, None, compilers, {"pictures/a.svg": "A"}, "python.md", choices=choices)
     lines = text.splitlines()
     assert lines[0] == "# Which kernel should I use?"
     here = next(at for at, line in enumerate(lines) if "`push.attacks.sout --isa x86-64`" in line)
     assert here < 20
-    assert "| 4.5 / 10 |" in lines[here]
-    forecast = {(("push.attacks.sout", "bmi2", 1), mode): (1.0, 4.8) for mode in ("independent", "chained")}
-    foretold = readme(rows, figures, Compilers(VERSIONS, COMPILED), {}, foretold=forecast)
-    assert "| 4.5 / 10 |" in foretold
-    assert r"| `push.attacks.sout --isa bmi2` | 14 | 4.8 / 4.8 \* |" in foretold
+    assert "| 10.0 | 4.5 (`kogge-stone.attacks.sout`) | - |" in lines[here]
+    assert r"| `push.attacks.sout --isa bmi2` | 14 | 4.8 \* | - | - |" in text
+    assert "Cycles on AMD Zen 3, 2025-01-31" in text
     assert "![A](pictures/a.svg)" in text
     assert "| [python.md](python.md) |" in text
     assert "dumb7 or Kogge-Stone?" in text

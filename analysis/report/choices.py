@@ -1,0 +1,153 @@
+"""What to use for speed on one processor: variants that its forecasts choose, timed there; the README's first table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.processors import Processor
+from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.objective import best, forecast
+from setwise.analysis.measure.rivals import judge_binary
+from setwise.analysis.measure.subjects import subject
+from setwise.analysis.measure.trials import METHOD, Timing
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.report.files import as_json, from_json, row_of
+from setwise.analysis.report.kernels import FigureKey, figures_from
+from setwise.codegen.catalogue import find
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
+from setwise.codegen.offers import offered
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.timer import Mode
+from setwise.codegen.targets import PACKED, SCALARS, TARGETS, VECTORS
+
+COMMAND = "setwise report --measure choices"
+PATH = "data/choices.json"
+WAYS: dict[str, Mode] = {"latency": "chained", "throughput": "independent"}
+"""How calls follow each other where an objective counts."""
+_PROOF = 30.0  # seconds; then code is run on the check's cases
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What somebody wants, in words; the routines that give it; for which instruction sets, the newest first."""
+
+    words: str
+    routines: tuple[str, ...]
+    isas: tuple[str, ...]
+
+
+_SOUTH = ("push.attacks.sout", "kogge-stone.attacks.sout", "dumb7.attacks.sout")
+NEEDS = (
+    Need("all that **one side's sliders** attack", ("sliders.union",), PACKED[::-1]),
+    Need("with its **knights, king and pawns**", ("side.union.white",), PACKED[::-1]),
+    Need("**one direction**, as south, one board", _SOUTH, SCALARS[::-1]),
+    Need("east alone, by an addition", ("push.attacks.east", "subtraction.attacks.east"), SCALARS[:1]),
+    Need("one direction, a register of boards", _SOUTH, VECTORS[::-1]),
+    Need("one side's sliders, **arrays of boards**", ("sliders.union.batch",), VECTORS[::-1]),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The variant that is taken for an objective, and its cycles a board: as forecast, and as measured if they were.
+
+    `fingerprint` is that of the usual kernel: where that is another now, so may be the choice.
+    """
+
+    name: str
+    isa: str
+    lanes: int
+    objective: str
+    variant: str
+    forecast: float
+    measured: float | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was chosen: the machine, its processor as the model calls it, the day, how it was timed, the variants."""
+
+    machine: str
+    processor: str
+    date: str
+    method: str
+    choices: tuple[Choice, ...]
+
+    def of(self, fingerprints: Mapping[FigureKey, str]) -> Choices:
+        """The same without choices among kernels whose code is another now."""
+        known = {*fingerprints.values()}
+        return replace(self, choices=tuple(choice for choice in self.choices if choice.fingerprint in known))
+
+    def taken(self, need: Need, isa: str, objective: str) -> Choice | None:
+        """What is taken for a need."""
+        asked = (isa, objective)
+        alike = (each for each in self.choices if each.name in need.routines and (each.isa, each.objective) == asked)
+        return next(alike, None)
+
+    def as_json(self) -> str:
+        """The file that holds it."""
+        head = {key: value for key, value in asdict(self).items() if key != "choices"}
+        return as_json([row_of(choice) | {"measured": choice.measured} for choice in self.choices], COMMAND, **head)
+
+
+def recorded(folder: Path) -> Choices | None:
+    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
+    return from_json(folder / PATH, _choices, f"make it anew by {COMMAND}")
+
+
+def _choices(held: dict[str, Any]) -> Choices:
+    head = {key: held[key] for key in ("machine", "processor", "date", "method")}
+    return Choices(**head, choices=tuple(Choice(**{"variant": "", **row}) for row in held["rows"]))
+
+
+def measure(
+    here: Processor,
+    machine: str,
+    date: str,
+    progress: Callable[[str], None],
+    patience: float,
+    needs: Sequence[Need] = NEEDS,
+) -> Choices:
+    """Choose for all that this processor has the instructions for, prove what is chosen, and time it."""
+    chosen = list(_chosen(here, progress, needs))
+    prover = Prover()
+    for _, kernel in chosen:
+        progress(f"proof of {kernel.name} for {kernel.target.name}")
+        outcome = judge_binary(binary_of(kernel), kernel, prover, _PROOF)
+        if outcome.status not in ("proved", "passed"):
+            raise ValueError(f"{kernel.name} {kernel.variant} is wrong: {outcome.reason}")
+    timings: dict[int, float] = {}
+    for objective, way in WAYS.items():
+        of_objective = [at for at, (wanted, _) in enumerate(chosen) if wanted == objective]
+        timed = bench([subject(chosen[at][1]) for at in of_objective], (way,), patience, report=progress)
+        found = zip(of_objective, timed, strict=True)
+        timings |= {at: timing.median for at, timing in found if isinstance(timing, Timing)}
+    choices = (_choice(objective, kernel, here, timings.get(at)) for at, (objective, kernel) in enumerate(chosen))
+    return Choices(machine, here.name, date, METHOD, tuple(choices))
+
+
+def _chosen(here: Processor, progress: Callable[[str], None], needs: Sequence[Need]) -> Iterator[tuple[str, Kernel]]:
+    for need in needs:
+        routines = [find(name) for name in need.routines]
+        objectives = [each for each in WAYS if each == "throughput" or not routines[0].contract.elements]
+        for isa in need.isas:
+            if not missing(TARGETS[isa]):
+                progress(f"variants of {routines[0].name} for {isa}")
+                kernels = [kernel for routine in routines if isa in routine.isas for kernel in offered(routine, isa)]
+                yield from ((objective, best(kernels, objective, here)) for objective in objectives)
+
+
+def _choice(objective: str, kernel: Kernel, here: Processor, cycles: float | None) -> Choice:
+    boards = kernel.layout.lanes if kernel.layout.boards and not kernel.routine.contract.elements else 1
+    return Choice(
+        *(kernel.name, kernel.target.name, kernel.layout.lanes, objective, kernel.variant),
+        forecast=round(forecast(kernel, here).of(objective) / boards, 2),
+        measured=None if cycles is None else round(cycles / boards, 2),
+        fingerprint=figures_from(lower(kernel.routine, kernel.target.name)).fingerprint,
+    )
