@@ -21,6 +21,7 @@ from setwise.analysis.measure import fastest as race
 from setwise.analysis.measure.calls import Call
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.report import (
+    choices,
     columns,
     compilers,
     crossing,
@@ -87,6 +88,7 @@ FILES = (
     _of(fastest.PATH, fastest.COMMAND, race.Row, fastest.Fastest, "rows"),
     _of(fastest.CAUSES, fastest.BY_HAND, fastest.Cause),
     _of(findings.PATH, findings.BY_HAND, findings.Finding),
+    _of(choices.PATH, choices.COMMAND, choices.Choice, choices.Choices, "choices"),
     _of(crossing.PATH, crossing.COMMAND, Point, crossing.Crossing, "points"),
     _of(python.PATH, python.COMMAND, Call, python.FromPython, "calls"),
     _of(columns.PATH, columns.COMMAND, columns.Through, columns.Columns, "through"),
