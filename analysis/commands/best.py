@@ -17,7 +17,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import forecast, kernel_of
+from setwise.analysis.measure.objective import best, forecast, offers
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import Timing
 from setwise.analysis.text import counted
@@ -86,7 +86,8 @@ def _found(
 
     def of(routine: Routine) -> list[tuple[str, Kernel]]:
         isas = (arguments.isa,) if arguments.isa else had_by(routine, on, native=arguments.cpu in (None, "native"))
-        best = []
+        found = []
+        kernels: list[Kernel] = []
         for objective in objectives:
             progress.show(f"{routine.name} for {objective}")
             if objective == "size":
@@ -95,9 +96,10 @@ def _found(
                     key=lambda kernel: len(kernel.code.instructions),
                 )
             else:
-                kernel = kernel_of(objective, on, routine, isas, arguments.abi)
-            best.append((objective, kernel))
-        return best
+                kernels = kernels or offers(routine, isas, arguments.abi)
+                kernel = best(kernels, objective, on)
+            found.append((objective, kernel))
+        return found
 
     for pairs in unrefused(of, chosen(arguments.names)):
         yield from pairs

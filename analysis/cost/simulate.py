@@ -69,16 +69,14 @@ class _Port:
     leaving: set[float] = field(default_factory=set)
 
 
-def simulate(stream: Sequence[Decoded], processor: Processor, enough: float = 0.0, most: float = inf) -> float:
+def simulate(stream: Sequence[Decoded], processor: Processor, enough: float = 0.0) -> float:
     """Cycles that a round of these instructions takes, where round follows round; ValueError for an unknown core.
 
-    What is not above `enough`, or surely above `most`, need not be told exactly: another such figure will do.
+    What is not above `enough` need not be told exactly: another such figure will do.
     """
     if processor.name not in CORES:
         raise ValueError(f"how {processor.title} queues operations is not known: use one of {', '.join(CORES)}")
     bounds = round_cost(stream, processor)
-    if bounds.bound > most:
-        return bounds.bound
     steps = bounds.steps[: _ROUNDS * len(stream)]
     operations = _micro_operations(stream, rows_of(stream, processor), processor)
     least = inf

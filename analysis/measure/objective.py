@@ -6,10 +6,10 @@ bytes, whoever made them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heapreplace
 from itertools import chain
-from math import inf
 
 from setwise.analysis.code.decode import decode
 from setwise.analysis.code.kernel import binary_of
@@ -24,7 +24,6 @@ from setwise.codegen.run.timer import Mode
 
 _INSTRUCTIONS = 100  # about so many are forecast, of short code more calls
 _BOARDS = 64  # of arrays, as many
-_DIGIT = 0.01  # of a figure, the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +67,40 @@ def kernel_of(
     objective: str, on: Processor, routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None
 ) -> Kernel:
     """The same of all these instruction sets; Refused where none makes it."""
-    offers = unrefused(lambda isa: tuple(offered(routine, isa, abi, lanes)), isas)
-    return best(chain.from_iterable(offers), objective, on)
+    return best(offers(routine, isas, abi, lanes), objective, on)
+
+
+def offers(routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None) -> list[Kernel]:
+    """The variants for all these instruction sets; Refused where none makes it."""
+    return [*chain.from_iterable(unrefused(lambda isa: tuple(offered(routine, isa, abi, lanes)), isas))]
 
 
 def best(kernels: Iterable[Kernel], objective: str, on: Processor) -> Kernel:
     """Of the kernels the one with the least forecast, of equals the shortest; UnknownCost as `forecast` has it.
 
-    None is simulated that cannot be better than the best so far, for its bound says so.
+    The one that may be best by what is known of it is looked at next, one argument that calls wait by at a time.
     """
     asked = list(kernels)
-    bounds = [_least(kernel, objective, on) for kernel in asked]
-    lengths = [len(kernel.code.instructions) for kernel in asked]
-    found, least = 0, inf
-    for at in sorted(range(len(asked)), key=bounds.__getitem__):
-        if bounds[at] > least:
-            break
-        cycles = _forecast(asked[at], objective, on, least)
-        if (cycles, lengths[at], at) < (least, lengths[found], found):
-            found, least = at, cycles
-    return asked[found]
+    known = [
+        (round(_least(kernel, objective, on), 2), len(kernel.code.instructions), at) for at, kernel in enumerate(asked)
+    ]
+    left = [_ways(kernel, objective) for kernel in asked]
+    heapify(known)
+    while True:
+        cycles, length, at = known[0]
+        way = next(left[at], None)
+        if way is None:
+            return asked[at]
+        heapreplace(known, (max(cycles, _cycles(*way, on, enough=cycles)), length, at))
+
+
+def _ways(kernel: Kernel, objective: str) -> Iterator[tuple[Subject, Mode]]:
+    """How the kernel is called where the objective counts; the slowest way tells."""
+    ours = _subject(kernel)
+    if objective == "latency" and ours.chainable:
+        yield from ((each, "chained") for each in ours.waiting)
+    else:
+        yield ours, "independent"
 
 
 def _least(kernel: Kernel, objective: str, on: Processor) -> float:
@@ -99,27 +112,13 @@ def _least(kernel: Kernel, objective: str, on: Processor) -> float:
     return max(bounds.throughput, bounds.latency if objective == "latency" else 0.0)
 
 
-def _forecast(kernel: Kernel, objective: str, on: Processor, most: float) -> float:
-    """The figure of the objective; of what takes longer than `most` another one that is more."""
-    ours = _subject(kernel)
-    cycles = 0.0
-    for each in ours.waiting if objective == "latency" and ours.chainable else (ours,):
-        cycles = max(cycles, _cycles(each, "independent" if each is ours else "chained", on, cycles, most))
-        if cycles > most:
-            break
-    return cycles
-
-
 def _subject(kernel: Kernel) -> Subject:
     ours = subject(kernel, boards=_BOARDS)
     return replace(ours, in_round=min(ours.in_round, 1 + _INSTRUCTIONS // len(kernel.code.instructions)))
 
 
-def _cycles(ours: Subject, mode: Mode, on: Processor, enough: float = 0.0, most: float = inf) -> float:
-    """Cycles a call or a board; what is not above `enough`, or surely above `most`, need not be told exactly."""
+def _cycles(ours: Subject, mode: Mode, on: Processor, enough: float = 0.0) -> float:
+    """Cycles a call or a board; what is not above `enough` need not be told exactly."""
     stream, units = round_stream(ours, mode), ours.calls * (ours.boards or 1)
-    if on.name in CORES:
-        cycles = simulate(stream, on, enough * units, (most + _DIGIT) * units)
-    else:
-        cycles = round_cost(stream, on).bound
+    cycles = simulate(stream, on, enough * units) if on.name in CORES else round_cost(stream, on).bound
     return round(cycles / units, 2)

@@ -97,7 +97,7 @@ class Subject:
         if self.boards:
             return False
         selects = any(parameter.kind in _SELECTING for parameter in self.contract.parameters)
-        return selects or any(instruction.flow in ("branch", "indirect") for instruction in decode(self.binary.text))
+        return selects or any(instruction.flow in ("branch", "indirect") for instruction in _code(self.binary.text))
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -114,6 +114,10 @@ class Subject:
     def sections(self, rounds: int) -> Sections:
         """The work in the sections of a trial of so many rounds."""
         return Sections(CHAIN_ADDS, WIDE_ROWS, rounds * self.calls * (self.boards or 1))
+
+
+_code = lru_cache(8)(decode)
+"""What is decoded is kept for a while: the same code is called in several ways."""
 
 
 def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:
@@ -235,7 +239,7 @@ def round_stream(subject: Subject, mode: Mode) -> tuple[Decoded, ...]:
     binary = Binary(text, data, emitted.routine + subject.binary.data_offset if data else 0)
     code = [
         *(_moved(instruction, emitted.calls) for instruction in decode(text[emitted.calls : emitted.round_end])),
-        *(_moved(instruction, emitted.routine) for instruction in decode(subject.binary.text)),
+        *(_moved(instruction, emitted.routine) for instruction in _code(subject.binary.text)),
     ]
     loaded = arguments_for(subject, mode)
     arrays = (*loaded.arrays, (0,) * subject.boards) if subject.boards else ()
