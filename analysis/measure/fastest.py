@@ -39,7 +39,7 @@ OBJECTIVES: dict[Mode, str] = {"chained": "latency", "independent": "throughput"
 FOR_THIS = ("-march=native",)
 _OTHER_CALLS = ("vectors", "arrays", FOR_SCALE)  # kinds of C that take other arguments, or are no fills
 _SHORTLY = {"processes": 1, "wanted": 4}
-_AT_LENGTH = {"processes": 3, "wanted": 8}
+_AT_LENGTH = {"processes": 2, "wanted": 12}
 _FINALISTS = 2  # of ours beside the one that is taken, and of the compilers'
 _PROOF = 10.0  # seconds; then code is run on the check's cases
 
