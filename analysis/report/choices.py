@@ -93,7 +93,8 @@ class Choices:
     def as_json(self) -> str:
         """The file that holds it."""
         head = {key: value for key, value in asdict(self).items() if key != "choices"}
-        return as_json([row_of(choice) | {"measured": choice.measured} for choice in self.choices], COMMAND, **head)
+        rows = [row_of(choice) | {"variant": choice.variant, "measured": choice.measured} for choice in self.choices]
+        return as_json(rows, COMMAND, **head)
 
 
 def recorded(folder: Path) -> Choices | None:
@@ -103,7 +104,7 @@ def recorded(folder: Path) -> Choices | None:
 
 def _choices(held: dict[str, Any]) -> Choices:
     head = {key: held[key] for key in ("machine", "processor", "date", "method")}
-    return Choices(**head, choices=tuple(Choice(**{"variant": "", **row}) for row in held["rows"]))
+    return Choices(**head, choices=tuple(Choice(**row) for row in held["rows"]))
 
 
 def measure(
