@@ -14,6 +14,7 @@ from setwise.analysis.measure.calls import Call
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report import recording
+from setwise.analysis.report.choices import Choices
 from setwise.analysis.report.columns import Columns, Through
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import CompilerCounts, Compilers
@@ -39,6 +40,7 @@ CROSSING = Crossing(
     *("a processor", "zen3", "2025-01-31", "By counting.", {"gcc": "gcc 12"}),
     points=(Point("sliders.union", "avx2", 4, OURS, 0, "mixed", 15.0),),
 )
+CHOICES = Choices("a processor", "zen3", "2025-01-31", "By counting.", ())
 ENGINES = (Through("duckdb", 2.0, 3.0, 200),)
 COLUMNS = Columns("a processor", 2, "2025-01-31", 0.5, {"duckdb": "1.1"}, 1000, 17, 1.0, 1, 1000, 1000, "00ff", ENGINES)
 RACES = (Race("standard", "8/8/8/4k3/8/8/4K3/R7 w - - 0 1", 1, 20, "gcc", 100, 90),)
@@ -65,8 +67,8 @@ def data() -> Data:
         classic=classic_listings(),
         compilers=compiled,
         measured=measured,
-        foretold={},
         crossing=CROSSING,
+        choices=CHOICES,
         fastest=None,
         causes=(),
         python=FROM_PYTHON,
@@ -98,7 +100,7 @@ def test_what_is_written_passes_its_check(tmp_path: Path, capsys: Capture) -> No
     paths = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     pages = {"README.md", "comparison.md", "costs.md", "compilers.md", "measurements.md"}
     pages |= {"crossing.md", "python.md", "perft.md"}
-    data = ("kernels", "costs", "compilers", "measurements", "crossing", "python", "columns", "perft")
+    data = ("kernels", "costs", "compilers", "measurements", "choices", "crossing", "python", "columns", "perft")
     assert pages | {f"data/{name}.json" for name in data} < paths
     for path in sorted(folder.rglob("*.*")):
         text = path.read_text(encoding="utf-8")
@@ -132,6 +134,9 @@ def test_one_thing_is_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "2025-02-01" in (tmp_path / "python.md").read_text(encoding="utf-8")
     assert "2025-02-01" not in (tmp_path / "measurements.md").read_text(encoding="utf-8")
     assert "2025-01-31" in (tmp_path / "crossing.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(recording, "measure_choices", lambda *_: replace(CHOICES, date="2025-04-01"))
+    assert main(["report", "--measure", "choices", "-o", str(tmp_path)]) == 0
+    assert "2025-04-01" in (tmp_path / "README.md").read_text(encoding="utf-8")
     assert main(["report", "--measure", "crossing", "-o", str(tmp_path)]) == 0
     assert "2025-03-01" in (tmp_path / "crossing.md").read_text(encoding="utf-8")
 
