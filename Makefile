@@ -11,12 +11,12 @@
 BIN := .venv/bin
 KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
-.PHONY: help demo test check long docs golden clean setup tools style types
+.PHONY: help demo test check long docs golden clean core setup tools style types
 
 help:
 	@sed -n 's/^# //p' Makefile
 
-demo: setup
+demo: core
 	$(BIN)/setwise compare dumb7.attacks.sout kogge-stone.attacks.sout --abi wiki
 	$(BIN)/setwise run kogge-stone.attacks.sout --fen "$(KIWIPETE)"
 
@@ -53,8 +53,11 @@ style: setup
 types: setup
 	$(BIN)/mypy --strict
 
-setup:
+core:
 	@.ci/setup
+
+setup: core
+	@.ci/setup tests
 
 tools: setup
 	@.ci/setup tools

@@ -13,12 +13,16 @@ from setwise.analysis.atlas.content import Row, content, entry
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.measure.compilers import Compiled, compile_all, installed
+from setwise.analysis.report.choices import Choices, recorded
 from setwise.analysis.run.workers import Workers, digest
 from setwise.codegen.catalogue import catalogue, chosen, find
 from setwise.codegen.describe.routine import Routine
 
+REPORTS = Path("reports")
+"""Where what was chosen for speed is recorded."""
 
-def write(folder: Path, names: Sequence[str] = ()) -> None:
+
+def write(folder: Path, names: Sequence[str] = (), reports: Path = REPORTS) -> None:
     """Write what there is of these routines, or of all, with all cores; nothing where the same setwise has written it.
 
     The index comes last: what it begins with says what all of it was made of. ValueError for a name that there is not.
@@ -26,7 +30,8 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     routines = chosen(names)
     if own := next((each.name for each in routines if each.name not in catalogue()), None):
         raise ValueError(f"{own} is none of the catalogue's routines, of which the atlas is")
-    index, made_of = folder / "index.js", _made_of(routines)
+    choices = recorded(reports)
+    index, made_of = folder / "index.js", _made_of(routines, choices)
     if index.exists() and index.read_text("ascii").startswith(made_of):
         return
     (folder / "data").mkdir(parents=True, exist_ok=True)
@@ -39,7 +44,9 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
         # The largest first, so that no core is left with one at the end.
         routines.sort(key=lambda routine: (len(routine.contract.direction) != 0, -len(routine.descriptions)))
         tasks = [
-            workers.submit(write_one, folder / "data", each.name, [one for one in compiled if one.routine == each.name])
+            workers.submit(
+                write_one, folder / "data", each.name, [one for one in compiled if one.routine == each.name], choices
+            )
             for each in routines
         ]
         with Progress(len(tasks)) as progress:
@@ -51,17 +58,17 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     index.write_text(f"{made_of}setwiseAtlas.index({_json(listed)})\n", "ascii")
 
 
-def write_one(folder: Path, name: str, compiled: Sequence[Compiled]) -> Row:
+def write_one(folder: Path, name: str, compiled: Sequence[Compiled], choices: Choices | None = None) -> Row:
     """Write what there is of a routine; what stands of it in the index."""
     routine = find(name)
-    shown = content(routine, compiled)
+    shown = content(routine, compiled, choices)
     (folder / f"{name}.js").write_text(f"setwiseAtlas.routine({_json(shown)})\n", "ascii")
     return entry(routine, shown)
 
 
-def _made_of(routines: Sequence[Routine]) -> str:
+def _made_of(routines: Sequence[Routine], choices: Choices | None) -> str:
     """A comment that is the same where all that the data comes from is."""
-    told = sha256(digest().encode())
+    told = sha256(f"{digest()} {choices}".encode())
     for name in (*(each.name for each in routines), *(compiler.version for compiler in installed())):
         told.update(f"{name}\n".encode())
     return f"// {told.hexdigest()}\n"
