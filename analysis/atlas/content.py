@@ -199,7 +199,8 @@ def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
     if form == "javascript" and isa != "x86-64":
         return None
     usual = lanes == widths(kernel.routine, kernel.target)[0]
-    made_by = f"setwise export {name} --isa {isa} {'' if usual else f'--lanes {lanes} '}--format {form}"
+    words = (*([] if usual else ["--lanes", lanes]), *(["--variant", kernel.variant] if kernel.variant else []))
+    made_by = " ".join(map(str, ("setwise export", name, "--isa", isa, *words, "--format", form)))
     try:
         files = files_of(Request(form, (name,), (isa,), "sysv", lanes, made_by=made_by), [kernel], proved)
     except ValueError:

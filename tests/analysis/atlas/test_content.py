@@ -92,6 +92,7 @@ def test_what_is_chosen_for_speed_is_shown_beside() -> None:
     assert {each["objective"] for each in usual} == {"size"}
     assert (row["objective"], row["variant"], row["convention"]) == ("latency on zen3", "shifts/1", "sysv")
     assert row["listing"] != usual[0]["listing"]
+    assert "--variant shifts/1" in row["header"]
     assert row["proof"]["status"] == "proved"
 
 
