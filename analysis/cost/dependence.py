@@ -169,7 +169,8 @@ class Dataflow:
             self._store(instruction, cell, value)
 
     def _finish(self, inputs: Sequence[Input], sources: Sequence[Arrival], index: int) -> Arrival:
-        ready, live, depth = 0.0, False, 0
+        ready: float = 0  # a whole number as long as all are
+        live, depth = False, 0
         for source, needed in zip(sources, inputs, strict=True):
             ready = max(ready, source.ready + needed.latency)
             live = live or source.live

@@ -13,6 +13,7 @@ from setwise.codegen.machine.processors import BASELINE, FEATURES, lacking
 from setwise.codegen.run import bochs, cpu
 from setwise.codegen.targets import TARGETS, VECTORS, operands
 from setwise.codegen.targets.table import Row
+from setwise.codegen.targets.vector import SPLAT_RELOAD
 from tests.codegen.assemble.test_assemble import encoder
 from tests.codegen.targets.rows import instructions
 from tests.test_layers import modules
@@ -68,5 +69,6 @@ def test_a_row_with_a_wrong_word_is_none(word: str) -> None:
 
 
 def test_every_word_is_in_some_row() -> None:
-    used = {word for target in TARGETS.values() for row in target.rows for word in row.operands.split()}
+    rows = [row for target in TARGETS.values() for row in target.rows]
+    used = {word for row in (*rows, SPLAT_RELOAD) for word in row.operands.split()}
     assert set(operands._WORDS) <= used
