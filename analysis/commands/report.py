@@ -89,7 +89,7 @@ def run(arguments: Namespace) -> int:
             raise CannotRunHere(str(error)) from None
         except BrokenProcessPool:
             raise CannotRunHere("one of its processes was ended from outside: try again") from None
-    open_questions = complaints(data.fastest, data.causes) if data.fastest else ()
+    open_questions = complaints(data.fastest, data.findings) if data.fastest else ()
     for note in (*data.notes, *open_questions):
         print(f"setwise report: {note}", file=sys.stderr)
     differing = list(differences(folder, contents))

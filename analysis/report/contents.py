@@ -12,8 +12,9 @@ from setwise.analysis.report.costs import as_json_rows, costs
 from setwise.analysis.report.crossing import PATH as CROSSED
 from setwise.analysis.report.crossing import crossing
 from setwise.analysis.report.data import Data
-from setwise.analysis.report.fastest import CAUSES, causes_json, fastest
+from setwise.analysis.report.fastest import PAGE as FASTEST_PAGE
 from setwise.analysis.report.fastest import PATH as FASTEST
+from setwise.analysis.report.fastest import fastest
 from setwise.analysis.report.files import Files, as_json
 from setwise.analysis.report.findings import PATH as FOUND
 from setwise.analysis.report.findings import findings_json
@@ -47,7 +48,7 @@ def files(data: Data) -> Files:
             crossed=crossed,
             choices=data.choices.of(figures.fingerprints) if data.choices else None,
             python="python.md" if data.python else None,
-            fastest="fastest.md" if data.fastest else None,
+            fastest=FASTEST_PAGE if data.fastest else None,
             optimality="optimality.md" if data.bounds else None,
             perft="perft.md" if data.perft else None,
         ),
@@ -67,11 +68,9 @@ def files(data: Data) -> Files:
     if data.choices is not None:
         contents[CHOSEN] = data.choices.as_json()
     if data.fastest is not None:
-        contents |= {"fastest.md": fastest(data.fastest, data.causes), FASTEST: data.fastest.as_json()}
+        contents |= {FASTEST_PAGE: fastest(data.fastest, data.findings), FASTEST: data.fastest.as_json()}
     if data.findings:
         contents[FOUND] = findings_json(data.findings)
-    if data.causes:
-        contents[CAUSES] = causes_json(data.causes)
     if data.bounds:
         contents |= {
             "optimality.md": optimality(data.bounds, figures, data.words, data.searched, data.since),

@@ -30,7 +30,7 @@ from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.crossing import Crossing
-from setwise.analysis.report.fastest import Cause, Fastest
+from setwise.analysis.report.fastest import Fastest
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
 from setwise.analysis.report.measurements import Measured
@@ -55,7 +55,6 @@ class Data:
     crossing: Crossing | None
     choices: Choices | None
     fastest: Fastest | None
-    causes: Sequence[Cause]
     python: FromPython | None
     columns: Columns | None
     perft: Perft | None
@@ -103,7 +102,6 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         crossing=crossing.recorded(folder),
         choices=choices.recorded(folder),
         fastest=fastest.recorded(folder),
-        causes=fastest.causes(folder),
         python=python.recorded(folder),
         columns=columns.recorded(folder),
         perft=perft.recorded(folder),

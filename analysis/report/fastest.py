@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,28 +14,15 @@ from setwise.analysis.measure.fastest import OBJECTIVES, Row, Taken
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.files import as_json, from_json, row_of, write
+from setwise.analysis.report.findings import PATH as FOUND
+from setwise.analysis.report.findings import Finding, about, explained
 from setwise.analysis.report.markdown import code, listed, page, table, table_if_any
-from setwise.analysis.report.races import NOISE
+from setwise.analysis.report.races import NOISE, OUTCOMES
 from setwise.analysis.text import counted
 
 COMMAND = "setwise report --measure fastest"
 PATH = "data/fastest.json"
-CAUSES = "data/causes.json"
-BY_HAND = "hand; setwise report shows it"
-OUTCOMES = ("ahead", "level", "behind")
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """Why rows on a processor are behind: those whose routine and mode, as `routine mode`, match the pattern."""
-
-    processor: str
-    rows: str
-    cause: str
-
-    def explains(self, row: Row) -> bool:
-        """Whether it is about that row."""
-        return re.fullmatch(self.rows, f"{row.name} {row.mode}") is not None
+PAGE = "fastest.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,42 +68,26 @@ def _row(held: dict[str, Any]) -> Row:
     return Row(**held | {who: Taken(**held[who]) for who in ("ours", "other", "theirs") if who in held})
 
 
-def causes(folder: Path) -> list[Cause]:
-    """Why rows are behind, as it is written in that reports' folder. ValueError where it is damaged."""
-    return from_json(folder / CAUSES, _causes, "write it as reports/data/causes.json is") or []
-
-
-def _causes(held: dict[str, Any]) -> list[Cause]:
-    known = [Cause(**row) for row in held["rows"]]
-    for cause in known:
-        try:
-            re.compile(cause.rows)
-        except re.error as error:
-            raise ValueError(f"'{cause.rows}' is no pattern: {error}") from None
-    return known
-
-
-def causes_json(known: Sequence[Cause]) -> str:
-    """The file that holds them."""
-    return as_json([asdict(cause) for cause in known], BY_HAND)
-
-
-def complaints(held: Fastest, known: Sequence[Cause]) -> list[str]:
-    """A line on each row that is behind for no known cause, and on each cause without a row that is slower."""
-    known = [cause for cause in known if cause.processor == held.processor]
-    slower = [row for row in held.rows if row.speed < 1]
+def complaints(held: Fastest, findings: Sequence[Finding]) -> list[str]:
+    """A line on each row that is behind for no known cause, and on each finding without a row that is slower."""
+    known = about(findings, held.processor, PAGE)
+    slower = [_call(row) for row in held.rows if row.speed < 1]
     return [
         *(
-            f"{row.name} {row.mode} is behind ({row.speed:.2f}): {CAUSES} has no cause"
+            f"{_call(row)} is behind ({row.speed:.2f}): {FOUND} has no cause"
             for row in held.behind
-            if not any(cause.explains(row) for cause in known)
+            if not any(finding.explains(_call(row)) for finding in known)
         ),
         *(
-            f"{CAUSES} explains '{cause.rows}', of which no row is behind: remove it"
-            for cause in known
-            if not any(map(cause.explains, slower))
+            f"{FOUND} explains '{finding.calls}', of which no row is behind: remove it"
+            for finding in known
+            if not any(map(finding.explains, slower))
         ),
     ]
+
+
+def _call(row: Row) -> str:
+    return f"{row.name} {row.mode}"
 
 
 def measure(
@@ -137,7 +107,7 @@ def measure(
     return replace(held, rows=tuple(race.measure(race.routines(), here, known, keep, progress, patience)))
 
 
-def fastest(held: Fastest, known: Sequence[Cause]) -> str:
+def fastest(held: Fastest, findings: Sequence[Finding]) -> str:
     """The page."""
     head = ("Routine", "calls", "taken", "cycles", "fastest", "cycles", "speed")
     behind = [
@@ -145,7 +115,7 @@ def fastest(held: Fastest, known: Sequence[Cause]) -> str:
         for row in held.behind
     ]
     return page(
-        "fastest.md",
+        PAGE,
         machine=held.machine,
         processor=TITLES.get(held.processor, "a processor without a model"),
         date=held.date,
@@ -153,7 +123,10 @@ def fastest(held: Fastest, known: Sequence[Cause]) -> str:
         rows=counted(len(held.rows), "row"),
         outcomes=_outcomes(held.rows),
         behind=table_if_any(head, behind, left=3),
-        causes=_explained(held, known) if behind else None,
+        causes=explained(
+            ((_call(row), f"{code(row.name)} {row.mode}") for row in held.behind),
+            about(findings, held.processor, PAGE),
+        ),
     )
 
 
@@ -178,13 +151,3 @@ def _outcomes(rows: Sequence[Row]) -> str:
         lines.append((mode, objective, *counts))
     head = ("calls", "taken for", *(f"{each} of compilers" for each in OUTCOMES[:2]), "behind them")
     return table((*head, "ahead of our others", "level", "behind"), lines, left=2)
-
-
-def _explained(held: Fastest, known: Sequence[Cause]) -> str:
-    lines = []
-    for cause in known:
-        names = [f"`{row.name}` {row.mode}" for row in held.behind if cause.explains(row)]
-        if cause.processor == held.processor and names:
-            lines.append(f"* {cause.cause} {listed(names)}.")
-    open_ = [f"* {words}." for words in complaints(held, known) if "no cause" in words]
-    return "\n".join([*lines, *open_])

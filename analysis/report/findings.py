@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from setwise.analysis.report.files import as_json, from_json, row_of
+from setwise.analysis.report.markdown import listed
 
 PATH = "data/findings.json"
 BY_HAND = "hand; setwise report shows it"
@@ -18,8 +19,8 @@ BY_HAND = "hand; setwise report shows it"
 class Finding:
     """What was found about a processor, on that day; `page` quotes it.
 
-    On compilers.md `calls` is a pattern of those that it explains, as `routine set lanes calls`; the first that matches
-    counts.
+    `calls` is a pattern of those that it explains, on compilers.md as `routine set lanes calls`, on fastest.md as
+    `routine calls`; the first that matches counts.
     """
 
     processor: str
@@ -27,6 +28,10 @@ class Finding:
     page: str
     words: str
     calls: str = ""
+
+    def explains(self, call: str) -> bool:
+        """Whether it is about that call."""
+        return re.fullmatch(self.calls, call) is not None
 
 
 def recorded(folder: Path) -> tuple[Finding, ...]:
@@ -52,3 +57,12 @@ def findings_json(findings: Sequence[Finding]) -> str:
 def about(findings: Sequence[Finding], processor: str, page: str) -> list[Finding]:
     """Those about a processor that a page quotes."""
     return [finding for finding in findings if (finding.processor, finding.page) == (processor, page)]
+
+
+def explained(calls: Iterable[tuple[str, str]], known: Sequence[Finding]) -> str | None:
+    """A line a finding with the names of the calls that it explains, which stand behind each call; None without any."""
+    lines: dict[str, list[str]] = {}
+    for call, name in calls:
+        words = (f"{finding.words} ({finding.date}):" for finding in known if finding.explains(call))
+        lines.setdefault(next(words, "Not explained:"), []).append(name)
+    return "\n".join(f"* {words} {listed(names)}." for words, names in lines.items()) or None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from setwise.analysis.measure.compilers import FOR_SCALE
 from setwise.analysis.measure.trials import OURS
-from setwise.analysis.report.findings import Finding, about
+from setwise.analysis.report.findings import Finding, about, explained
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import FAMILIES, code, figure, listed, table, table_if_any, with_lanes
 from setwise.analysis.report.measurements import Measured
@@ -97,7 +96,13 @@ def sections(measured: Measured | None, findings: Sequence[Finding] = ()) -> dic
         **_right(measured),
         "races": _by_family(run),
         "behind": _behind(run),
-        "causes": _causes(behind, about(findings, measured.processor, "compilers.md")),
+        "causes": explained(
+            (
+                (f"{race.key[0]} {race.title} {race.mode}", f"{code(race.key[0])} {race.title} {race.mode}")
+                for race in behind
+            ),
+            about(findings, measured.processor, "compilers.md"),
+        ),
         "exported_outcomes": outcomes(own) if own else None,
         "exported_races": _by_family(own) if own else None,
         "exported_behind": _behind(own),
@@ -127,20 +132,6 @@ def _behind(run: Sequence[Race]) -> str | None:
         ours, theirs, speed = (f"{cycles:.2f}" for cycles in (race.ours, race.theirs, race.speed))
         lines.append((code(race.key[0]), race.title, race.mode, ours, theirs, race.maker, speed))
     return table_if_any(("Routine", "", "calls", "setwise", "compilers' best", "made by", "speed"), lines, left=3)
-
-
-def _causes(behind: Sequence[Race], known: Sequence[Finding]) -> str | None:
-    """Why the kernels that are behind are so, as far as that is known."""
-    causes: dict[str, list[str]] = {}
-    for race in behind:
-        called = f"{race.title} {race.mode}"
-        words = (
-            f"{finding.words} ({finding.date}):"
-            for finding in known
-            if re.fullmatch(finding.calls, f"{race.key[0]} {called}")
-        )
-        causes.setdefault(next(words, "Not explained:"), []).append(f"{code(race.key[0])} {called}")
-    return "\n".join(f"* {words} {listed(names)}." for words, names in causes.items()) or None
 
 
 def _right(measured: Measured) -> dict[str, object]:

@@ -86,7 +86,6 @@ FILES = (
     _of(compilers.PATH, COMMAND, compilers.CompilerCounts, compilers.Compilers, "counts"),
     _of(measurements.PATH, measurements.COMMAND, measurements.Timed, measurements.Measured, "timed"),
     _of(fastest.PATH, fastest.COMMAND, race.Row, fastest.Fastest, "rows"),
-    _of(fastest.CAUSES, fastest.BY_HAND, fastest.Cause),
     _of(findings.PATH, findings.BY_HAND, findings.Finding),
     _of(choices.PATH, choices.COMMAND, choices.Choice, choices.Choices, "choices"),
     _of(crossing.PATH, crossing.COMMAND, Point, crossing.Crossing, "points"),
@@ -110,7 +109,7 @@ def text() -> str:
 
 
 def _data(data: Data) -> str:
-    by = "Written by hand." if data.made_by in (fastest.BY_HAND, findings.BY_HAND) else f"By {code(data.made_by)}."
+    by = "Written by hand." if data.made_by == findings.BY_HAND else f"By {code(data.made_by)}."
     once = [f"*Once*: {says(data.once)}", _fields(data.head)] if data.once else []
     return "\n\n".join([_section(f"### {Path(data.path).name}", f"{by} {data.says}", data.rows), *once])
 

@@ -70,7 +70,6 @@ def data() -> Data:
         crossing=CROSSING,
         choices=CHOICES,
         fastest=None,
-        causes=(),
         python=FROM_PYTHON,
         columns=COLUMNS,
         perft=PERFT,

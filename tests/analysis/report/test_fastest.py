@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from setwise.analysis.measure.fastest import Row, Taken
-from setwise.analysis.report.fastest import PATH, Cause, Fastest, causes, complaints, fastest, outcome, recorded
+from setwise.analysis.report import findings
+from setwise.analysis.report.fastest import PATH, Fastest, complaints, fastest, outcome, recorded
+from setwise.analysis.report.findings import Finding
 from tests.analysis.report.recorded import assert_reads_back
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -22,6 +22,7 @@ def row(name: str, mode: str, ours: float, other: float, theirs: float, noise: f
 AHEAD = row("sliders.union", "chained", 26.0, 29.0, 32.0)
 BEHIND = row("exploding.rook", "mixed", 52.0, 51.0, 41.6)
 MEASURED = Fastest("a processor", "zen3", "2026-01-31", {"gcc": "gcc 12"}, (AHEAD, BEHIND))
+CAUSE = Finding("zen3", "2026-01-30", "fastest.md", "Jumps", r"exploding\..* mixed")
 
 
 def test_who_is_ahead_by_more_than_the_noise() -> None:
@@ -33,20 +34,20 @@ def test_who_is_ahead_by_more_than_the_noise() -> None:
 
 
 def test_every_loss_has_a_cause_and_every_cause_a_loss() -> None:
-    cause = Cause("zen3", r"exploding\..* mixed", "Jumps.")
-    assert complaints(MEASURED, [cause]) == []
+    assert complaints(MEASURED, [CAUSE]) == []
     (open_question,) = complaints(MEASURED, [])
     assert open_question.startswith("exploding.rook mixed is behind (0.80)")
-    assert complaints(MEASURED, [replace(cause, processor="zen4")]) == [open_question]
-    (stale,) = complaints(MEASURED, [cause, Cause("zen3", "sliders.*", "None.")])
+    assert complaints(MEASURED, [replace(CAUSE, processor="zen4")]) == [open_question]
+    assert complaints(MEASURED, [replace(CAUSE, page="compilers.md")]) == [open_question]
+    (stale,) = complaints(MEASURED, [CAUSE, replace(CAUSE, calls="sliders.*")])
     assert "'sliders.*'" in stale
 
 
 def test_the_page_has_losses_with_their_causes() -> None:
-    page = fastest(MEASURED, [Cause("zen3", r"exploding\..* mixed", "Jumps:")])
+    page = fastest(MEASURED, [CAUSE])
     assert "| chained | latency | 1 | 0 | 0 | 1 | 0 | 0 |" in page
     assert "| `exploding.rook` | mixed | avx2 apart/1 | 52.00 | gcc -march=native (plain) | 41.60 | 0.80 |" in page
-    assert "* Jumps: `exploding.rook` mixed." in page
+    assert "* Jumps (2026-01-30): `exploding.rook` mixed." in page
     assert "### Why" not in fastest(replace(MEASURED, rows=(AHEAD,)), [])
 
 
@@ -54,15 +55,6 @@ def test_what_is_recorded_is_read_back(tmp_path: Path) -> None:
     assert_reads_back(tmp_path, recorded, PATH, MEASURED, "processor")
 
 
-def test_a_damaged_cause_is_one_line(tmp_path: Path) -> None:
-    file = tmp_path / "data/causes.json"
-    file.parent.mkdir()
-    for damaged in ('{"rows": [{"rows": "x"}]}', '{"rows": [{"processor": "zen3", "rows": "(", "cause": ""}]}'):
-        file.write_text(damaged, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"causes\.json cannot be read"):
-            causes(tmp_path)
-
-
 def test_what_is_recorded_in_the_reports_is_explained() -> None:
     held = recorded(REPORTS)
-    assert held is None or complaints(held, causes(REPORTS)) == []
+    assert held is None or complaints(held, findings.recorded(REPORTS)) == []
