@@ -39,7 +39,7 @@ const Graph = (() => {
         place[at] = { x: (column + 0.5) * across / layer.length, y: row * (HEIGHT + BETWEEN) + HEIGHT / 2 + GAP }
       })
     })
-    return { place, across, down: layers.length * (HEIGHT + BETWEEN) - BETWEEN + 2 * GAP }
+    return { place, across, down: layers.length * (HEIGHT + BETWEEN) - BETWEEN + 2 * GAP, layers: layers.length }
   }
 
   /**
@@ -50,7 +50,7 @@ const Graph = (() => {
   function picture(kernel, path) {
     const { listing } = kernel
     const width = Math.max(...listing.map(each => Math.min(each.text.length, 34))) * LETTER + 14
-    const { place, across, down } = places(listing, width)
+    const { place, across, down, layers } = places(listing, width)
     const inOrder = [...path].sort((a, b) => a - b)
     const next = new Map(inOrder.map((at, place) => [at, inOrder[place + 1]]))
     const edges = listing.flatMap(({ reads }, at) => reads.map(from => {
@@ -73,7 +73,6 @@ const Graph = (() => {
         draw("rect", { x: x - width / 2, y: y - HEIGHT / 2, width, height: HEIGHT, rx: 3 }),
         draw("text", { x, y: y + 4, "text-anchor": "middle" }, text.length > 34 ? `${text.slice(0, 33)}…` : text))
     })
-    const layers = Math.max(...depths(listing)) + 1
     return make("div", { class: "atlas-wide atlas-graph", tabindex: 0, role: "region", "aria-label": "Dependency picture" },
       draw("svg", {
         viewBox: `0 0 ${across} ${down}`, width: across, height: down, role: "img",

@@ -51,8 +51,8 @@ const Atlas = (() => {
       const first = !shown
       shown = state
       wrong.replaceChildren(...lines.map(line => make("p", {}, line)))
-      const kernel = content.kernels[routine.kernels.findIndex(each =>
-        each.set === state.set && each.lanes === state.lanes && each.convention === state.convention && each.objective === state.objective)]
+      const kernel = /** @type {Kernel} */ (content.kernels.find(each =>
+        each.set === state.set && each.lanes === state.lanes && each.convention === state.convention && each.objective === state.objective))
       const path = new Set(kernel.cycles[state.processor]?.path ?? [])
       Choose.mark(nav, index, state)
       heading.replaceChildren(make("h2", {}, routine.name), make("p", { class: "atlas-says" }, routine.says, " ", make("cite", {}, routine.source)))
@@ -66,7 +66,7 @@ const Atlas = (() => {
         make("h3", {}, "Dependencies ", make("small", {}, "each instruction below those whose results it reads")),
         Graph.picture(kernel, path))
       if (other) {
-                slow = content.javascript === null ? null : Slow.section(routine, content.javascript, follow)
+        slow = content.javascript === null ? null : Slow.section(routine, content.javascript, follow)
         place.replaceChildren(slow ? slow.element : make("p", { class: "atlas-says" }, "JavaScript cannot say this routine, so there is no slow motion of it here."))
         if (!first && !wide.matches) drawer.open = false
       }

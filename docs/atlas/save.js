@@ -28,7 +28,8 @@ const Save = (() => {
   /** The buttons of a kernel. @param {Routine} routine @param {Kernel} kernel @param {Content} content */
   function buttons(routine, kernel, content) {
     const name = `${routine.name}-${kernel.set}`
-    const { header } = content.kernels.find(each => each.header !== null && each.set === kernel.set && each.lanes === kernel.lanes) ?? kernel
+    const same = content.kernels.filter(each => each.set === kernel.set && each.lanes === kernel.lanes && each.objective === kernel.objective)
+    const header = kernel.header ?? same.find(each => each.header !== null)?.header ?? null
     return Dom.make("p", { class: "atlas-save" },
       button("Listing", `${name}.asm`, () => listing(routine, kernel)),
       header === null ? null : button("C header", `${name}.h`, () => header))

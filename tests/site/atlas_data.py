@@ -8,6 +8,7 @@ from pathlib import Path
 
 from setwise.analysis.atlas.content import CONVENTIONS, Row, content, entry
 from setwise.analysis.cost.processors import PROCESSORS
+from setwise.analysis.report.choices import Choice, Choices
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import widths
@@ -38,6 +39,8 @@ COMPILERS = [
     },
 ]
 """Instead of what compilers make, which takes them seconds."""
+FASTER = Choice("sliders.pair", "x86-64", 1, "latency", "2-inner-runs_further", 0.0, None, "")
+CHOICES = Choices("a machine", "zen3", "2026-01-31", "", (FASTER,))
 
 
 def write(folder: Path) -> None:
@@ -46,7 +49,7 @@ def write(folder: Path) -> None:
     entries = {name: entry(routine, {"kernels": _choices(routine)}) for name, routine in catalogue().items()}
     for name, isas in ROUTINES:
         routine = replace(find(name), isas=isas)
-        shown = content(routine)
+        shown = content(routine, choices=CHOICES)
         for row in shown["kernels"]:
             row["compilers"] = COMPILERS
         entries[name] = entry(routine, shown)
