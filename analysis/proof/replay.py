@@ -7,6 +7,7 @@ numbers, and each access is looked up among the pieces of memory that the caller
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
@@ -28,12 +29,10 @@ def confirm_by_stepping(certificate: Certificate) -> Confirmation:
     if certificate.counterexample is None:
         return Confirmation("not confirmed", "not confirmed, for there is no example")
     # Nothing is known of the stack's place; what depends on it shows at one of these.
-    tried: list[Confirmation] = []
-    for offset in _OFFSETS:
-        tried.append(_step(certificate, certificate.counterexample, STACK + offset))
-        if tried[-1].status == "confirmed":
-            return tried[-1]
-    return tried[0]
+    found = certificate.counterexample
+    replays = (_step(certificate, found, STACK + offset) for offset in _OFFSETS)
+    first = next(replays)
+    return next((replay for replay in chain((first,), replays) if replay.status == "confirmed"), first)
 
 
 def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirmation:
