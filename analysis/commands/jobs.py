@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
@@ -167,5 +166,4 @@ def in_processes(
 
 def _all_of(work: Work[T], jobs: Sequence[Job]) -> list[T]:
     """In another process: what `work` gives."""
-    gc.set_threshold(100_000, 50, 50)  # graphs and terms live long: as in `main`
     return list(work(jobs, None))

@@ -27,7 +27,7 @@ _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default those of the process; gives the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    gc.set_threshold(100_000, 50, 50)  # graphs live long, and looking at them for circles takes a quarter of all
+    gc.set_threshold(100_000, 50, 50)  # variants live long, and looking at them for circles takes a sixth of `best`
     if sys.stderr is None:  # closed, and print would take None for standard output
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - it stays open
     try:
