@@ -17,7 +17,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import best, forecast, offers
+from setwise.analysis.measure.objective import WAYS, best, forecast, offers
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import Timing
 from setwise.analysis.text import counted
@@ -26,14 +26,13 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.banner import command
 from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.lower import lower
-from setwise.codegen.run.timer import Mode
 from setwise.codegen.targets import target_named
 
 EXAMPLES = (
     "setwise best kogge-stone.attacks.sout",
     "setwise best sliders.union --cpu zen4 --for latency",
 )
-_MEASURED: dict[Mode, str] = {"chained": "measured_latency", "independent": "measured_throughput"}
+_MEASURED = {way: f"measured_{objective}" for objective, way in WAYS.items()}
 _NOTE = """\
 Cycles a call, or a board of an array, the call and all: latency where each call waits for the one before by that
 argument by which it takes longest, throughput where none waits."""

@@ -20,21 +20,19 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all, installed
-from setwise.analysis.measure.objective import best
+from setwise.analysis.measure.objective import WAYS, best, offers
 from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import Subject, subject
 from setwise.analysis.measure.trials import OURS, Timing
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.kernel import unrefused
 from setwise.codegen.lower import lower
-from setwise.codegen.offers import offered
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES, Mode
 from setwise.codegen.targets import TARGETS
 
-OBJECTIVES: dict[Mode, str] = {"chained": "latency", "independent": "throughput", "mixed": "throughput"}
+OBJECTIVES: dict[Mode, str] = {**{way: objective for objective, way in WAYS.items()}, "mixed": "throughput"}
 """What a way to call a routine asks for."""
 FOR_THIS = ("-march=native",)
 _OTHER_CALLS = ("vectors", "arrays", FOR_SCALE)  # kinds of C that take other arguments, or are no fills
@@ -137,7 +135,7 @@ def _fields(names: Sequence[str], on: Processor, progress: Callable[[str], None]
             for isa in _here(TARGETS)
             for flags in ((), FOR_THIS)
         ]
-        making = [workers.submit(offers, name, on) for name in names]
+        making = [workers.submit(field_of, name, on) for name in names]
         theirs: dict[str, dict[bytes, tuple[str, Binary]]] = {}
         for compiled in compiling:
             for name, label, binary in compiled.result():
@@ -163,11 +161,11 @@ def _here(isas: Sequence[str] | Mapping[str, object]) -> list[str]:
     return [isa for isa in isas if TARGETS[isa].extends is None and not missing(TARGETS[isa])]
 
 
-def offers(name: str, on: Processor) -> Field:
+def field_of(name: str, on: Processor) -> Field:
     """In another process: our variants for all sets that this processor has, no two alike."""
     routine = find(name)
     isas = [isa for isa in _here(routine.isas) if not (routine.boards and TARGETS[isa].vectors)]
-    kernels = [kernel for variants in unrefused(lambda isa: tuple(offered(routine, isa)), isas) for kernel in variants]
+    kernels = offers(routine, isas)
     ours: dict[bytes, Subject] = {}
     for kernel in kernels:
         label = f"{OURS} {kernel.target.name} {kernel.variant}".rstrip()
@@ -235,4 +233,4 @@ def _timed(subjects: Sequence[Subject], mode: Mode, patience: float, processes: 
 def _right(one: Subject, prover: Prover) -> bool:
     """Whether it is proved, or passes the check's cases where no proof is found."""
     kernel = lower(find(one.name), "x86-64")  # single boards are called alike for every instruction set
-    return judge_binary(one.binary, kernel, prover, _PROOF).status in ("proved", "passed")
+    return judge_binary(one.binary, kernel, prover, _PROOF).right

@@ -22,6 +22,8 @@ from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.offers import offered
 from setwise.codegen.run.timer import Mode
 
+WAYS: dict[str, Mode] = {"latency": "chained", "throughput": "independent"}
+"""How calls follow each other where an objective counts."""
 _INSTRUCTIONS = 100  # about so many are forecast, of short code more calls
 _BOARDS = 64  # of arrays, as many
 

@@ -10,7 +10,7 @@ from typing import Any
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import best, forecast
+from setwise.analysis.measure.objective import WAYS, best, forecast
 from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import METHOD, Timing
@@ -22,13 +22,10 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.offers import offered
 from setwise.codegen.run.call import missing
-from setwise.codegen.run.timer import Mode
 from setwise.codegen.targets import PACKED, SCALARS, TARGETS, VECTORS
 
 COMMAND = "setwise report --measure choices"
 PATH = "data/choices.json"
-WAYS: dict[str, Mode] = {"latency": "chained", "throughput": "independent"}
-"""How calls follow each other where an objective counts."""
 _PROOF = 30.0  # seconds; then code is run on the check's cases
 
 
@@ -121,7 +118,7 @@ def measure(
     for _, kernel in chosen:
         progress(f"proof of {kernel.name} for {kernel.target.name}")
         outcome = judge_binary(binary_of(kernel), kernel, prover, _PROOF)
-        if outcome.status not in ("proved", "passed"):
+        if not outcome.right:
             raise ValueError(f"{kernel.name} {kernel.variant} is wrong: {outcome.reason}")
     timings: dict[int, float] = {}
     for objective, way in WAYS.items():

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from setwise.analysis.measure.objective import WAYS
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES, Estimate
-from setwise.analysis.report.choices import NEEDS, WAYS, Choice, Choices, Need
+from setwise.analysis.report.choices import NEEDS, Choice, Choices, Need
 from setwise.analysis.report.compilers import Compilers, best
 from setwise.analysis.report.crossing import HAS, Crossing, said
 from setwise.analysis.report.kernels import Figures, KernelFigures

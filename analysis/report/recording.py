@@ -108,7 +108,7 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
     theirs = [
         subject(kernel, function.binary, function.label)
         for kernel, function, judgement in judged
-        if function.binary is not None and judgement.status in ("proved", "passed")
+        if function.binary is not None and judgement.right
     ]
     empty = empty_routines([routine for routine in ours if not routine.boards])
     timings = bench([*ours, *theirs, *empty], patience=patience, report=progress)

@@ -70,6 +70,11 @@ class Outcome:
     mismatch: Mismatch | None = None
     on: str = ""
 
+    @property
+    def right(self) -> bool:
+        """Whether it is proved, or passed its cases."""
+        return self.status in ("proved", "passed")
+
 
 def trials(cases: Cases, *, arrays: bool = False) -> list[Trial]:
     """What is to be run: all cases; with `arrays`, which a kernel takes whole, arrays of a few lengths besides.

@@ -11,7 +11,7 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.measure import fastest
-from setwise.analysis.measure.fastest import Row, measure, offers
+from setwise.analysis.measure.fastest import Row, field_of, measure
 from setwise.analysis.measure.subjects import Subject
 from setwise.analysis.measure.trials import Timing
 from setwise.codegen.run.executable import runnable
@@ -31,16 +31,16 @@ def as_long_as_code(subjects: Sequence[Subject], modes: Sequence[Any], *_: objec
 
 
 def test_the_fastest_of_the_right_ones_stands_beside_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    field = offers(NAME, processor("zen3"))
+    field = field_of(NAME, processor("zen3"))
     assert {"setwise x86-64", "setwise bmi2"} <= {one.maker for one in field.ours}
     assert len({one.binary.image for one in field.ours}) == len(field.ours)
     taken = next(one for one in field.ours if one.maker == field.taken["latency"])
     right = replace(taken.binary, text=taken.binary.text + b"\x90")
-    shown: list[tuple[Row, ...]] = []
+    shown: list[Sequence[Row]] = []
     theirs = {NAME: {b"wrong": ("gcc wrong", Binary(b"\xc3")), b"right": ("gcc right", right)}}
     monkeypatch.setattr(fastest, "_fields", lambda *_: fastest._joined([_Done(field)], theirs, lambda _: None))
     monkeypatch.setattr(fastest, "bench", as_long_as_code)
-    rows = measure([NAME], processor("zen3"), [], lambda rows: shown.append(tuple(rows)), lambda _: None, 1.0)
+    rows = measure([NAME], processor("zen3"), [], shown.append, lambda _: None, 1.0)
     assert [row.mode for row in rows] == ["chained", "independent"]
     chained = rows[0]
     assert chained.theirs is not None
@@ -49,9 +49,9 @@ def test_the_fastest_of_the_right_ones_stands_beside_what_is_taken(monkeypatch: 
     assert chained.ours.cycles == len(taken.binary.text) + 1  # by the second argument
     assert chained.other is not None
     assert chained.other.cycles == 1 + min(len(one.binary.text) for one in field.ours if one is not taken)
-    assert shown == [tuple(rows)]
+    assert shown == [rows]
     monkeypatch.setattr(fastest, "bench", None)  # the same code is not timed again
-    assert measure([NAME], processor("zen3"), rows, shown.append, lambda _: None, 1.0) == rows  # type: ignore[arg-type]
+    assert measure([NAME], processor("zen3"), rows, shown.append, lambda _: None, 1.0) == rows
 
 
 class _Done:
