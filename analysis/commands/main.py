@@ -1,7 +1,8 @@
 """The command `setwise`: what becomes of arguments, of errors, and of an output that nobody reads.
 
 The exit status is 0 fine; 1 a check failed, or this processor cannot run what was asked for; 2 bad usage, or something
-is missing that the user can install.
+is missing that the user can install; 130 an interrupt from the keyboard. SIGTERM ends a command as an interrupt does,
+and the process then by that signal.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import argparse
 import errno
 import gc
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.parser import one_line, parser
@@ -35,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         try:
             asked = [argument for argument in arguments if not argument.startswith("-")][:1]
-            status = _run(parser(asked).parse_args(arguments))
+            with _terminable():
+                status = _run(parser(asked).parse_args(arguments))
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -48,9 +54,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_no_more()
         print(f"setwise: the output cannot be written: {os.strerror(error.errno).lower()}", file=sys.stderr)
         return 1
+    except _Terminated:
+        signal.raise_signal(signal.SIGTERM)  # so that whoever waits for this process sees what ended it
+        return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 130
     return status
+
+
+class _Terminated(KeyboardInterrupt):
+    """An interrupt, but by SIGTERM: what an interrupt keeps, and ends, this does, too."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM, unless it has a handler already, raises _Terminated; only the first one does."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def terminate(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # `timeout` sends it twice
+        raise _Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _print_no_more() -> None:

@@ -146,17 +146,23 @@ def _answer(solver: Any, *assumed: Any) -> Any:
 
 @contextmanager
 def _interruptible(solver: Any) -> Iterator[None]:
-    """An interrupt from the keyboard ends the solver's work, too, which by itself lets no handler of Python's run."""
-    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    """An interrupt, or what else has a handler here, ends the solver's work before that handler runs.
+
+    By itself the solver lets no handler of Python's run.
+    """
+    handlers = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handled = {number: handler for number, handler in handlers.items() if callable(handler)}
     if not handled or threading.current_thread() is not threading.main_thread():
         yield
         return
     seen: list[int] = []
     solver.configure_terminator(lambda: bool(seen))
-    signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    for number in handled:
+        signal.signal(number, lambda number, _: seen.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, handler in handled.items():
+            signal.signal(number, handler)
     if seen:
-        raise KeyboardInterrupt
+        handled[seen[0]](seen[0], None)

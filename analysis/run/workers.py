@@ -24,6 +24,7 @@ from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, end_with_parent
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_ENDING = {signal.SIGINT, signal.SIGTERM}
 _LONGEST = 10  # seconds that a function in a process of its own may take
 
 
@@ -100,11 +101,11 @@ def digest() -> str:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """An interrupt from the keyboard waits until the end, and in a process that is started here until `_begin`."""
+    """What ends a command waits until the end, and in a process that is started here until `_begin`."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
         yield
     finally:
@@ -115,7 +116,7 @@ def _begin(parent: int) -> None:
     """In another process: an interrupt from the keyboard, which reaches it too, or its parent's end is its own end."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     if CAN_END_WITH_PARENT:
         end_with_parent()
         if os.getppid() != parent:  # it ended before

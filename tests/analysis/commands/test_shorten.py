@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +24,7 @@ from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.relocatable import object_file
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general
-from tests.analysis.commands.running import Capture, complaint
+from tests.analysis.commands.running import ROOT, Capture, complaint
 from tests.conftest import require_module
 
 require_module("bitwuzla")
@@ -62,6 +65,41 @@ def test_parts_of_a_search_share_its_budget(capsys: Capture, monkeypatch: pytest
     monkeypatch.setattr(shorten, "search", look)
     assert main([*ONE, "--budget", "10"]) == 0
     assert budgets == [10 - 2.5 * part for part in range(7)]
+
+
+ENDED = """
+import signal, sys
+from setwise.analysis.commands import shorten
+from setwise.analysis.commands.main import main
+
+number, *arguments = sys.argv[1:]
+look, asked = shorten.search, []
+
+def search(*place):
+    asked.append(place)
+    if len(asked) == 3:
+        signal.raise_signal(int(number))
+    return look(*place)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+shorten.search = search
+sys.exit(main(arguments))
+"""
+"""The command, which a signal ends when it asks for the third search."""
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_what_ends_a_search_leaves_what_was_tried(number: signal.Signals, status: int, tmp_path: Path) -> None:
+    path = tmp_path / "search.json"
+    asked = ("shorten", NAME, "push.attacks.nort", "--lanes", "1", "--level", "a")
+    command = [sys.executable, "-c", ENDED, str(int(number)), *asked, "--save", str(path), "--record", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert "shorter code found for 0, proved" in done.stdout
+    for held, tried in ((path, "hunts"), (tmp_path / "data/shorten.json", "rows")):
+        rows = json.loads(held.read_text())[tried]
+        levels = [row.get("levels") or row["tallies"] for row in rows]
+        assert sum(level["a"]["places"] == level["a"]["all_places"] for level in levels if level) == 2
 
 
 @pytest.mark.parametrize(
