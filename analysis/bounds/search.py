@@ -10,6 +10,7 @@ from setwise.analysis.bounds.certificate import check
 from setwise.analysis.bounds.formula import Formula
 from setwise.analysis.bounds.programs import Model, Program, on_line
 from setwise.analysis.bounds.synthesis import Synthesis
+from setwise.analysis.run.workers import Overdue, in_own_process
 
 SOLVER = "cadical153"
 """By its name in python-sat: of those there that write certificates, the quickest here."""
@@ -47,7 +48,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A question that was still open after so many seconds."""
+    """A question that was still open after so many seconds of processor time."""
 
     model: Model
     operations: int
@@ -72,6 +73,14 @@ def decide(reach: int, inputs: int, operations: int) -> Refuted | Found:
         if program is not None:
             return Found(model, operations, program)
     raise AssertionError("a ring that is large enough is a line")
+
+
+def decide_within(reach: int, inputs: int, operations: int, budget: float) -> Answer:
+    """The same, or Undecided after so many seconds of processor time; a system that cannot fork takes its time."""
+    try:
+        return in_own_process(lambda: decide(reach, inputs, operations), budget)
+    except Overdue:
+        return Undecided(Model(reach, inputs, reach + 1), operations, budget)
 
 
 def on_ring(model: Model, operations: int) -> Refuted | Program:

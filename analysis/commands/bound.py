@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
@@ -11,8 +10,8 @@ from importlib import import_module
 from itertools import product
 from pathlib import Path
 
-from setwise.analysis.bounds.programs import Model, text
-from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, decide
+from setwise.analysis.bounds.programs import text
+from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, decide, decide_within
 from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS, Ruled, Words, ruled_out
 from setwise.analysis.commands.arguments import add_dask, add_json
 from setwise.analysis.commands.cluster import SomethingElse, workers_for
@@ -22,7 +21,7 @@ from setwise.analysis.commands.tables import print_json
 from setwise.analysis.report import words as words_report
 from setwise.analysis.report.files import write
 from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of, steps_table
-from setwise.analysis.run.workers import Workers
+from setwise.analysis.run.workers import CAN_FORK, Crash, Workers
 from setwise.analysis.text import counted
 
 EXAMPLES = (
@@ -61,7 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--most", type=int, metavar="N", help="stop after N operations")
     parser.add_argument(
-        "--budget", type=float, metavar="S", help="seconds for all of it (default: as long as it takes)"
+        "--budget", type=float, metavar="S", help="seconds of processor time a question (default: as long as it takes)"
     )
     parser.add_argument("--certificates", metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there")
     parser.add_argument("--record", metavar="DIR", help="put the answers into the reports of that folder")
@@ -81,6 +80,8 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"--most is 1 to {_MOST}")
     if arguments.budget is not None and not 0 < arguments.budget < float("inf"):
         raise ValueError("--budget takes seconds above 0")
+    if arguments.budget is not None and not CAN_FORK:
+        raise ValueError("--budget ends processes that this system cannot make: leave it out")
     inputs = (arguments.inputs,) if arguments.inputs else (2, 3)
     steps = steps_table() if 1 in reaches else []
     if not arguments.json:
@@ -106,7 +107,7 @@ def run(arguments: Namespace) -> int:
             if arguments.record:
                 rows = [row_of(found) for found in answers.values() if found]
                 write(Path(arguments.record), {PATH: bounds_json(merged(before, rows))})
-    except BrokenProcessPool:
+    except (BrokenProcessPool, Crash):
         raise CannotRunHere("one of its processes was ended from outside: try again") from None
     if arguments.json:
         print_json([*steps, *(row_of(found) for found in answers.values())])
@@ -189,43 +190,31 @@ def _said(none: words_report.Ruled | None) -> str:
     )
 
 
-class _OverError(Exception):
-    """The time for all questions is over."""
-
-
 def _answers(subjects: Sequence[Subject], most: int, dask: str | None, budget: float | None) -> Iterator[Answer]:
-    """The answers for 1, 2, ... operations until a program is found, of each subject in a process of its own.
+    """The answers for 1, 2, ... operations until a program is found, or a question takes so many seconds.
 
-    After so many seconds the questions that are open end, undecided.
+    Of each subject one question at a time.
     """
-    running: dict[Future[Refuted | Found], tuple[int, int, int, float]] = {}
-    until = None if budget is None else time.monotonic() + budget
-    try:
-        with Progress() as progress, workers_for(dask) as workers:
+    running: set[Future[Answer]] = set()
+    with Progress() as progress, workers_for(dask) as workers:
 
-            def ask(reach: int, inputs: int, operations: int) -> None:
-                future = workers.submit(decide, reach, inputs, operations)
-                running[future] = (reach, inputs, operations, time.monotonic())
-                progress.show(f"reach {reach}, functions of {inputs} values: {operations} operations")
+        def ask(reach: int, inputs: int, operations: int) -> None:
+            asked = reach, inputs, operations
+            running.add(workers.submit(decide_within, *asked, budget) if budget else workers.submit(decide, *asked))
+            progress.show(f"reach {reach}, functions of {inputs} values: {counted(operations, 'operation')}")
 
-            for subject in subjects:
-                ask(*subject, 1)
-            while running:
-                left = None if until is None else max(0, until - time.monotonic())
-                done, _ = wait(running, left, FIRST_COMPLETED)
-                if not done:
-                    raise _OverError  # which ends the processes
-                for future in done:
-                    del running[future]
-                    answer = future.result()
-                    if not isinstance(answer, Refuted | Found):
-                        raise SomethingElse
-                    yield answer
-                    if isinstance(answer, Refuted) and answer.operations < most:
-                        ask(answer.model.reach, answer.model.inputs, answer.operations + 1)
-    except _OverError:
-        for reach, inputs, operations, since in running.values():
-            yield Undecided(Model(reach, inputs, reach + 1), operations, round(time.monotonic() - since, 1))
+        for subject in subjects:
+            ask(*subject, 1)
+        while running:
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                running.remove(future)
+                answer = future.result()
+                if not isinstance(answer, Answer):
+                    raise SomethingElse
+                yield answer
+                if isinstance(answer, Refuted) and answer.operations < most:
+                    ask(answer.model.reach, answer.model.inputs, answer.operations + 1)
 
 
 def _line(answer: Answer) -> str:
@@ -235,7 +224,7 @@ def _line(answer: Answer) -> str:
     if isinstance(answer, Found):
         return head + text(answer.program)
     if isinstance(answer, Undecided):
-        return f"{head}not decided in {answer.seconds:.0f} s"
+        return f"{head}not decided in {answer.seconds:g} s of processor time"
     return (
         f"{head}none (ring of {model.ring}, {len(answer.samples)} inputs, {len(answer.formula.clauses)} clauses; "
         f"certificate checked, {answer.derived} steps)"

@@ -32,7 +32,7 @@ COMMAND = "setwise bound --record"
 
 
 class Tried(TypedDict):
-    """A question that stayed open after so many seconds on that day and processor."""
+    """A question that stayed open after so many seconds of processor time, on that day and processor."""
 
     operations: int
     seconds: float
@@ -216,8 +216,7 @@ def _tried(rows: Sequence[Row]) -> str | None:
     """The questions that stayed open, None where there are none."""
     open_ones = [
         f"{counted(tried['operations'], 'operation')} for reach {row['reach']} and functions of {row['inputs']} values "
-        f"(in {tried['seconds'] / 60:.0f} min on a core that may have had other work: {tried['processor']}, "
-        f"{tried['date']})"
+        f"(in {tried['seconds'] / 60:.0f} min of processor time: {tried['processor']}, {tried['date']})"
         for row in rows
         for tried in row.get("tried", ())
     ]

@@ -136,16 +136,30 @@ class Crash(Exception):
     """What became of a process that did not come to its end."""
 
 
-def in_own_process(function: Callable[[], T]) -> T:
-    """The function's result, from a process of its own where the system can fork; Crash if that does not end well."""
-    if not hasattr(os, "fork"):
+class Overdue(Crash):
+    """It has taken the processor time that it was given."""
+
+
+CAN_FORK = hasattr(os, "fork")
+
+
+def in_own_process(function: Callable[[], T], processor_time: float | None = None) -> T:
+    """The function's result, from a process of its own where the system can fork; Crash if that does not end well.
+
+    It may take so many seconds of processor time, or Overdue is raised; without, ten seconds of any.
+    """
+    if not CAN_FORK:
         return function()
     read, write = os.pipe()
     child = os.fork()
     if child == 0:  # nothing of the parent's may run here, whatever happens
         try:
             faulthandler.disable()
-            signal.alarm(_LONGEST)
+            end_with_parent()
+            if processor_time is None:
+                signal.alarm(_LONGEST)
+            else:
+                signal.setitimer(signal.ITIMER_PROF, processor_time)
             with os.fdopen(write, "wb") as stream:
                 pickle.dump(function(), stream)
             os._exit(0)
@@ -157,6 +171,8 @@ def in_own_process(function: Callable[[], T]) -> T:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status == -signal.SIGALRM:
         raise Crash(f"it has not returned after {_LONGEST} seconds")
+    if status == -signal.SIGPROF:
+        raise Overdue(f"it has not returned after {processor_time} seconds of processor time")
     if status < 0:
         raise Crash(f"it ends in {signal.Signals(-status).name}")
     if status:

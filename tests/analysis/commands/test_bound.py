@@ -45,7 +45,7 @@ def test_answers_are_printed_recorded_and_kept_with_certificates(capsys: Capture
 def test_what_is_not_decided_in_time_is_told_and_recorded(capsys: Capture, tmp_path: Path) -> None:
     require_module("pysat")
     out = printed(capsys, "bound", "7", "--inputs", "2", "--budget", "0.001", "--record", str(tmp_path))
-    assert out == "reach 7, functions of 2 values, 1 operation: not decided in 0 s\n"
+    assert out == "reach 7, functions of 2 values, 1 operation: not decided in 0.001 s of processor time\n"
     (row,) = json.loads((tmp_path / "data/bounds.json").read_text())["rows"]
     assert (row["at_least"], row["none"], row["tried"][0]["operations"]) == (1, [], 1)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.run.workers import OtherCode, Workers
+from setwise.analysis.run.workers import OtherCode, Overdue, Workers, in_own_process
 from tests.conftest import require_module, require_tool
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
@@ -176,6 +176,18 @@ def test_an_exception_does_not_wait_for_the_work() -> None:
 def test_a_process_that_ends_is_told() -> None:
     with Workers(1) as workers, pytest.raises(BrokenProcessPool):
         workers.submit(os._exit, 3).result()
+
+
+@linux
+def test_a_process_of_its_own_takes_no_more_than_its_processor_time() -> None:
+    assert in_own_process(lambda: 42, 10.0) == 42
+    with pytest.raises(Overdue, match=r"after 0\.05 seconds of processor time"):
+        in_own_process(_spin, 0.05)
+
+
+def _spin() -> None:
+    while True:
+        pass
 
 
 def test_an_executor_of_somebody_else_is_theirs_to_end() -> None:
