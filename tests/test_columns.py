@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import setwise
-from setwise.analysis.report.columns import recorded
+from setwise.analysis.report.columns import RECORD
 from setwise.codegen.run.executable import runnable
 from tests.columns import measure, random_play
 from tests.conftest import require_module
@@ -91,7 +91,7 @@ def test_engines_that_differ_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
 def test_ten_million_positions_give_what_the_reports_say(tmp_path: Path) -> None:
     for name in MODULES:
         require_module(name)
-    said = recorded(Path(__file__).parents[1] / "reports")
+    said = RECORD.read(Path(__file__).parents[1] / "reports")
     assert said is not None
     assert said.positions == 10_000_000
     again = measure.measured(said.positions, tmp_path, 1)

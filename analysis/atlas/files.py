@@ -13,7 +13,7 @@ from setwise.analysis.atlas.content import Row, content, entry
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.measure.compilers import Compiled, compile_all, installed
-from setwise.analysis.report.choices import Choices, recorded
+from setwise.analysis.report.choices import RECORD, Choices
 from setwise.analysis.run.workers import Workers, digest
 from setwise.codegen.catalogue import catalogue, chosen, find
 from setwise.codegen.describe.routine import Routine
@@ -30,7 +30,7 @@ def write(folder: Path, names: Sequence[str] = (), reports: Path = REPORTS) -> N
     routines = chosen(names)
     if own := next((each.name for each in routines if each.name not in catalogue()), None):
         raise ValueError(f"{own} is none of the catalogue's routines, of which the atlas is")
-    choices = recorded(reports)
+    choices = RECORD.read(reports)
     index, made_of = folder / "index.js", _made_of(routines, choices)
     if index.exists() and index.read_text("ascii").startswith(made_of):
         return

@@ -20,7 +20,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json
 from setwise.analysis.report import words as words_report
 from setwise.analysis.report.files import write
-from setwise.analysis.report.optimality import PATH, bounds_json, merged, recorded, row_of, steps_table
+from setwise.analysis.report.optimality import RECORD, merged, row_of, steps_table
 from setwise.analysis.run.workers import CAN_FORK, Crash, Workers
 from setwise.analysis.text import counted
 
@@ -91,7 +91,7 @@ def run(arguments: Namespace) -> int:
     subjects = [(reach, count) for count in inputs for reach in reaches if reach > 1]
     if subjects:
         _needs_solver()
-    before = recorded(Path(arguments.record)) if arguments.record else []
+    before = (RECORD.read(Path(arguments.record)) if arguments.record else None) or []
     answers: dict[Subject, list[Answer]] = {subject: [] for subject in subjects}
     certificates: dict[str, str] = {}
     try:
@@ -106,7 +106,7 @@ def run(arguments: Namespace) -> int:
                 write(Path(arguments.certificates), certificates)
             if arguments.record:
                 rows = [row_of(found) for found in answers.values() if found]
-                write(Path(arguments.record), {PATH: bounds_json(merged(before, rows))})
+                write(Path(arguments.record), {RECORD.path: RECORD.text(merged(before, rows))})
     except (BrokenProcessPool, Crash):
         raise CannotRunHere("one of its processes was ended from outside: try again") from None
     if arguments.json:
@@ -132,7 +132,7 @@ def _of_words(arguments: Namespace) -> int:
         raise ValueError(f"--most is 1 to {_MOST_OF_WORDS} with --words")
     _needs_solver()
     goal, folder = arguments.words, Path(arguments.record) if arguments.record else None
-    before = words_report.recorded(folder) if folder else []
+    before = (words_report.RECORD.read(folder) if folder else None) or []
     rows: list[words_report.Row] = []
     try:
         with Progress() as progress, workers_for(arguments.dask) as workers:
@@ -149,7 +149,7 @@ def _of_words(arguments: Namespace) -> int:
                     rows[-1]["none"].append(none)
                     if folder:
                         held = words_report.merged(before, rows)
-                        write(folder, {words_report.PATH: words_report.words_json(held)})
+                        write(folder, {words_report.RECORD.path: words_report.RECORD.text(held)})
     except BrokenProcessPool:
         raise CannotRunHere("one of its processes was ended from outside: try again") from None
     if arguments.json:

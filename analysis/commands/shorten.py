@@ -28,7 +28,7 @@ from setwise.analysis.commands.prove import Proof, certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.report.files import write
-from setwise.analysis.report.searched import PATH, Row, merged, recorded, searched_json
+from setwise.analysis.report.searched import RECORD, Row, merged
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.search.hunt import Hunt, Part
 from setwise.analysis.search.levels import ALL_LEVELS
@@ -91,7 +91,7 @@ def run(arguments: Namespace) -> int:
         raise ValueError("--budget takes seconds above 0")
     if arguments.record and arguments.object:
         raise ValueError("--record is for kernels: leave it out of the search of an object")
-    before = recorded(Path(arguments.record)) if arguments.record else []
+    before = (RECORD.read(Path(arguments.record)) if arguments.record else None) or []
     levels = [level for level in ALL_LEVELS if level in (arguments.level or ALL_LEVELS)]
     hunts = _of_object(arguments, levels) if object_given(arguments, elsewhere=True) else _of_names(arguments, levels)
     if arguments.save:
@@ -229,7 +229,7 @@ def _reported(arguments: Namespace, hunts: Sequence[Titled], before: Sequence[Ro
         if arguments.record:
             searched = [hunt for _, hunt in hunts if hunt.refused or any(t.places for t in hunt.tallies.values())]
             rows = [_record(hunt, arguments.budget) for hunt in searched]
-            write(Path(arguments.record), {PATH: searched_json(merged(before, rows))})
+            write(Path(arguments.record), {RECORD.path: RECORD.text(merged(before, rows))})
         if arguments.json:
             print_json([_row(hunt) for _, hunt in hunts])
         elif len(hunts) == 1:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import Processor
@@ -15,8 +13,8 @@ from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import METHOD, Timing
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.kernels import FigureKey, figures_from
+from setwise.analysis.report.records import Record
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -24,8 +22,6 @@ from setwise.codegen.offers import offered
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import PACKED, SCALARS, TARGETS, VECTORS
 
-COMMAND = "setwise report --measure choices"
-PATH = "data/choices.json"
 _PROOF = 30.0  # seconds; then code is run on the check's cases
 
 
@@ -87,21 +83,8 @@ class Choices:
         alike = (each for each in self.choices if each.name in need.routines and (each.isa, each.objective) == asked)
         return next(alike, None)
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        head = {key: value for key, value in asdict(self).items() if key != "choices"}
-        rows = [row_of(choice) | {"variant": choice.variant, "measured": choice.measured} for choice in self.choices]
-        return as_json(rows, COMMAND, **head)
 
-
-def recorded(folder: Path) -> Choices | None:
-    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
-    return from_json(folder / PATH, _choices, f"make it anew by {COMMAND}")
-
-
-def _choices(held: dict[str, Any]) -> Choices:
-    head = {key: held[key] for key in ("machine", "processor", "date", "method")}
-    return Choices(**head, choices=tuple(Choice(**row) for row in held["rows"]))
+RECORD = Record("data/choices.json", Choices, "setwise report --measure choices", "choices")
 
 
 def measure(

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.markdown import page, table
-
-PATH = "data/columns.json"
-COMMAND = "python -m tests.columns.measure"
+from setwise.analysis.report.records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +40,8 @@ class Columns:
     sha256: str
     through: tuple[Through, ...]
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        head = {key: value for key, value in asdict(self).items() if key != "through"}
-        return as_json([row_of(engine) for engine in self.through], f"{COMMAND}; setwise report shows it", **head)
 
-
-def recorded(folder: Path) -> Columns | None:
-    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
-    return from_json(folder / PATH, _columns, f"make it anew by {COMMAND}")
-
-
-def _columns(held: dict[str, Any]) -> Columns:
-    head = {key: value for key, value in held.items() if key not in ("made_by", "rows")}
-    return Columns(**head, through=tuple(Through(**row) for row in held["rows"]))
+RECORD = Record("data/columns.json", Columns, "python -m tests.columns.measure", "through")
 
 
 def columns(measured: Columns) -> str:

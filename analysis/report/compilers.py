@@ -6,26 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import decode
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
-from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.findings import Finding
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, code, listed, page, table, table_if_any
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import sections
+from setwise.analysis.report.records import COMMAND, Record
 from setwise.analysis.report.wasted import Key, Waste
 from setwise.analysis.text import counted
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.targets import TARGETS
 
-PATH = "data/compilers.json"
 BOUNDED = frozenset(
     {"sliders.union", *(f"{family}.attacks.{way}" for family in ("dumb7", "kogge-stone") for way in ("sout", "queen"))}
 )
@@ -69,25 +66,19 @@ class Compilers:
     versions: Mapping[str, str]
     counts: tuple[CompilerCounts, ...]
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        return as_json([row_of(counts) for counts in self.counts], versions=dict(self.versions))
+
+RECORD = Record(
+    "data/compilers.json",
+    Compilers,
+    COMMAND,
+    "counts",
+    remedy="remove it, and setwise report makes it anew",
+)
 
 
 def made_by(compiler: Compiler, isa: str, routines: Sequence[str]) -> list[CompilerCounts]:
     """What one compiler makes of these routines for an instruction set."""
     return [_counts_of(function) for function in compile_all(routines, isa, using=(compiler,))]
-
-
-def recorded(folder: Path) -> Compilers | None:
-    """What is recorded in that reports' folder; None if nothing is. ValueError where it is damaged."""
-    return from_json(folder / PATH, _compilers, "remove it, and setwise report makes it anew")
-
-
-def _compilers(held: dict[str, Any]) -> Compilers:
-    for row in held["rows"]:
-        row["bounds"] = {name: (chained, free) for name, (chained, free) in row.get("bounds", {}).items()}
-    return Compilers(held["versions"], tuple(CompilerCounts(**row) for row in held["rows"]))
 
 
 def to_run(here: Sequence[Compiler], before: Compilers | None, checking: bool) -> list[Compiler]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 from setwise.analysis.measure.compilers import FOR_SCALE, MAGICS
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
-from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, table
+from setwise.analysis.report.records import Record
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.targets import TARGETS
 
-COMMAND = "setwise report --measure crossing"
-PATH = "data/crossing.json"
 WAYS = ("mixed", "independent", "chained")
 """How calls follow each other, in the order of the tables' cells."""
 PEXT, FILLS = FOR_SCALE, "fills"
@@ -91,10 +87,8 @@ class Crossing:
         names = list(dict.fromkeys(name for name, _ in pairs))
         return sorted(pairs, key=lambda pair: (names.index(pair[0]), -ISAS.index(pair[1])))
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        head = {key: value for key, value in asdict(self).items() if key != "points"}
-        return as_json([row_of(point) | {"median": point.median} for point in self.points], COMMAND, **head)
+
+RECORD = Record("data/crossing.json", Crossing, "setwise report --measure crossing", "points")
 
 
 def means(maker: str) -> str:
@@ -110,16 +104,6 @@ def means(maker: str) -> str:
 def _like(isa: str) -> str:
     """The set for which tables are compiled that stand beside a kernel: vectors do not help them."""
     return "bmi2" if TARGETS[isa].vectors else isa
-
-
-def recorded(folder: Path) -> Crossing | None:
-    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
-    return from_json(folder / PATH, _crossing, f"make it anew by {COMMAND}")
-
-
-def _crossing(held: dict[str, Any]) -> Crossing:
-    head = {key: held[key] for key in ("machine", "processor", "date", "method", "versions")}
-    return Crossing(**head, points=tuple(Point(**{"pieces": 0, **row}) for row in held["rows"]))
 
 
 def said(measured: Crossing) -> str | None:

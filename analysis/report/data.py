@@ -73,7 +73,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
     For checking, only compilers of the recorded versions run; what others made is taken as it was recorded. Several
     processes do the work. Raises ValueError where what is recorded is damaged, CompilerError where a compiler fails.
     """
-    before = compilers.recorded(folder)
+    before = compilers.RECORD.read(folder)
     using = compilers.to_run(installed(), before, checking)
     wanted = keys()
     # Of a set that extends another one compilers make what they make of that one.
@@ -98,20 +98,20 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         figures=figures,
         classic=classic_listings(),
         compilers=joined,
-        measured=measured.recorded(folder),
-        crossing=crossing.recorded(folder),
-        choices=choices.recorded(folder),
-        fastest=fastest.recorded(folder),
-        python=python.recorded(folder),
-        columns=columns.recorded(folder),
-        perft=perft.recorded(folder),
-        bounds=optimality.recorded(folder),
-        words=words.recorded(folder),
-        searched=searched.recorded(folder),
-        wasted=wasted.recorded(folder),
+        measured=measured.RECORD.read(folder),
+        crossing=crossing.RECORD.read(folder),
+        choices=choices.RECORD.read(folder),
+        fastest=fastest.RECORD.read(folder),
+        python=python.RECORD.read(folder),
+        columns=columns.RECORD.read(folder),
+        perft=perft.RECORD.read(folder),
+        bounds=optimality.RECORD.read(folder) or (),
+        words=words.RECORD.read(folder) or (),
+        searched=searched.RECORD.read(folder) or (),
+        wasted=wasted.RECORD.read(folder) or (),
         notes=tuple(notes),
-        since=since.recorded(folder),
-        findings=findings.recorded(folder),
+        since=since.RECORD.read(folder),
+        findings=findings.RECORD.read(folder) or (),
     )
 
 

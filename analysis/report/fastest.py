@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure import fastest as race
@@ -13,15 +12,14 @@ from setwise.analysis.measure.compilers import installed
 from setwise.analysis.measure.fastest import OBJECTIVES, Row, Taken
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES
-from setwise.analysis.report.files import as_json, from_json, row_of, write
-from setwise.analysis.report.findings import PATH as FOUND
+from setwise.analysis.report.files import write
+from setwise.analysis.report.findings import RECORD as FINDINGS
 from setwise.analysis.report.findings import Finding, about, explained
 from setwise.analysis.report.markdown import code, listed, page, table, table_if_any
 from setwise.analysis.report.races import NOISE, OUTCOMES
+from setwise.analysis.report.records import Record
 from setwise.analysis.text import counted
 
-COMMAND = "setwise report --measure fastest"
-PATH = "data/fastest.json"
 PAGE = "fastest.md"
 
 
@@ -35,15 +33,13 @@ class Fastest:
     versions: dict[str, str]
     rows: tuple[Row, ...]
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        head = {key: value for key, value in asdict(self).items() if key != "rows"}
-        return as_json([row_of(row) for row in self.rows], COMMAND, **head)
-
     @property
     def behind(self) -> list[Row]:
         """The rows in which something else is faster, the slowest first."""
         return sorted((row for row in self.rows if outcome(row) == "behind"), key=lambda row: row.speed)
+
+
+RECORD = Record("data/fastest.json", Fastest, "setwise report --measure fastest", "rows")
 
 
 def outcome(row: Row) -> str:
@@ -54,32 +50,18 @@ def outcome(row: Row) -> str:
     return "ahead" if row.speed > 1 else "behind"
 
 
-def recorded(folder: Path) -> Fastest | None:
-    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
-    return from_json(folder / PATH, _fastest, f"make it anew by {COMMAND}")
-
-
-def _fastest(held: dict[str, Any]) -> Fastest:
-    head = {key: held[key] for key in ("machine", "processor", "date", "versions")}
-    return Fastest(**head, rows=tuple(map(_row, held["rows"])))
-
-
-def _row(held: dict[str, Any]) -> Row:
-    return Row(**held | {who: Taken(**held[who]) for who in ("ours", "other", "theirs") if who in held})
-
-
 def complaints(held: Fastest, findings: Sequence[Finding]) -> list[str]:
     """A line on each row that is behind for no known cause, and on each finding without a row that is slower."""
     known = about(findings, held.processor, PAGE)
     slower = [_call(row) for row in held.rows if row.speed < 1]
     return [
         *(
-            f"{_call(row)} is behind ({row.speed:.2f}): {FOUND} has no cause"
+            f"{_call(row)} is behind ({row.speed:.2f}): {FINDINGS.path} has no cause"
             for row in held.behind
             if not any(finding.explains(_call(row)) for finding in known)
         ),
         *(
-            f"{FOUND} explains '{finding.calls}', of which no row is behind: remove it"
+            f"{FINDINGS.path} explains '{finding.calls}', of which no row is behind: remove it"
             for finding in known
             if not any(map(finding.explains, slower))
         ),
@@ -97,12 +79,12 @@ def measure(
 
     Rows are written into the folder as they are made, so that after an interrupt it goes on from there.
     """
-    before = recorded(folder)
+    before = RECORD.read(folder)
     known = before.rows if before and before.machine == machine else ()
     held = Fastest(machine, here.name, date, {one.name: one.version for one in installed()}, known)
 
     def keep(rows: Sequence[Row]) -> None:
-        write(folder, {PATH: replace(held, rows=tuple(rows)).as_json()})
+        write(folder, {RECORD.path: RECORD.text(replace(held, rows=tuple(rows)))})
 
     return replace(held, rows=tuple(race.measure(race.routines(), here, known, keep, progress, patience)))
 

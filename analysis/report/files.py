@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
 
-from setwise.analysis.report.markdown import COMMAND
 from setwise.codegen.export.write import NotWritten, write_among
 
-T = TypeVar("T")
 Files = Mapping[str, str]
 """Contents by path, which is relative to the reports' folder and has / between its parts."""
 
@@ -59,39 +55,6 @@ def write(folder: Path, files: Files) -> None:
         write_among(folder, {path: content.encode() for path, content in files.items()})
     except NotWritten as error:
         raise ValueError(f"cannot write {folder}: {error}") from None
-
-
-def as_json(rows: Sequence[Mapping[str, Any]], command: str = COMMAND, **head: Any) -> str:
-    """Rows as JSON, a line each, with the command that made them.
-
-    >>> print(as_json([{"name": "dumb7", "moves": 1}], unit="cycles"), end="")
-    {
-      "made_by": "setwise report",
-      "unit": "cycles",
-      "rows": [
-        {"name": "dumb7", "moves": 1}
-      ]
-    }
-    """
-    lines = ["{", f'  "made_by": {json.dumps(command)},']
-    lines += [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
-    body = ",\n".join(f"    {json.dumps(row)}" for row in rows)
-    return "\n".join([*lines, '  "rows": [', *([body] if body else []), "  ]", "}"]) + "\n"
-
-
-def row_of(record: Any) -> dict[str, Any]:
-    """A dataclass as such a row, without what it does not have."""
-    return {key: value for key, value in asdict(record).items() if value not in (None, "", {})}
-
-
-def from_json(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> T | None:
-    """What `read` makes of such a file; None if there is none. ValueError with the remedy where it is damaged."""
-    if not path.exists():
-        return None
-    try:
-        return read(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be read ({error}): {remedy}") from None
 
 
 def _first_difference(path: str, there: str, wanted: str) -> Difference:

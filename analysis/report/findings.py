@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.markdown import listed
+from setwise.analysis.report.records import Record
 
-PATH = "data/findings.json"
-BY_HAND = "hand; setwise report shows it"
+BY_HAND = "hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +26,19 @@ class Finding:
     words: str
     calls: str = ""
 
+    def __post_init__(self) -> None:
+        """ValueError for what is no pattern."""
+        try:
+            re.compile(self.calls)
+        except re.error as error:
+            raise ValueError(f"'{self.calls}' is no pattern: {error}") from None
+
     def explains(self, call: str) -> bool:
         """Whether it is about that call."""
         return re.fullmatch(self.calls, call) is not None
 
 
-def recorded(folder: Path) -> tuple[Finding, ...]:
-    """What is written in that reports' folder, nothing if there is nothing; ValueError where it is damaged."""
-    return from_json(folder / PATH, _read, "write it as docs/formats.md says") or ()
-
-
-def _read(held: dict[str, Any]) -> tuple[Finding, ...]:
-    findings = tuple(Finding(**row) for row in held["rows"])
-    for finding in findings:
-        try:
-            re.compile(finding.calls)
-        except re.error as error:
-            raise ValueError(f"'{finding.calls}' is no pattern: {error}") from None
-    return findings
-
-
-def findings_json(findings: Sequence[Finding]) -> str:
-    """The file that holds them."""
-    return as_json([row_of(finding) for finding in findings], BY_HAND)
+RECORD = Record("data/findings.json", tuple[Finding, ...], BY_HAND, remedy="write it as docs/formats.md says")
 
 
 def about(findings: Sequence[Finding], processor: str, page: str) -> list[Finding]:

@@ -9,8 +9,6 @@ from importlib.resources import files
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.targets import TARGETS
 
-COMMAND = "setwise report"
-
 ISAS = tuple(TARGETS)
 FAMILIES = {
     "dumb7": "dumb7",

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES
-from setwise.analysis.report.files import as_json, from_json, row_of
 from setwise.analysis.report.findings import Finding, about
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import code, page, table, table_if_any, with_lanes
+from setwise.analysis.report.records import Record
 from setwise.analysis.text import counted
 from setwise.codegen.run.timer import MODES
-
-COMMAND = "setwise report --measure"
-PATH = "data/measurements.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +95,8 @@ class Measured:
         words = f"over {counted(len(bounds), 'figure')} of {counted(kernels, 'kernel')} the bound {_off(bounds)}"
         return words + (f"; the forecast {_off(models)}" if models else "")
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        head = {key: value for key, value in asdict(self).items() if key != "timed"}
-        rows = [row_of(figure) | {"median": figure.median, "p10": figure.p10} for figure in self.timed]
-        return as_json(rows, COMMAND, **head)
 
-
-def recorded(folder: Path) -> Measured | None:
-    """The measurement recorded in that reports' folder; None if there is none. ValueError where it is damaged."""
-    return from_json(folder / PATH, _measured, f"make it anew by {COMMAND}")
-
-
-def _measured(held: dict[str, Any]) -> Measured:
-    head = {key: held[key] for key in ("machine", "processor", "date", "method", "empty")}
-    return Measured(**head, timed=tuple(Timed(**row) for row in held["rows"]), wrong=tuple(held["wrong"]))
+RECORD = Record("data/measurements.json", Measured, "setwise report --measure", "timed")
 
 
 def measurements(measured: Measured, stale: int = 0, findings: Sequence[Finding] = ()) -> str:

@@ -6,17 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import date
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, NotRequired, TypedDict
-
-import msgspec
 
 from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, asked
 from setwise.analysis.bounds.steps import in_one
-from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, listed, page, table
+from setwise.analysis.report.records import Record
 from setwise.analysis.report.searched import Row as Searched
 from setwise.analysis.report.searched import searched_summary, searched_table
 from setwise.analysis.report.since import Since, changed_table, summary
@@ -26,9 +23,6 @@ from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.run import cpu
 from setwise.codegen.targets import TARGETS
-
-PATH = "data/bounds.json"
-COMMAND = "setwise bound --record"
 
 
 class Tried(TypedDict):
@@ -120,17 +114,8 @@ def _digest(content: str) -> str:
     return sha256(content.encode()).hexdigest()
 
 
-def recorded(folder: Path) -> list[Row]:
-    """What is recorded in that reports' folder, empty if there is nothing.
-
-    Every formula is made again, from its model and its samples, and every program is held to all inputs: ValueError
-    where one is not what is said of it, or the file is damaged.
-    """
-    return from_json(folder / PATH, _checked, f"make it anew by {COMMAND}") or []
-
-
-def _checked(held: dict[str, Any]) -> list[Row]:
-    rows = msgspec.convert(held["rows"], list[Row])
+def _check(rows: list[Row]) -> None:
+    """Every formula is made again, from its model and its samples, and every program is held to all inputs."""
     for row in rows:
         for number, none in enumerate(row["none"], 1):
             model = Model(row["reach"], row["inputs"], none["ring"])
@@ -148,7 +133,9 @@ def _checked(held: dict[str, Any]) -> list[Row]:
             raise ValueError(f"reach {row['reach']}: its program is wrong")
         if program and len(program) != row["at_least"]:
             raise ValueError(f"reach {row['reach']}: its program is not the shortest")
-    return rows
+
+
+RECORD = Record("data/bounds.json", list[Row], "setwise bound --record", check=_check)
 
 
 def _program(operations: Sequence[dict[str, Any]]) -> Program:
@@ -164,11 +151,6 @@ def merged(rows: Iterable[Row], new: Iterable[Row]) -> list[Row]:
     """All rows, of two for the same the new one; by inputs and reach."""
     kept = {(row["inputs"], row["reach"]): row for row in (*rows, *new)}
     return [kept[key] for key in sorted(kept)]
-
-
-def bounds_json(rows: Sequence[Row]) -> str:
-    """The file that holds them."""
-    return as_json(rows, f"{COMMAND}; setwise report shows it")
 
 
 def _any_reach(row: Row) -> int:

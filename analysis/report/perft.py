@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.markdown import page, table
+from setwise.analysis.report.records import Record
 from setwise.analysis.text import counted
 
-PATH = "data/perft.json"
-COMMAND = "python -m tests.examples.measure"
 MANY = 4
 """Sliders a side, from which on the kernels should pay."""
 
@@ -55,20 +51,8 @@ class Perft:
     runs: int
     races: tuple[Race, ...]
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        head = {key: value for key, value in asdict(self).items() if key != "races"}
-        return as_json([asdict(race) for race in self.races], f"{COMMAND}; setwise report shows it", **head)
 
-
-def recorded(folder: Path) -> Perft | None:
-    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
-    return from_json(folder / PATH, _perft, f"make it anew by {COMMAND}")
-
-
-def _perft(held: dict[str, Any]) -> Perft:
-    head = {key: value for key, value in held.items() if key not in ("made_by", "rows")}
-    return Perft(**head, races=tuple(Race(**row) for row in held["rows"]))
+RECORD = Record("data/perft.json", Perft, "python -m tests.examples.measure", "races")
 
 
 def perft(measured: Perft) -> str:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from setwise.analysis.measure.calls import CHESS, COPY, FILL, FOREIGN, LOOP, NUMBA, OURS, OUT, Call
 from setwise.analysis.pictures import svg
 from setwise.analysis.pictures.lines import Line, by_length
-from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.markdown import code, page, table, table_if_any
+from setwise.analysis.report.records import Record
 from setwise.analysis.text import counted
 
-COMMAND = "setwise report --measure python"
-PATH, PICTURE = "data/python.json", "pictures/python.svg"
+PICTURE = "pictures/python.svg"
 _AT_ONCE = 512
 _LONG = 10_000_000
 
@@ -39,20 +36,8 @@ class FromPython:
         found = (call.fastest for call in self.calls if (call.by, call.boards, call.threads) == (by, boards, threads))
         return next(found, None)
 
-    def as_json(self) -> str:
-        """The file that holds it."""
-        head = {key: value for key, value in asdict(self).items() if key != "calls"}
-        return as_json([asdict(call) for call in self.calls], COMMAND, **head)
 
-
-def recorded(folder: Path) -> FromPython | None:
-    """What is recorded in that reports' folder; None if there is nothing. ValueError where it is damaged."""
-    return from_json(folder / PATH, _from_python, f"make it anew by {COMMAND}")
-
-
-def _from_python(held: dict[str, Any]) -> FromPython:
-    head = {key: held[key] for key in ("machine", "cores", "date", "isa", "versions", "method")}
-    return FromPython(**head, not_run=tuple(held["not_run"]), calls=tuple(Call(**row) for row in held["rows"]))
+RECORD = Record("data/python.json", FromPython, "setwise report --measure python", "calls")
 
 
 def python(measured: FromPython, columns: str | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from setwise.analysis.measure.objective import WAYS
@@ -30,14 +30,11 @@ def readme(
     measured: Measured | None,
     compilers: Compilers,
     pictures: Mapping[str, str],
-    python: str | None = None,
-    optimality: str | None = None,
-    perft: str | None = None,
-    fastest: str | None = None,
+    pages: Collection[str] = (),
     crossed: Crossing | None = None,
     choices: Choices | None = None,
 ) -> str:
-    """The page; `pictures` are titles by path, the rest are pages that there may be."""
+    """The page; `pictures` are titles by path, `pages` the others that there are."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
     return page(
         "README.md",
@@ -57,11 +54,7 @@ def readme(
         compilers=listed([*compilers.versions], "or"),
         union_lengths=_of_compilers(figures, compilers),
         **_of_measurement(measured, figures),
-        crossing_page="crossing.md" if crossed else None,
-        python=python,
-        optimality=optimality,
-        perft=perft,
-        fastest_page=fastest,
+        **{f"{name.removesuffix('.md')}_page": name for name in pages},
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 
@@ -186,7 +179,6 @@ def _of_measurement(measured: Measured | None, figures: Figures) -> dict[str, st
         return {}
     fields: dict[str, str | None] = {
         "machine": measured.machine,
-        "measurements": "measurements.md",
         "agreement": measured.agreement,
     }
     timed = list(duels(_with_medians(figures, measured), "dumb7", "kogge-stone"))

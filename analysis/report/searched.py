@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
-import msgspec
-
-from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, table
+from setwise.analysis.report.records import Record
 from setwise.analysis.text import counted
-
-PATH = "data/shorten.json"
-COMMAND = "setwise shorten --record"
 
 
 class Constant(TypedDict):
@@ -56,13 +50,7 @@ class Row(TypedDict):
     date: str
 
 
-def recorded(folder: Path) -> list[Row]:
-    """What is recorded in that reports' folder, empty if there is nothing; ValueError where it is damaged."""
-    return from_json(folder / PATH, _read, f"make it anew by {COMMAND}") or []
-
-
-def _read(held: dict[str, Any]) -> list[Row]:
-    return msgspec.convert(held["rows"], list[Row])
+RECORD = Record("data/shorten.json", list[Row], "setwise shorten --record")
 
 
 def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
@@ -81,11 +69,6 @@ def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
     for row in kept:
         found.setdefault((row["name"], row["isa"], row["instructions"], *row["levels"]), row)
     return list(found.values())
-
-
-def searched_json(rows: Sequence[Row]) -> str:
-    """The file that holds them."""
-    return as_json(rows, f"{COMMAND}; setwise report shows it")
 
 
 def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, int]) -> str:

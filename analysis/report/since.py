@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from setwise.analysis.report.files import as_json, from_json
+import msgspec
+
 from setwise.analysis.report.kernels import FigureKey, Figures
 from setwise.analysis.report.markdown import ISAS, code, table_if_any
+from setwise.analysis.report.records import Record
 from setwise.analysis.text import counted
 
-PATH = "data/since.json"
-COMMAND = "setwise report --since"
 _KERNELS = "data/kernels.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """A kernel then."""
+
+    name: str
+    isa: str
+    lanes: int
+    instructions: int
+
+    @property
+    def key(self) -> FigureKey:
+        """Name, instruction set, lanes."""
+        return self.name, self.isa, self.lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +39,10 @@ class Since:
 
     commit: str
     date: str
-    instructions: Mapping[FigureKey, int]
-
-    def as_json(self) -> str:
-        """The file that holds them."""
-        rows = [
-            {"name": name, "isa": isa, "lanes": lanes, "instructions": number}
-            for (name, isa, lanes), number in self.instructions.items()
-        ]
-        return as_json(rows, f"{COMMAND} {self.commit}", commit=self.commit, date=self.date)
+    kernels: tuple[Then, ...]
 
 
-def recorded(folder: Path) -> Since | None:
-    """What is recorded in that reports' folder, None if there is nothing; ValueError where it is damaged."""
-    return from_json(folder / PATH, _read, f"make it anew by {COMMAND} COMMIT")
-
-
-def _read(held: dict[str, Any]) -> Since:
-    return Since(str(held["commit"]), str(held["date"]), _instructions(held))
-
-
-def _instructions(held: dict[str, Any]) -> dict[FigureKey, int]:
-    return {(row["name"], row["isa"], int(row["lanes"])): int(row["instructions"]) for row in held["rows"]}
+RECORD = Record("data/since.json", Since, "setwise report --since COMMIT", "kernels")
 
 
 def at_commit(commit: str, folder: Path) -> Since:
@@ -54,7 +50,8 @@ def at_commit(commit: str, folder: Path) -> Since:
     full = _git(folder, "rev-parse", "--short=12", "--verify", "--end-of-options", commit + "^{commit}").strip()
     date = _git(folder, "show", "--no-patch", "--format=%cs", full).strip()
     try:
-        return Since(full, date, _instructions(json.loads(_git(folder, "show", f"{full}:./{_KERNELS}"))))
+        rows = json.loads(_git(folder, "show", f"{full}:./{_KERNELS}"))["rows"]
+        return Since(full, date, msgspec.convert(rows, tuple[Then, ...]))
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"--since {commit}: its {_KERNELS} cannot be read ({error}): name another commit") from None
 
@@ -79,9 +76,9 @@ class _Change:
 
 
 def _changes(since: Since, figures: Figures) -> Iterator[_Change]:
-    for key, before in since.instructions.items():
-        if key in figures and figures[key].counts.instructions != before:
-            yield _Change(key, before, figures[key].counts.instructions)
+    for then in since.kernels:
+        if then.key in figures and figures[then.key].counts.instructions != then.instructions:
+            yield _Change(then.key, then.instructions, figures[then.key].counts.instructions)
 
 
 def summary(since: Since, figures: Figures) -> dict[str, object]:
@@ -89,7 +86,7 @@ def summary(since: Since, figures: Figures) -> dict[str, object]:
     changes = [*_changes(since, figures)]
     fell = [change.before - change.now for change in changes if change.now < change.before]
     return {
-        "there": counted(sum(key in figures for key in since.instructions), "kernel"),
+        "there": counted(sum(then.key in figures for then in since.kernels), "kernel"),
         "commit": since.commit,
         "date": since.date,
         "falls": len(fell),

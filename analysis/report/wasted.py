@@ -7,18 +7,16 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from setwise.analysis.measure.compilers import Compiled, Compiler, compile_all, installed
-from setwise.analysis.report.files import as_json, from_json, row_of, write
+from setwise.analysis.report.files import write
+from setwise.analysis.report.records import Record
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.search import length
 from setwise.analysis.search.subject import Subject
 from setwise.analysis.search.waste import spared
 
-PATH = "data/waste.json"
-COMMAND = "setwise report --measure waste"
 LEVELS = ("a", "b")
 BUDGET = 10.0
 """Seconds of processor time a level of a function."""
@@ -64,21 +62,7 @@ class Waste:
         return all(places == everywhere for places, everywhere in self.levels.values())
 
 
-def recorded(folder: Path) -> tuple[Waste, ...]:
-    """What is recorded in that reports' folder, nothing if there is nothing; ValueError where it is damaged."""
-    return from_json(folder / PATH, _read, f"make it anew by {COMMAND}") or ()
-
-
-def _read(held: dict[str, Any]) -> tuple[Waste, ...]:
-    for row in held["rows"]:
-        levels = row.get("levels", {}).items()
-        row["levels"] = {level: (places, everywhere) for level, (places, everywhere) in levels}
-    return tuple(Waste(**row) for row in held["rows"])
-
-
-def wasted_json(rows: Sequence[Waste]) -> str:
-    """The file that holds them."""
-    return as_json([row_of(row) for row in rows], f"{COMMAND}; setwise report shows it")
+RECORD = Record("data/waste.json", tuple[Waste, ...], "setwise report --measure waste")
 
 
 def measure(wanted: Sequence[Key], folder: Path, progress: Callable[[str], None]) -> tuple[Waste, ...]:
@@ -86,7 +70,7 @@ def measure(wanted: Sequence[Key], folder: Path, progress: Callable[[str], None]
 
     What is found is written into the folder now and then, so that after an interrupt the search goes on from there.
     """
-    rows = {row.key: row for row in recorded(folder)}
+    rows = {row.key: row for row in RECORD.read(folder) or ()}
     with Workers() as workers:
         making = [
             workers.submit(_made, compiler, isa, [key for key in wanted if (key[1], key[4]) == (isa, compiler.name)])
@@ -100,7 +84,7 @@ def measure(wanted: Sequence[Key], folder: Path, progress: Callable[[str], None]
             row = future.result()
             rows[row.key] = row
             if number % _KEPT_EVERY == 0:
-                write(folder, {PATH: wasted_json([*rows.values()])})
+                write(folder, {RECORD.path: RECORD.text((*rows.values(),))})
             progress(f"{number}/{len(searching)} {row.routine} {row.isa} {row.compiler}")
     return tuple(rows[key] for key in wanted if key in rows)
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, TypedDict
-
-import msgspec
+from collections.abc import Iterable
+from typing import TypedDict
 
 from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS
-from setwise.analysis.report.files import as_json, from_json
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, table
+from setwise.analysis.report.records import Record
 from setwise.codegen.targets.general import X86_64
 from setwise.codegen.targets.vector import AVX2
-
-PATH = "data/words.json"
-COMMAND = "setwise bound --words --record"
 
 
 class Ruled(TypedDict):
@@ -43,32 +37,22 @@ class Row(TypedDict):
 _KERNELS = {"east": "push.attacks.east", "byte-sums": "bytewise.add", "byte-differences": "bytewise.subtract"}
 
 
-def recorded(folder: Path) -> list[Row]:
-    """What is recorded in that reports' folder, empty if there is nothing; ValueError where it is damaged."""
-    return from_json(folder / PATH, _checked, f"make it anew by {COMMAND}") or []
-
-
-def _checked(held: dict[str, Any]) -> list[Row]:
-    rows = msgspec.convert(held["rows"], list[Row])
+def _check(rows: list[Row]) -> None:
     for row in rows:
         if row["goal"] not in GOALS or row["registers"] not in [words.name for words in REGISTERS]:
             raise ValueError(f"{row['goal']}, {row['registers']} registers: no such thing is asked")
         shown = [(none["operations"], none["programs"]) for none in row["none"]]
         if shown != [(number, len(KINDS) ** number) for number in range(1, row["at_least"])]:
             raise ValueError(f"{row['goal']}: at least {row['at_least']} is not what was shown")
-    words_table(rows, Figures())  # it has all that the page wants
-    return rows
+
+
+RECORD = Record("data/words.json", list[Row], "setwise bound --words --record", check=_check)
 
 
 def merged(rows: Iterable[Row], new: Iterable[Row]) -> list[Row]:
     """All rows, of two for the same the one that shows more."""
     ordered = sorted((*rows, *new), key=lambda row: (row["goal"], row["registers"], row["at_least"]))
     return [*{(row["goal"], row["registers"]): row for row in ordered}.values()]
-
-
-def words_json(rows: Sequence[Row]) -> str:
-    """The file that holds them."""
-    return as_json(rows, f"{COMMAND}; setwise report shows it")
 
 
 def words_table(rows: Iterable[Row], figures: Figures) -> str:

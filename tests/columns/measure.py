@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import setwise
-from setwise.analysis.report.columns import PATH, Columns, Through
+from setwise.analysis.report.columns import RECORD, Columns, Through
 from setwise.analysis.report.files import write
 from setwise.analysis.report.recording import machine
 from setwise.analysis.spec import raywalk
@@ -270,7 +270,7 @@ def main() -> None:
             return alone(arguments.engine, *arguments.files)
         with tempfile.TemporaryDirectory() as folder:
             columns = measured(arguments.rows, Path(folder), arguments.runs)
-        write(Path(arguments.output), {PATH: columns.as_json()})
+        write(Path(arguments.output), {RECORD.path: RECORD.text(columns)})
     except ModuleNotFoundError as error:
         raise SystemExit(f"{error.name} is missing: pip install '.[columns,test]'") from None
     except ValueError as error:

@@ -17,7 +17,7 @@ from datetime import date
 from pathlib import Path
 
 from setwise.analysis.report.files import write
-from setwise.analysis.report.perft import PATH, Perft, Race
+from setwise.analysis.report.perft import RECORD, Perft, Race
 from setwise.analysis.report.recording import machine
 from setwise.codegen.catalogue import find
 from setwise.codegen.run.call import best_isa
@@ -100,7 +100,7 @@ def main() -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             perft = measured(arguments.runs, Path(folder))
-        write(Path(arguments.output), {PATH: perft.as_json()})
+        write(Path(arguments.output), {RECORD.path: RECORD.text(perft)})
     except (AssertionError, ValueError) as error:
         raise SystemExit(str(error)) from None
     except KeyboardInterrupt:

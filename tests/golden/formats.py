@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,8 @@ from setwise.analysis.report import (
 )
 from setwise.analysis.report.bounds import Estimate
 from setwise.analysis.report.kernels import KernelFigures
-from setwise.analysis.report.markdown import COMMAND, code
+from setwise.analysis.report.markdown import code
+from setwise.analysis.report.records import COMMAND, Record
 from setwise.analysis.search.saved import Saved
 
 FILE = Path(__file__).parents[2] / "docs" / "formats.md"
@@ -68,35 +70,35 @@ def fields(kind: type, *without: str) -> dict[str, Any]:
 
 
 def says(kind: type) -> str:
-    """What a class says of itself."""
-    return inspect.cleandoc(kind.__doc__ or "")
+    """What a class says of itself, in JSON's words."""
+    return re.sub(r"\bNone\b", "null", inspect.cleandoc(kind.__doc__ or ""))
 
 
 _NAME = {name: hint for name, hint in fields(KernelFigures).items() if name in ("name", "isa", "lanes")}
 _COUNTED = fields(KernelFigures, "counts", "bounds") | fields(Counts, "bytes", "data_bytes")
 
 
-def _of(path: str, made_by: str, row: type, once: type | None = None, *without: str) -> Data:
-    return Data(path, made_by, fields(row), says(row), once, without)
+def _of(record: Record[Any], row: type, once: type | None = None) -> Data:
+    return Data(record.path, record.command, fields(row), says(row), once, (record.rows,))
 
 
 FILES = (
     Data("data/kernels.json", COMMAND, _COUNTED, says(KernelFigures)),
     Data("data/costs.json", COMMAND, {**_NAME, "processor": str, **fields(Estimate)}, says(Estimate)),
-    _of(compilers.PATH, COMMAND, compilers.CompilerCounts, compilers.Compilers, "counts"),
-    _of(measurements.PATH, measurements.COMMAND, measurements.Timed, measurements.Measured, "timed"),
-    _of(fastest.PATH, fastest.COMMAND, race.Row, fastest.Fastest, "rows"),
-    _of(findings.PATH, findings.BY_HAND, findings.Finding),
-    _of(choices.PATH, choices.COMMAND, choices.Choice, choices.Choices, "choices"),
-    _of(crossing.PATH, crossing.COMMAND, Point, crossing.Crossing, "points"),
-    _of(python.PATH, python.COMMAND, Call, python.FromPython, "calls"),
-    _of(columns.PATH, columns.COMMAND, columns.Through, columns.Columns, "through"),
-    _of(perft.PATH, perft.COMMAND, perft.Race, perft.Perft, "races"),
-    _of(wasted.PATH, wasted.COMMAND, wasted.Waste),
-    _of(searched.PATH, searched.COMMAND, searched.Row),
-    _of(optimality.PATH, optimality.COMMAND, optimality.Row),
-    _of(words.PATH, words.COMMAND, words.Row),
-    Data(since.PATH, since.COMMAND, {**_NAME, "instructions": int}, "A kernel then.", since.Since, ("instructions",)),
+    _of(compilers.RECORD, compilers.CompilerCounts, compilers.Compilers),
+    _of(measurements.RECORD, measurements.Timed, measurements.Measured),
+    _of(fastest.RECORD, race.Row, fastest.Fastest),
+    _of(findings.RECORD, findings.Finding),
+    _of(choices.RECORD, choices.Choice, choices.Choices),
+    _of(crossing.RECORD, Point, crossing.Crossing),
+    _of(python.RECORD, Call, python.FromPython),
+    _of(columns.RECORD, columns.Through, columns.Columns),
+    _of(perft.RECORD, perft.Race, perft.Perft),
+    _of(wasted.RECORD, wasted.Waste),
+    _of(searched.RECORD, searched.Row),
+    _of(optimality.RECORD, optimality.Row),
+    _of(words.RECORD, words.Row),
+    _of(since.RECORD, since.Then, since.Since),
 )
 """The reports' data."""
 OTHERS = {"metadata.json": Metadata, "A processor's table": MeasuredTable, "A search that can go on": Saved}

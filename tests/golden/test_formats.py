@@ -16,6 +16,7 @@ PAGE = FILE.read_text(encoding="utf-8")
 
 def test_the_page_is_what_the_classes_say() -> None:
     assert text() == PAGE
+    assert not re.search(r"\bNone\b", PAGE)
     assert {f"data/{file.name}" for file in (ROOT / "reports" / "data").iterdir()} <= DATA.keys()
 
 

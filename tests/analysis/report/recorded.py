@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pytest
 
+from setwise.analysis.report.files import write
+from setwise.analysis.report.records import Record
 
-def assert_reads_back(folder: Path, recorded: Callable[[Path], Any], path: str, measured: Any, key: str) -> None:
+T = TypeVar("T")
+
+
+def assert_reads_back(folder: Path, record: Record[T], held: T, key: str) -> None:
     """What is written is read, nothing where there is no file; what is damaged, such as that key, ends in one line."""
-    assert recorded(folder) is None
-    file = folder / path
-    file.parent.mkdir()
-    file.write_text(measured.as_json(), encoding="utf-8")
-    assert recorded(folder) == measured
-    for damaged in ("{", "[]", '{"rows": []}', measured.as_json().replace(f'"{key}"', '"damaged"')):
-        file.write_text(damaged, encoding="utf-8")
-        with pytest.raises(ValueError, match=rf"make it anew by setwise report --measure {file.stem}") as raised:
-            recorded(folder)
+    assert record.read(folder) is None
+    text = record.text(held)
+    write(folder, {record.path: text})
+    assert record.read(folder) == held
+    for damaged in ("{", "[]", '{"rows": [{"nothing": 1}]}', text.replace(f'"{key}"', '"damaged"')):
+        write(folder, {record.path: damaged})
+        with pytest.raises(ValueError, match=f"{Path(record.path).name} cannot be read .*: ") as raised:
+            record.read(folder)
+        assert str(raised.value).endswith(record.remedy or f": make it anew by {record.command}")
         assert "\n" not in str(raised.value)

@@ -51,4 +51,4 @@ def test_a_choice_among_other_code_is_left_out() -> None:
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    assert_reads_back(tmp_path, page.recorded, page.PATH, RECORDED, "objective")
+    assert_reads_back(tmp_path, page.RECORD, RECORDED, "objective")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from setwise.analysis.report.columns import PATH, Columns, Through, columns, recorded
-from setwise.analysis.report.files import write
+from setwise.analysis.report.columns import RECORD, Columns, Through, columns
+from tests.analysis.report.recorded import assert_reads_back
 
 THROUGH = (Through("duckdb", 2.0, 3.14, 1200), Through("dask, a worker killed", 5.0, 6.0, 700))
 MEASURED = Columns(
@@ -28,16 +26,7 @@ MEASURED = Columns(
 
 
 def test_what_was_recorded_comes_back(tmp_path: Path) -> None:
-    assert recorded(tmp_path) is None
-    write(tmp_path, {PATH: MEASURED.as_json()})
-    assert recorded(tmp_path) == MEASURED
-
-
-def test_a_damaged_record_is_one_line_with_the_remedy(tmp_path: Path) -> None:
-    write(tmp_path, {PATH: MEASURED.as_json().replace('"seconds": 2.0, ', "")})
-    with pytest.raises(ValueError, match=r"columns\.json cannot be read .*make it anew by python -m tests") as raised:
-        recorded(tmp_path)
-    assert "\n" not in str(raised.value)
+    assert_reads_back(tmp_path, RECORD, MEASURED, "seconds")
 
 
 def test_the_section_has_every_engine_and_what_was_measured_where() -> None:

@@ -81,4 +81,4 @@ def test_figures_of_other_code_are_left_out() -> None:
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    assert_reads_back(tmp_path, page.recorded, page.PATH, MEASURED, "maker")
+    assert_reads_back(tmp_path, page.RECORD, MEASURED, "maker")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setwise.analysis.measure.fastest import Row, Taken
 from setwise.analysis.report import findings
-from setwise.analysis.report.fastest import PATH, Fastest, complaints, fastest, outcome, recorded
+from setwise.analysis.report.fastest import RECORD, Fastest, complaints, fastest, outcome
 from setwise.analysis.report.findings import Finding
 from tests.analysis.report.recorded import assert_reads_back
 
@@ -52,9 +52,9 @@ def test_the_page_has_losses_with_their_causes() -> None:
 
 
 def test_what_is_recorded_is_read_back(tmp_path: Path) -> None:
-    assert_reads_back(tmp_path, recorded, PATH, MEASURED, "processor")
+    assert_reads_back(tmp_path, RECORD, MEASURED, "processor")
 
 
 def test_what_is_recorded_in_the_reports_is_explained() -> None:
-    held = recorded(REPORTS)
-    assert held is None or complaints(held, findings.recorded(REPORTS)) == []
+    held = RECORD.read(REPORTS)
+    assert held is None or complaints(held, findings.RECORD.read(REPORTS) or ()) == []

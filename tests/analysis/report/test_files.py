@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.report import markdown
-from setwise.analysis.report.files import Difference, as_json, differences, write
+from setwise.analysis.report.files import Difference, differences, write
 from setwise.analysis.report.markdown import figure, filled, table
+from setwise.analysis.report.records import as_json
 
 FILES = {"README.md": "# One\n\ntwo\n", "data/rows.json": '{"rows": []}\n', "pictures/one.svg": "<svg/>\n"}
 

@@ -10,17 +10,17 @@ import pytest
 from setwise.analysis.report import words
 from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import Figures
-from setwise.analysis.report.optimality import PATH, bounds_json, merged, optimality, recorded
+from setwise.analysis.report.optimality import RECORD, merged, optimality
 
-ROWS = json.loads((Path(__file__).parents[3] / "reports" / PATH).read_text("utf-8"))["rows"]
-SMALL = bounds_json([row for row in ROWS if row["reach"] < 4])
+ROWS = json.loads((Path(__file__).parents[3] / "reports" / RECORD.path).read_text("utf-8"))["rows"]
+SMALL = RECORD.text([row for row in ROWS if row["reach"] < 4])
 """What is quick to make again: the rest `setwise report --check` does."""
 
 
 def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
-    assert recorded(tmp_path) == []
-    write(tmp_path, {PATH: SMALL})
-    rows = recorded(tmp_path)
+    assert RECORD.read(tmp_path) is None
+    write(tmp_path, {RECORD.path: SMALL})
+    rows = RECORD.read(tmp_path) or []
     page = optimality(rows, Figures())
     assert "| 2 | 2 values | 4 | at least 4 |" in page
     assert "| 3 | 3 values | 5 | at least 5 |" in page
@@ -31,7 +31,7 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     rows[1]["none"][3]["any_reach"] = False
     page = optimality(rows, Figures())
     assert "| 2 | 2 values | at least 4 | at least 4 |" in page
-    assert "Not decided are 4 operations for reach 2 and functions of 2 values (in 2 min on a core " in page
+    assert "Not decided are 4 operations for reach 2 and functions of 2 values (in 2 min of processor time" in page
     assert "| 3 | 2 values | 7 | at least 4 |" in page
     changed = {**rows[0], "at_least": 3}
     assert merged(rows, [changed])[0] is changed
@@ -51,22 +51,22 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     ],
 )
 def test_what_was_not_shown_is_refused(tmp_path: Path, old: str, new: str, remark: str) -> None:
-    write(tmp_path, {PATH: bounds_json(ROWS[:1]).replace(old, new, 1)})
+    write(tmp_path, {RECORD.path: RECORD.text(ROWS[:1]).replace(old, new, 1)})
     with pytest.raises(ValueError, match=remark) as raised:
-        recorded(tmp_path)
+        RECORD.read(tmp_path)
     assert "make it anew by setwise bound --record" in str(raised.value)
 
 
 def test_whole_words_are_what_was_recorded(tmp_path: Path) -> None:
-    rows = json.loads((Path(__file__).parents[3] / "reports" / words.PATH).read_text("utf-8"))["rows"]
-    write(tmp_path, {words.PATH: words.words_json(rows)})
-    assert words.recorded(tmp_path) == rows
+    rows = json.loads((Path(__file__).parents[3] / "reports" / words.RECORD.path).read_text("utf-8"))["rows"]
+    write(tmp_path, {words.RECORD.path: words.RECORD.text(rows)})
+    assert words.RECORD.read(tmp_path) == rows
     assert words.merged(rows, [{**rows[0], "at_least": 1, "none": []}]) == rows
     assert "| east | general | " in optimality([], Figures(), words=rows)
     for old, new, remark in (
         ('"at_least": ', '"at_least": 1', "is not what was shown"),
         ('"east"', '"west"', "no such"),
     ):
-        write(tmp_path, {words.PATH: words.words_json(rows).replace(old, new)})
+        write(tmp_path, {words.RECORD.path: words.RECORD.text(rows).replace(old, new)})
         with pytest.raises(ValueError, match=remark):
-            words.recorded(tmp_path)
+            words.RECORD.read(tmp_path)

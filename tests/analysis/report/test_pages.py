@@ -15,9 +15,9 @@ from setwise.analysis.cost.bounds import round_cost
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.measure.compilers import Compiler
 from setwise.analysis.measure.trials import OURS
-from setwise.analysis.report import compilers as report_compilers
+from setwise.analysis.report import compilers as compilers_of
 from setwise.analysis.report import findings
-from setwise.analysis.report import measurements as report_measured
+from setwise.analysis.report import measurements as measurements_of
 from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.choices import NEEDS, Choice, Choices
 from setwise.analysis.report.comparison import comparison, split, total
@@ -33,6 +33,7 @@ from setwise.analysis.report.verdict import Duel, duels, sentence, tally, verdic
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
+from tests.analysis.report.recorded import assert_reads_back
 
 REPORTS = Path(__file__).parents[3] / "reports"
 WANTED: tuple[FigureKey, ...] = (
@@ -207,7 +208,7 @@ def test_readme_answers_on_its_first_screen(rows: Figures) -> None:
     chosen.append(Choice("push.attacks.sout", "bmi2", 1, "latency", "", 4.8, None, ""))
     choices = Choices("a processor", "zen3", "2025-01-31", "", tuple(chosen))
     compilers = Compilers(VERSIONS, COMPILED)
-    text = readme(rows, None, compilers, {"pictures/a.svg": "A"}, "python.md", choices=choices)
+    text = readme(rows, None, compilers, {"pictures/a.svg": "A"}, ["python.md"], choices=choices)
     lines = text.splitlines()
     assert lines[0] == "# Which kernel should I use?"
     here = next(at for at, line in enumerate(lines) if "`push.attacks.sout --isa x86-64`" in line)
@@ -226,40 +227,23 @@ def test_readme_sets_a_whole_side_beside_plain_c(rows: Figures) -> None:
         replace(timed("sliders.union", maker, "chained", cycles), isa="avx512", lanes=4)
         for maker, cycles in makers.items()
     ]
-    text = readme(rows, measured(*timings), Compilers(VERSIONS, COMPILED), {}, None)
+    text = readme(rows, measured(*timings), Compilers(VERSIONS, COMPILED), {})
     assert "their cycles divided by 1.50 (AVX-512, chained)." in text
 
 
 def test_readme_without_a_measurement_claims_none(rows: Figures) -> None:
-    text = readme(rows, None, Compilers({}, ()), {}, None)
+    text = readme(rows, None, Compilers({}, ()), {})
     assert "measured" not in text.lower().replace("measurement", "")
     assert "measurements.md" not in text
     assert "python.md" not in text
 
 
-def test_what_is_recorded_reads_back(tmp_path: Path) -> None:
+def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
     figures = measured(
         timed("a", OURS, "chained", 10.5, 10.0), timed("a", "gcc", "chained", None), timed("b", OURS, "chained", 3.0)
     )
-    (tmp_path / "data").mkdir()
-    (tmp_path / report_measured.PATH).write_text(figures.as_json(), encoding="utf-8")
-    assert report_measured.recorded(tmp_path) == figures
-    found = Compilers(VERSIONS, COMPILED)
-    (tmp_path / report_compilers.PATH).write_text(found.as_json(), encoding="utf-8")
-    assert report_compilers.recorded(tmp_path) == found
-    assert report_measured.recorded(tmp_path / "nowhere") is None
-    assert report_compilers.recorded(tmp_path / "nowhere") is None
-
-
-@pytest.mark.parametrize("room", [report_measured, report_compilers])
-@pytest.mark.parametrize("content", ["{", "[]", '{"rows": [{"name": 1}]}'])
-def test_a_damaged_record_is_one_line_that_says_what_to_do(tmp_path: Path, room: object, content: str) -> None:
-    module = report_measured if room is report_measured else report_compilers
-    (tmp_path / "data").mkdir()
-    (tmp_path / module.PATH).write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"setwise report") as raised:
-        module.recorded(tmp_path)
-    assert "\n" not in str(raised.value)
+    assert_reads_back(tmp_path / "measured", measurements_of.RECORD, figures, "maker")
+    assert_reads_back(tmp_path / "compiled", compilers_of.RECORD, Compilers(VERSIONS, COMPILED), "compiler")
 
 
 def test_measurements_say_where_the_model_is_above_what_was_measured() -> None:
@@ -277,15 +261,15 @@ def test_measurements_say_where_the_model_is_above_what_was_measured() -> None:
 
 
 def test_what_was_found_is_data_with_its_day(tmp_path: Path) -> None:
-    known = findings.recorded(REPORTS)
+    known = findings.RECORD.read(REPORTS) or ()
     assert {finding.page for finding in known} == {"compilers.md", "fastest.md", "measurements.md"}
     assert "knows no queues. (2026-11-21)" in measurements(measured(timed("a", OURS, "chained", 10.0, 9.0)), 0, known)
-    write(tmp_path, {findings.PATH: findings.findings_json([replace(known[0], calls="(")])})
-    with pytest.raises(ValueError, match=r"findings\.json cannot be read \('\(' is no pattern"):
-        findings.recorded(tmp_path)
-    (tmp_path / findings.PATH).write_text('{"rows": [{"calls": "x"}]}', encoding="utf-8")
+    write(tmp_path, {findings.RECORD.path: findings.RECORD.text(known).replace('"calls": "', '"calls": "(')})
+    with pytest.raises(ValueError, match=r"findings\.json cannot be read \('\(.*' is no pattern"):
+        findings.RECORD.read(tmp_path)
+    (tmp_path / findings.RECORD.path).write_text('{"rows": [{"calls": "x"}]}', encoding="utf-8")
     with pytest.raises(ValueError, match=r"findings\.json cannot be read"):
-        findings.recorded(tmp_path)
+        findings.RECORD.read(tmp_path)
 
 
 def test_the_forecast_stands_beside_the_bound() -> None:
@@ -363,7 +347,7 @@ def test_a_loss_is_told_with_its_cause_or_without() -> None:
         *(timed("loss", maker, "chained", cycles) for maker, cycles in ((OURS, 20), ("gcc x (plain)", 10))),
         *(timed("win", maker, "chained", cycles) for maker, cycles in ((OURS, 10), ("gcc x (plain)", 20))),
     )
-    known = findings.recorded(REPORTS)
+    known = findings.RECORD.read(REPORTS) or ()
     text = compilers(Compilers(VERSIONS, COMPILED), Figures(), figures, findings=known)
     assert "predicted more often (2026-11-21): `exploding.rook` x86-64 mixed." in text
     assert "* Not explained: `loss` x86-64 chained." in text
@@ -415,7 +399,7 @@ def rows_in(text: str) -> Iterator[dict[str, object]]:
 
 
 def test_json_rows_leave_out_what_is_not_there() -> None:
-    held = list(rows_in(Compilers(VERSIONS, COMPILED).as_json()))
+    held = list(rows_in(compilers_of.RECORD.text(Compilers(VERSIONS, COMPILED))))
     assert "instructions" not in held[3]
     assert held[3]["reason"] == "needs a call"
     assert held[0]["bounds"] == {"zen4": [15.0, 5.5]}

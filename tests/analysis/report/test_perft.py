@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from setwise.analysis.report.files import write
-from setwise.analysis.report.perft import PATH, Perft, Race, perft, recorded
+from setwise.analysis.report.perft import RECORD, Perft, Race, perft
+from tests.analysis.report.recorded import assert_reads_back
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 FEW = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"
@@ -22,12 +20,7 @@ MEASURED = Perft("a processor", 2, "2025-01-31", 1.5, "avx2", COMPILERS, 20, RAC
 
 
 def test_what_was_recorded_comes_back(tmp_path: Path) -> None:
-    assert recorded(tmp_path) is None
-    write(tmp_path, {PATH: MEASURED.as_json()})
-    assert recorded(tmp_path) == MEASURED
-    write(tmp_path, {PATH: MEASURED.as_json().replace('"tables": 500000', '"table": 500000')})
-    with pytest.raises(ValueError, match=r"perft\.json cannot be read .*make it anew by python -m tests\.examples"):
-        recorded(tmp_path)
+    assert_reads_back(tmp_path, RECORD, MEASURED, "tables")
 
 
 def test_positions_with_many_sliders_are_told_from_those_with_few() -> None:

@@ -55,4 +55,4 @@ def test_memory_may_be_the_slower_one() -> None:
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    assert_reads_back(tmp_path, page.recorded, page.PATH, MEASURED, "by")
+    assert_reads_back(tmp_path, page.RECORD, MEASURED, "by")

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.optimality import optimality
 from setwise.analysis.report.searched import (
-    PATH,
+    RECORD,
     merged,
-    recorded,
-    searched_json,
     searched_summary,
     searched_table,
 )
+from tests.analysis.report.recorded import assert_reads_back
 
 TRIED = {"places": 14, "all_places": 14, "candidates": 1171, "seconds": 0.5}
 TRIED |= dict.fromkeys(("fitting", "no_shorter", "refuted", "undecided"), 0)
@@ -62,9 +58,4 @@ def test_new_rows_stand_for_old_ones_of_the_same_routine_and_set() -> None:
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    assert recorded(tmp_path) == []
-    write(tmp_path, {PATH: searched_json([NORTH, EAST])})
-    assert recorded(tmp_path) == [NORTH, EAST]
-    write(tmp_path, {PATH: searched_json([NORTH]).replace('"budget"', '"seconds"')})
-    with pytest.raises(ValueError, match=r"shorten\.json cannot be read .*make it anew by setwise shorten --record"):
-        recorded(tmp_path)
+    assert_reads_back(tmp_path, RECORD, [NORTH, EAST], "budget")

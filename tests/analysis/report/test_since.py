@@ -10,15 +10,17 @@ import pytest
 from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import Figures, figures_of
 from setwise.analysis.report.optimality import optimality
-from setwise.analysis.report.since import PATH, Since, at_commit, recorded
+from setwise.analysis.report.since import RECORD, Since, Then, at_commit
 from tests.analysis.commands.running import Capture, complaint
+from tests.analysis.report.recorded import assert_reads_back
 
 SOUTH, EAST, PAST = ("push.attacks.sout", "bmi2", 1), ("push.attacks.east", "x86-64", 1), ("no.routine", "bmi2", 1)
 NOW = Figures((key, figures_of(key)) for key in (SOUTH, EAST))
 
 
 def before(south: int, east: int) -> Since:
-    return Since("0123456789ab", "2025-01-31", {SOUTH: south, EAST: east, PAST: 9})
+    held = (Then(*SOUTH, south), Then(*EAST, east), Then(*PAST, 9))
+    return Since("0123456789ab", "2025-01-31", held)
 
 
 def test_kernels_that_fell_and_those_that_rose_stand_apart() -> None:
@@ -35,12 +37,7 @@ def test_kernels_that_fell_and_those_that_rose_stand_apart() -> None:
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    assert recorded(tmp_path) is None
-    write(tmp_path, {PATH: before(14, 4).as_json()})
-    assert recorded(tmp_path) == before(14, 4)
-    write(tmp_path, {PATH: before(14, 4).as_json().replace('"lanes"', '"wide"')})
-    with pytest.raises(ValueError, match=r"since\.json cannot be read .*make it anew by setwise report --since COMMIT"):
-        recorded(tmp_path)
+    assert_reads_back(tmp_path, RECORD, before(14, 4), "lanes")
 
 
 def test_a_commit_has_its_reports(tmp_path: Path) -> None:
@@ -55,7 +52,7 @@ def test_a_commit_has_its_reports(tmp_path: Path) -> None:
     git("commit", "--message", "first")
     (tmp_path / "reports/data/kernels.json").unlink()
     found = at_commit("HEAD", tmp_path / "reports")
-    assert found.instructions == {SOUTH: 15}
+    assert found.kernels == (Then(*SOUTH, 15),)
     assert len(found.commit) == 12
     git("commit", "--all", "--message", "second")
     with pytest.raises(ValueError, match=r"--since takes a commit whose reports lie in .*kernels\.json"):

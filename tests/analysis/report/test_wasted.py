@@ -15,7 +15,8 @@ from setwise.analysis.report import wasted
 from setwise.analysis.report.compilers import CompilerCounts, Compilers, compilers, shortest
 from setwise.analysis.report.files import write
 from setwise.analysis.report.kernels import Figures, figures_of
-from setwise.analysis.report.wasted import PATH, Waste, measure, recorded, searched, wasted_json
+from setwise.analysis.report.wasted import RECORD, Waste, measure, searched
+from tests.analysis.report.recorded import assert_reads_back
 from tests.conftest import require_module
 
 GCC = Compiler("gcc", "gcc 12")
@@ -100,23 +101,18 @@ def test_a_search_goes_on_from_where_it_was_interrupted(tmp_path: Path, monkeypa
     monkeypatch.setattr(wasted, "searched", search)
     monkeypatch.setattr(wasted, "_KEPT_EVERY", 1)
     keys = [replace(row, isa=isa).key for isa in ("x86-64", "bmi2")]
-    (tmp_path / Path(PATH).parent).mkdir()
+    (tmp_path / Path(RECORD.path).parent).mkdir()
     with pytest.raises(KeyboardInterrupt):
         measure(keys, tmp_path, interrupted)
-    (first,) = recorded(tmp_path)
+    (first,) = RECORD.read(tmp_path) or ()
     assert [each.isa for each in measure(keys, tmp_path, lambda _: None)] == ["x86-64", "bmi2"]
     assert len(asked) == 3
     assert asked[2] != first.isa
-    write(tmp_path, {PATH: wasted_json([replace(row, isa=isa, levels={"a": (4, 4)}) for isa in ("x86-64", "bmi2")])})
+    some = tuple(replace(row, isa=isa, levels={"a": (4, 4)}) for isa in ("x86-64", "bmi2"))
+    write(tmp_path, {RECORD.path: RECORD.text(some)})
     measure(keys, tmp_path, lambda _: None)
     assert len(asked) == 5  # a level was missing
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
-    row = of_north()
-    assert recorded(tmp_path) == ()
-    write(tmp_path, {PATH: wasted_json([row])})
-    assert recorded(tmp_path) == (row,)
-    write(tmp_path, {PATH: wasted_json([row]).replace('"fewest"', '"least"')})
-    with pytest.raises(ValueError, match=r"waste\.json cannot be read .*make it anew by setwise report --measure"):
-        recorded(tmp_path)
+    assert_reads_back(tmp_path, RECORD, (of_north(),), "fewest")
