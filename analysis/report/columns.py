@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from setwise.analysis.report.markdown import page, table
-from setwise.analysis.report.records import Record
+from setwise.analysis.report.markdown import page, table, versions_of
+from setwise.analysis.report.records import Record, once_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,7 @@ def columns(measured: Columns) -> str:
     ]
     return page(
         "columns.md",
-        machine=measured.machine,
-        cores=measured.cores,
-        date=measured.date,
-        load=measured.load,
-        versions=", ".join(f"{name} {number}" for name, number in measured.versions.items()),
-        positions=f"{measured.positions:,}",
-        seed=measured.seed,
-        making=f"{measured.making:.0f}",
-        runs=measured.runs,
-        chess=f"{measured.chess:,}",
-        walked=f"{measured.walked:,}",
+        **once_of(measured),
+        engines=versions_of(measured.versions),
         table=table(("", "seconds", "slowest run", "million rows a second", "peak memory, MiB"), rows),
     )

@@ -14,7 +14,7 @@ from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
 from setwise.analysis.report.findings import Finding
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
-from setwise.analysis.report.markdown import FAMILIES, ISAS, code, listed, page, table, table_if_any
+from setwise.analysis.report.markdown import FAMILIES, ISAS, code, page, table, table_if_any, versions_of
 from setwise.analysis.report.measurements import Measured
 from setwise.analysis.report.races import sections
 from setwise.analysis.report.records import COMMAND, Record
@@ -116,7 +116,7 @@ def compilers(
     pairs = [pair for isa in ISAS for pair in _with_rivals(compiled, figures, isa)]
     return page(
         "compilers.md",
-        compilers=listed([f"`{name}` ({version})" for name, version in compiled.versions.items()]),
+        compilers=versions_of(compiled.versions),
         **sections(measured, findings),
         kernels=counted(len(pairs), "kernel"),
         **dict(zip(("fewer", "as_many", "more"), _won(pairs), strict=True)),
@@ -227,9 +227,9 @@ def _wasted(rows: Sequence[Waste]) -> dict[str, object]:
     if not searched:
         return {}
     ways = Counter((" and ".join(row.levels), f"{row.budget:g}") for row in searched)
-    how = [f"{levels} in at most {budget} seconds each ({number})" for (levels, budget), number in ways.items()]
+    how = [(levels, budget, number) for (levels, budget), number in ways.items()]
     return {
-        "levels": listed(how),
+        "ways": table(("Levels", "seconds each, at most", "functions"), how),
         "searched": counted(len(searched), "function"),
         "until": max(row.date for row in rows),
         "wasteful": sum(row.wasted > 0 for row in searched),

@@ -9,23 +9,13 @@ from setwise.analysis.measure.compilers import FOR_SCALE, MAGICS
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.kernels import FigureKey
-from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, table
-from setwise.analysis.report.records import Record
-from setwise.codegen.machine.processors import BASELINE
+from setwise.analysis.report.markdown import ISAS, code, figure, page, table, versions_of
+from setwise.analysis.report.records import Record, once_of
 from setwise.codegen.targets import TARGETS
 
 WAYS = ("mixed", "independent", "chained")
 """How calls follow each other, in the order of the tables' cells."""
 PEXT, FILLS = FOR_SCALE, "fills"
-_WHERE = (
-    "if every call has another board, as in a search",
-    "if the same board comes again, every jump predicted",
-    "if each call also waits for the one before",
-)
-FIRST = "sliders.union"
-"""What the first screen's sentence is about."""
-HAS = {isa: target.title if target.features - BASELINE else "any x86-64" for isa, target in TARGETS.items()}
-"""What a processor for an instruction set has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,36 +96,16 @@ def _like(isa: str) -> str:
     return "bmi2" if TARGETS[isa].vectors else isa
 
 
-def said(measured: Crossing) -> str | None:
-    """What the first screen says, a sentence on the newest set that stands beside PEXT tables."""
-    for name, isa in measured.pairs:
-        starts = [measured.start(name, isa, PEXT, way) for way in WAYS]
-        if name == FIRST and _cells(starts) != "-":
-            return _sentence(name, isa, starts)
-    return None
-
-
 def _cells(cells: Sequence[str]) -> str:
     return "-" if set(cells) == {"-"} else " / ".join(cells)
-
-
-def _sentence(name: str, isa: str, starts: Sequence[str]) -> str:
-    words = (
-        f"from {'one slider' if cell == '1' else f'{cell} sliders'} on {where}"
-        for cell, where in zip(starts, _WHERE, strict=True)
-        if cell != "-"
-    )
-    return f"`{name}` with {HAS[isa]} takes fewer cycles than PEXT tables {', '.join(words)}."
 
 
 def crossing(measured: Crossing) -> str:
     """The page."""
     return page(
         "crossing.md",
-        machine=measured.machine,
-        date=measured.date,
-        method=measured.method,
-        compilers=listed([f"`{name}` ({version})" for name, version in measured.versions.items()]),
+        **once_of(measured),
+        compilers=versions_of(measured.versions),
         kernels=_kernels(measured),
         tables=_tables(measured),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from setwise.analysis.cost.processors.table import Processor
@@ -15,9 +16,10 @@ from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.files import write
 from setwise.analysis.report.findings import RECORD as FINDINGS
 from setwise.analysis.report.findings import Finding, about, explained
-from setwise.analysis.report.markdown import code, listed, page, table, table_if_any
-from setwise.analysis.report.races import NOISE, OUTCOMES
-from setwise.analysis.report.records import Record
+from setwise.analysis.report.markdown import code, page, table, table_if_any, versions_of
+from setwise.analysis.report.outcomes import NOISE, OUTCOMES, Outcome, tallied
+from setwise.analysis.report.outcomes import outcome as outcome_of
+from setwise.analysis.report.records import Record, once_of
 from setwise.analysis.text import counted
 
 PAGE = "fastest.md"
@@ -42,12 +44,10 @@ class Fastest:
 RECORD = Record("data/fastest.json", Fastest, "setwise report --measure fastest", "rows")
 
 
-def outcome(row: Row) -> str:
-    """ahead, level or behind: how the variant that is taken stands to the fastest of all others, beyond the noise."""
+def outcome(row: Row) -> Outcome:
+    """How the variant that is taken stands to the fastest of all others, beyond the noise."""
     noise = max(NOISE, *(each.noise for each in (row.ours, row.other, row.theirs) if each))
-    if abs(row.speed - 1) <= noise:
-        return "level"
-    return "ahead" if row.speed > 1 else "behind"
+    return outcome_of(row.ours.cycles, row.speed * row.ours.cycles, noise)
 
 
 def complaints(held: Fastest, findings: Sequence[Finding]) -> list[str]:
@@ -98,17 +98,13 @@ def fastest(held: Fastest, findings: Sequence[Finding]) -> str:
     ]
     return page(
         PAGE,
-        machine=held.machine,
-        processor=TITLES.get(held.processor, "a processor without a model"),
-        date=held.date,
-        compilers=listed([f"`{name}` ({version})" for name, version in held.versions.items()]),
-        rows=counted(len(held.rows), "row"),
+        **once_of(held),
+        model=TITLES.get(held.processor),
+        compilers=versions_of(held.versions),
+        number=counted(len(held.rows), "row"),
         outcomes=_outcomes(held.rows),
         behind=table_if_any(head, behind, left=3),
-        causes=explained(
-            ((_call(row), f"{code(row.name)} {row.mode}") for row in held.behind),
-            about(findings, held.processor, PAGE),
-        ),
+        **explained(map(_call, held.behind), about(findings, held.processor, PAGE)),
     )
 
 
@@ -129,7 +125,7 @@ def _outcomes(rows: Sequence[Row]) -> str:
         called = [row for row in rows if row.mode == mode]
         beside = [replace(row, other=None) for row in called if row.theirs]
         among = [replace(row, theirs=None) for row in called if row.other]
-        counts = ([outcome(row) for row in group].count(each) for group in (beside, among) for each in OUTCOMES)
-        lines.append((mode, objective, *counts))
+        counts = (tallied(map(outcome, group))[1:] for group in (beside, among))
+        lines.append((mode, objective, *chain(*counts)))
     head = ("calls", "taken for", *(f"{each} of compilers" for each in OUTCOMES[:2]), "behind them")
     return table((*head, "ahead of our others", "level", "behind"), lines, left=2)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from setwise.analysis.report.markdown import listed
+from setwise.analysis.report.markdown import code, listed
 from setwise.analysis.report.records import Record
 
 BY_HAND = "hand"
@@ -46,10 +46,12 @@ def about(findings: Sequence[Finding], processor: str, page: str) -> list[Findin
     return [finding for finding in findings if (finding.processor, finding.page) == (processor, page)]
 
 
-def explained(calls: Iterable[tuple[str, str]], known: Sequence[Finding]) -> str | None:
-    """A line a finding with the names of the calls that it explains, which stand behind each call; None without any."""
-    lines: dict[str, list[str]] = {}
-    for call, name in calls:
-        words = (f"{finding.words} ({finding.date}):" for finding in known if finding.explains(call))
-        lines.setdefault(next(words, "Not explained:"), []).append(name)
-    return "\n".join(f"* {words} {listed(names)}." for words, names in lines.items()) or None
+def explained(calls: Iterable[str], known: Sequence[Finding]) -> dict[str, str | None]:
+    """The fields `causes`, a line a finding with the calls that it explains, and `unexplained`; None for none."""
+    named: dict[Finding | None, list[str]] = {}
+    for call in calls:
+        finding = next((finding for finding in known if finding.explains(call)), None)
+        named.setdefault(finding, []).append(code(call))
+    unexplained = listed(named.pop(None, []))
+    lines = [f"* {why.words} ({why.date}): {listed(names)}." for why, names in named.items() if why]
+    return {"causes": "\n".join(lines) or None, "unexplained": unexplained or None}

@@ -48,7 +48,7 @@ def filled(template: str, fields: Mapping[str, object]) -> str:
 
 def _fields(template: str) -> set[str]:
     """The fields that a piece of a template has."""
-    return set(re.findall(r"{(\w+)}", template))
+    return set(re.findall(r"{(\w+)(?::[^}]*)?}", template))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
@@ -103,6 +103,15 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def versions_of(makers: Mapping[str, str]) -> str:
+    """Who made or did something, with their versions.
+
+    >>> versions_of({"gcc": "gcc 12.2.0", "NumPy": "2.0"})
+    'gcc (gcc 12.2.0) and NumPy (2.0)'
+    """
+    return listed([f"{name} ({version})" for name, version in makers.items()])
 
 
 def span(values: Sequence[float]) -> str:

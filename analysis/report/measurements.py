@@ -11,7 +11,7 @@ from setwise.analysis.report.bounds import TITLES
 from setwise.analysis.report.findings import Finding, about
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import code, page, table, table_if_any, with_lanes
-from setwise.analysis.report.records import Record
+from setwise.analysis.report.records import Record, once_of
 from setwise.analysis.text import counted
 from setwise.codegen.run.timer import MODES
 
@@ -83,25 +83,14 @@ class Measured:
         fresh = tuple(figure for figure in self.timed if held.get(figure.key) == fingerprints.get(figure.key))
         return replace(self, timed=fresh)
 
-    @property
-    def agreement(self) -> str | None:
-        """How near the model comes to our kernels' figures, in words; None where nothing is known of that."""
-        ours = [figure for figure in self.timed if figure.maker == OURS]
-        bounds = [error for figure in ours if (error := figure.error(figure.bound)) is not None]
-        models = [error for figure in ours if (error := figure.error(figure.model)) is not None]
-        if not bounds:
-            return None
-        kernels = len({figure.key for figure in ours if figure.error(figure.bound) is not None})
-        words = f"over {counted(len(bounds), 'figure')} of {counted(kernels, 'kernel')} the bound {_off(bounds)}"
-        return words + (f"; the forecast {_off(models)}" if models else "")
-
 
 RECORD = Record("data/measurements.json", Measured, "setwise report --measure", "timed")
 
 
 def measurements(measured: Measured, stale: int = 0, findings: Sequence[Finding] = ()) -> str:
     """The page; `stale` is the number of figures of earlier code, `findings` say where the forecast is off."""
-    off = about(findings, measured.processor, "measurements.md") if measured.agreement else []
+    near = agreement(measured)
+    off = about(findings, measured.processor, "measurements.md") if near else []
     ours = [figure for figure in measured.timed if figure.maker == OURS]
     arrays = [figure for figure in ours if figure.unit == "board"]
     model = ("Routine", "", "mode", "measured", "bound", "difference", "forecast", "difference")
@@ -112,20 +101,31 @@ def measurements(measured: Measured, stale: int = 0, findings: Sequence[Finding]
     ]
     return page(
         "measurements.md",
-        machine=measured.machine,
-        processor=TITLES.get(measured.processor, "a processor without a model"),
-        date=measured.date,
-        method=measured.method,
-        empty=None if measured.empty is None else f"{measured.empty:.2f}",
+        **once_of(measured),
+        title=TITLES.get(measured.processor),
         stale=counted(stale, "figure") if stale else None,
         calls=_table([figure for figure in ours if figure.unit == "call"], MODES),
         arrays=_table(arrays, ("independent",)) if arrays else None,
         **_apart(ours),
-        agreement=measured.agreement,
+        agreement=near,
         off="\n\n".join(f"{finding.words} ({finding.date})" for finding in off) or None,
         model=table_if_any(model, _model(ours), left=3),
         refused=table_if_any(("Routine", "", "maker", "mode", "reason"), refused, left=5),
     )
+
+
+def agreement(measured: Measured) -> str | None:
+    """How near the model's figures come to our kernels', a line a kind; None where nothing is known of that."""
+    ours = [figure for figure in measured.timed if figure.maker == OURS]
+    lines = []
+    for title, name in (("bound", "bound"), ("forecast", "model")):
+        errors = {figure: error for figure in ours if (error := figure.error(getattr(figure, name))) is not None}
+        if errors:
+            kernels = len({figure.key for figure in errors})
+            least, most = (f"{error:+.1%}" for error in (min(errors.values()), max(errors.values())))
+            lines.append((title, len(errors), kernels, least, most, f"{fmean(map(abs, errors.values())):.1%}"))
+    head = ("", "figures", "kernels", "least difference", "greatest", "off on average")
+    return table_if_any(head, lines)
 
 
 def _titled(figure: Timed) -> tuple[str, str]:
@@ -143,13 +143,6 @@ def _table(timed: Sequence[Timed], modes: Sequence[str]) -> str:
 
 def _cell(figure: Timed) -> str:
     return "no figure" if figure.median is None else f"{figure.median:.2f} ({figure.p10:.2f})"
-
-
-def _off(errors: Sequence[float]) -> str:
-    """How far figures of the model are from what was measured, in words."""
-    above = max(-error for error in errors)
-    where = f"at most {above:.1%} above the measured median" if above > 0 else "nowhere above the measured median"
-    return f"lies {where}, and is {fmean(map(abs, errors)):.1%} off on average"
 
 
 def _model(ours: Sequence[Timed]) -> list[tuple[str, ...]]:

@@ -12,14 +12,13 @@ from setwise.analysis.bounds.programs import Function, Model, Program, Shift, ri
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, asked
 from setwise.analysis.bounds.steps import in_one
 from setwise.analysis.report.kernels import Figures
-from setwise.analysis.report.markdown import code, listed, page, table
+from setwise.analysis.report.markdown import code, page, table, table_if_any
 from setwise.analysis.report.records import Record
 from setwise.analysis.report.searched import Row as Searched
 from setwise.analysis.report.searched import searched_summary, searched_table
 from setwise.analysis.report.since import Since, changed_table, summary
 from setwise.analysis.report.words import Row as OfWords
 from setwise.analysis.report.words import words_table
-from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.run import cpu
 from setwise.codegen.targets import TARGETS
@@ -196,13 +195,15 @@ def _of_steps(figures: Figures) -> str:
 
 def _tried(rows: Sequence[Row]) -> str | None:
     """The questions that stayed open, None where there are none."""
-    open_ones = [
-        f"{counted(tried['operations'], 'operation')} for reach {row['reach']} and functions of {row['inputs']} values "
-        f"(in {tried['seconds'] / 60:.0f} min of processor time: {tried['processor']}, {tried['date']})"
+    lines = [
+        (
+            *(row["reach"], f"{row['inputs']} values", tried["operations"], f"{tried['seconds'] / 60:.0f}"),
+            f"{tried['processor']}, {tried['date']}",
+        )
         for row in rows
         for tried in row.get("tried", ())
     ]
-    return f"Not decided are {listed(open_ones)}." if open_ones else None
+    return table_if_any(("reach", "functions of", "operations", "minutes of processor time", "on"), lines, left=0)
 
 
 def _inputs(isa: str) -> int:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from setwise.analysis.report.markdown import page, table
-from setwise.analysis.report.records import Record
-from setwise.analysis.text import counted
+from setwise.analysis.report.markdown import page, table, versions_of
+from setwise.analysis.report.records import Record, once_of
 
 MANY = 4
 """Sliders a side, from which on the kernels should pay."""
@@ -62,29 +61,22 @@ def perft(measured: Perft) -> str:
     suites = dict.fromkeys(race.suite for race in measured.races)
     return page(
         "perft.md",
-        machine=measured.machine,
-        cores=counted(measured.cores, "core"),
-        date=measured.date,
-        load=measured.load,
-        isa=measured.isa,
-        compilers=", ".join(f"{name} ({flags})" for name, flags in measured.compilers.items()),
-        runs=measured.runs,
+        **once_of(measured),
+        makers=versions_of(measured.compilers),
         many=MANY,
         positions=len({race.fen for race in many}),
-        of_many=_ratios(measured, many) if many else None,
-        of_few=_ratios(measured, few) if few else None,
+        ratios=table(("", "many: least", "median", "few: least", "median"), _ratios(measured, (many, few))),
         **{suite: _table(measured, [race for race in measured.races if race.suite == suite]) for suite in suites},
     )
 
 
-def _ratios(measured: Perft, races: Sequence[Race]) -> str:
-    """The least and the middle ratio of each compiler."""
-    by_compiler = {name: [race.ratio for race in races if race.compiler == name] for name in measured.compilers}
-    return "; ".join(
-        f"{name} at least {min(ratios):.2f}, median {median(ratios):.2f}"
-        for name, ratios in by_compiler.items()
-        if ratios
-    )
+def _ratios(measured: Perft, groups: Sequence[Sequence[Race]]) -> list[list[str]]:
+    """A line a compiler: the least and the middle ratio of each group."""
+    lines = []
+    for name in measured.compilers:
+        found = [[race.ratio for race in group if race.compiler == name] for group in groups]
+        lines.append([name, *(f"{of(ratios):.2f}" if ratios else "-" for ratios in found for of in (min, median))])
+    return lines
 
 
 def _table(measured: Perft, races: Sequence[Race]) -> str:

@@ -9,8 +9,8 @@ from statistics import median
 from setwise.analysis.measure.calls import CHESS, COPY, FILL, FOREIGN, LOOP, NUMBA, OURS, OUT, Call
 from setwise.analysis.pictures import svg
 from setwise.analysis.pictures.lines import Line, by_length
-from setwise.analysis.report.markdown import code, page, table, table_if_any
-from setwise.analysis.report.records import Record
+from setwise.analysis.report.markdown import code, page, table, table_if_any, versions_of
+from setwise.analysis.report.records import Record, once_of
 from setwise.analysis.text import counted
 
 PICTURE = "pictures/python.svg"
@@ -45,14 +45,10 @@ def python(measured: FromPython, columns: str | None = None) -> str:
     lengths = sorted({call.boards for call in measured.calls if call.boards})
     return page(
         "python.md",
-        machine=measured.machine,
-        cores=counted(measured.cores, "core"),
-        date=measured.date,
-        isa=measured.isa,
-        versions=", ".join(f"{name} {number}" for name, number in measured.versions.items()),
-        method=measured.method,
+        **once_of(measured),
+        makers=versions_of(measured.versions),
         noise=f"{median(call.median / call.fastest - 1 for call in measured.calls):.0%}",
-        not_run="; ".join(measured.not_run) or None,
+        left_out="; ".join(measured.not_run) or None,
         integers=_of_integers([call for call in measured.calls if not call.boards and call.by != LOOP]),
         lengths=_by_length(measured, lengths),
         threads=_by_threads(measured, lengths),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,12 +11,11 @@ from setwise.analysis.report.findings import Finding, about, explained
 from setwise.analysis.report.kernels import FigureKey
 from setwise.analysis.report.markdown import FAMILIES, code, figure, listed, table, table_if_any, with_lanes
 from setwise.analysis.report.measurements import Measured
+from setwise.analysis.report.outcomes import OUTCOMES, Outcome, outcome, tallied
+from setwise.analysis.report.records import once_of
 from setwise.analysis.text import counted
 from setwise.codegen.targets.vector import AVX512
 
-NOISE = 0.03
-"""Cycles that lie no further apart than this part of them count as the same: so far do two measurements agree."""
-OUTCOMES = ("ahead", "level", "behind")
 EXPORTED = "(exported"
 """What the makers of setwise's own C export are told by."""
 PLAIN = "(exported plain)"
@@ -47,11 +45,9 @@ class Race:
         return self.theirs / self.ours
 
     @property
-    def outcome(self) -> str:
-        """ahead, level or behind, as we are."""
-        if abs(self.ours - self.theirs) <= NOISE * self.theirs:
-            return "level"
-        return "ahead" if self.ours < self.theirs else "behind"
+    def outcome(self) -> Outcome:
+        """How ours stands."""
+        return outcome(self.ours, self.theirs)
 
 
 def races(measured: Measured, exported: bool = False) -> Iterator[Race]:
@@ -75,35 +71,26 @@ def _alike(key: FigureKey, maker: str) -> bool:
     return not any(other in maker for other in others)
 
 
-def outcomes(run: Sequence[Race]) -> str:
-    """How often we are ahead, level and behind, in words."""
-    counts = Counter(race.outcome for race in run)
-    return (
-        f"ahead in {counts['ahead']}, level (within {NOISE:.0%}) in {counts['level']}, behind in {counts['behind']} of "
-        f"{counted(len(run), 'comparison')}"
-    )
+def outcomes(measured: Measured) -> str | None:
+    """How often we are ahead, level and behind: of C after the literature, and of our own export. None without any."""
+    found = {"C after the literature": races(measured), "setwise's own C export": races(measured, exported=True)}
+    lines = [(title, *tallied(race.outcome for race in run)) for title, run in found.items()]
+    return table_if_any(("The compilers' fastest of", "comparisons", *OUTCOMES), [line for line in lines if line[1]])
 
 
 def sections(measured: Measured | None, findings: Sequence[Finding] = ()) -> dict[str, object]:
     """What the page on compilers says of cycles: ours beside those of the compilers' fastest code."""
     run, own = (list(races(measured, exported)) if measured else [] for exported in (False, True))
     if not measured or not run:
-        return {"not_measured": "Not measured: `setwise report --measure` does that."}
-    behind = [race for race in run if race.outcome == "behind"]
+        return {}
+    calls = (f"{race.key[0]} {race.title} {race.mode}" for race in run if race.outcome == "behind")
     return {
-        "machine": f"{measured.machine}, {measured.date}",
-        "outcomes": outcomes(run),
+        **once_of(measured),
+        "outcomes": outcomes(measured),
         **_right(measured),
         "races": _by_family(run),
         "behind": _behind(run),
-        "causes": explained(
-            (
-                (f"{race.key[0]} {race.title} {race.mode}", f"{code(race.key[0])} {race.title} {race.mode}")
-                for race in behind
-            ),
-            about(findings, measured.processor, "compilers.md"),
-        ),
-        "exported_outcomes": outcomes(own) if own else None,
+        **explained(calls, about(findings, measured.processor, "compilers.md")),
         "exported_races": _by_family(own) if own else None,
         "exported_behind": _behind(own),
     }
@@ -118,9 +105,9 @@ def _by_family(run: Sequence[Race]) -> str:
     lines = []
     for (family, isa), group in groups.items():
         ours, theirs = sum(race.ours for race in group), sum(race.theirs for race in group)
-        won = Counter(race.outcome for race in group)
-        cells = (figure(ours), figure(theirs), f"{theirs / ours:.2f}", *(won[outcome] for outcome in OUTCOMES))
-        lines.append((FAMILIES.get(family, family), isa, len(group), *cells))
+        number, *won = tallied(race.outcome for race in group)
+        cells = (figure(ours), figure(theirs), f"{theirs / ours:.2f}", *won)
+        lines.append((FAMILIES.get(family, family), isa, number, *cells))
     head = ("Family", "", "comparisons", "setwise", "compilers' best", "speed", *OUTCOMES)
     return table(head, lines, left=2)
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from setwise.analysis.measure.objective import WAYS
-from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES, Estimate
 from setwise.analysis.report.choices import NEEDS, Choice, Choices, Need
 from setwise.analysis.report.compilers import Compilers, best
-from setwise.analysis.report.crossing import HAS, Crossing, said
+from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.kernels import Figures, KernelFigures
-from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, span, table
-from setwise.analysis.report.measurements import Measured
-from setwise.analysis.report.races import Race, outcomes, races
+from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, table, table_if_any
+from setwise.analysis.report.measurements import Measured, agreement
+from setwise.analysis.report.races import outcomes, races
 from setwise.analysis.report.subtraction import judged
-from setwise.analysis.report.verdict import CYCLES, MEASURES, Duel, duels, sentence, tally, verdict_table
-from setwise.analysis.text import counted
-from setwise.codegen.targets import PACKED, SCALARS, TARGETS
+from setwise.analysis.report.verdict import CYCLES, duels, tallies, verdict_table
+from setwise.codegen.targets import SCALARS, TARGETS
 
 FORECAST = "\\*"
 """What stands behind figures that are forecast, as Markdown has an asterisk."""
@@ -36,24 +33,26 @@ def readme(
 ) -> str:
     """The page; `pictures` are titles by path, `pages` the others that there are."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
+    medians = _with_medians(figures, measured) if measured else Figures()
+    timed = [duel for duel in duels(medians, "dumb7", "kogge-stone") if duel.processor]
     return page(
         "README.md",
         which=_which(figures, choices, crossed),
         chosen_on=f"{TITLES[choices.processor]}, {choices.date}" if choices else None,
         cpu=choices.processor if choices else None,
-        crossing_said=said(crossed) if crossed else None,
         crossing_on=f"{TITLES.get(crossed.processor, crossed.machine)}, {crossed.date}" if crossed else None,
-        headline=_headline(fought),
         processors=listed([*TITLES.values()]),
-        **{measure: sentence(fought, measure, "dumb7", "kogge-stone") for measure in MEASURES},
-        **_of_south(figures, measured),
+        machine=f"{measured.machine}, {measured.date}" if measured else None,
+        doubling=tallies({"at least": fought, "measured": timed}),
         verdict=verdict_table(fought, "dumb7", "kogge-stone"),
-        **judged(figures, _with_medians(figures, measured) if measured else Figures(), measured),
-        **_of_push(list(duels(figures, "kogge-stone", "push"))),
-        **_of_moves(figures),
+        few=_few(figures, measured),
+        **judged(figures, medians, measured),
+        push=_of_push(figures),
         compilers=listed([*compilers.versions], "or"),
-        union_lengths=_of_compilers(figures, compilers),
-        **_of_measurement(measured, figures),
+        lengths=_of_compilers(figures, compilers),
+        speeds=_of_union(measured) if measured else None,
+        outcomes=outcomes(measured) if measured else None,
+        agreement=agreement(measured) if measured else None,
         **{f"{name.removesuffix('.md')}_page": name for name in pages},
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
@@ -104,93 +103,51 @@ def _named(kernel: KernelFigures) -> str:
     return code(f"{kernel.name} --isa {kernel.isa}{lanes}") + boards
 
 
-def _headline(fought: Sequence[Duel]) -> str:
-    """The verdict in a sentence, as far as the bounds carry it."""
-    counts = sum((tally(fought, measure) for measure in CYCLES), Counter[int]())
-    ahead, few, sign = ("Kogge-Stone", "dumb7", 1) if counts[1] >= counts[-1] else ("dumb7", "Kogge-Stone", -1)
-    if counts[sign] and not counts[-sign]:
-        return f"{ahead}: {few} has the lower bound on no processor, with no instruction set."
-    return (
-        f"{ahead}, mostly: its bound is the lower one in {counts[sign]} of {counts.total()} comparisons, {few}'s in "
-        f"{counts[-sign]}, and they are level in {counts[0]}."
-    )
+_FEW = tuple(f"{family}.attacks.{way}" for way in ("sout", "east") for family in ("dumb7", "kogge-stone", "push"))
 
 
-def _of_south(figures: Figures, measured: Measured | None) -> dict[str, str]:
-    """The literature's two listings, which are for one direction on x86-64."""
-    dumb7, doubling = (figures.get((f"{family}.attacks.sout", "x86-64", 1)) for family in ("dumb7", "kogge-stone"))
-    if dumb7 is None or doubling is None:
-        return {}
-    chained = (
-        span([bound.chained for bound in kernel.bounds.values() if bound.chained]) for kernel in (dumb7, doubling)
-    )
-    pairs = [[measured.ours(kernel.key, mode) for kernel in (dumb7, doubling)] for mode in CYCLES] if measured else []
-    times = [f"{left:.1f} against {right:.1f}" for left, right in pairs if left and right]
-    return {
-        "shorter": f"{dumb7.counts.instructions} instructions against {doubling.counts.instructions}",
-        "moves": counted(doubling.counts.moves - dumb7.counts.moves, "move"),
-        "latencies": " against ".join(chained),
-    } | ({"south_chained": times[0], "south_independent": times[1]} if len(times) == 2 else {})
+def _few(figures: Figures, measured: Measured | None) -> str | None:
+    """One direction in general registers: instructions, moves, what chained calls take at least, and took."""
+    lines = []
+    for name in _FEW:
+        for kernel in filter(None, (figures.get((name, isa, 1)) for isa in SCALARS)):
+            bounds = (figure(kernel.bounds[processor].chained) for processor in TITLES)
+            times = (figure(measured.ours(kernel.key, mode)) for mode in CYCLES) if measured else ()
+            lines.append((code(name), kernel.isa, kernel.counts.instructions, kernel.counts.moves, *bounds, *times))
+    ways = [f"{mode}, measured" for mode in CYCLES] if measured else []
+    return table_if_any(("", "", "instructions", "moves", *TITLES.values(), *ways), lines, left=2)
 
 
-def _of_push(fought: Sequence[Duel]) -> dict[str, str]:
-    fields = {}
-    for isa in SCALARS:
-        fills = [duel for duel in fought if duel.isa == isa and duel.direction != "east"]  # an addition there
-        sentences = (f"{measure}: {sentence(fills, measure, 'kogge-stone', 'push')}" for measure in MEASURES)
-        if fills:
-            fields["push_" + isa.replace("-", "_")] = "; ".join(sentences)
-    east = [duel for duel in fought if (duel.direction, duel.measure, duel.lanes) == ("east", "chained", 1)]
-    if east:
-        fields["push_east"] = span([duel.right for duel in east])
-        fields["kogge_stone_east"] = span([duel.left for duel in east])
-    return fields
-
-
-def _of_moves(figures: Figures) -> dict[str, object]:
-    """What Kogge-Stone's moves cost in latency: x86-64 has them, BMI2 does without."""
-    with_moves, without = (figures.get(("kogge-stone.attacks.sout", isa, 1)) for isa in SCALARS)
-    if not with_moves or not without or with_moves.counts.moves == without.counts.moves:
-        return {}
-    costs: dict[float, list[str]] = {}
-    for name, title in TITLES.items():
-        more = (with_moves.bounds[name].chained or 0) - (without.bounds[name].chained or 0)
-        costs.setdefault(more, []).append(title)
-    return {
-        "moves_there": with_moves.counts.moves,
-        "moves_left": without.counts.moves,
-        "moves_cost": "; ".join(f"{figure(more)} on {listed(costs[more])}" for more in sorted(costs)),
-    }
+def _of_push(figures: Figures) -> str | None:
+    """Beside Kogge-Stone; in all directions but east, which is an addition."""
+    fought = [duel for duel in duels(figures, "kogge-stone", "push") if duel.direction != "east"]
+    return tallies({isa: [duel for duel in fought if duel.isa == isa] for isa in SCALARS})
 
 
 def _of_compilers(figures: Figures, compilers: Compilers) -> str | None:
-    lengths = []
+    """A whole side in instructions, a line a set."""
+    lines = []
     for isa in ISAS:
         kernels = figures.of(isa, "sliders.union")
         theirs = [best(compilers, kernel.key, name) for kernel in kernels for name in compilers.versions]
         least = min((counts.instructions for counts in theirs if counts and counts.instructions), default=None)
         if least:
-            lengths.append(f"{min(kernel.counts.instructions for kernel in kernels)} against {least} ({isa})")
-    return listed(lengths) or None
+            lines.append((isa, min(kernel.counts.instructions for kernel in kernels), least))
+    return table_if_any(("", "setwise", "compilers' shortest"), lines)
 
 
-def _of_measurement(measured: Measured | None, figures: Figures) -> dict[str, str | None]:
-    if measured is None:
-        return {}
-    fields: dict[str, str | None] = {
-        "machine": measured.machine,
-        "agreement": measured.agreement,
-    }
-    timed = list(duels(_with_medians(figures, measured), "dumb7", "kogge-stone"))
-    if timed:
-        fields["timed"] = "; ".join(f"{way}: {sentence(timed, way, 'dumb7', 'kogge-stone')}" for way in CYCLES)
-    run = list(races(measured))
-    union = [race for race in run if race.key[0] in ("sliders.union", "sliders.union.batch")]
-    if run:
-        fields["outcomes"], fields["exported"] = outcomes(run), outcomes(list(races(measured, exported=True)))
-        fields["union_speeds"] = listed([f"{race.speed:.2f} ({_briefly(race)})" for race in union])
-        fields["plain"] = _of_plain(measured)
-    return fields
+def _of_union(measured: Measured) -> str | None:
+    """A whole side in cycles: ours, the compilers' fastest, and what they make of it as it is first written."""
+    lines = []
+    for race in races(measured):
+        if race.key[0] in ("sliders.union", "sliders.union.batch"):
+            timings = measured.timings(race.key, race.mode)
+            plain = min((cycles for maker, cycles in timings.items() if maker.endswith("(plain)")), default=None)
+            of_plain = "-" if plain is None else f"{plain / race.ours:.2f}"
+            cycles = figure(race.ours), figure(race.theirs), f"{race.speed:.2f}", of_plain
+            lines.append((code(race.key[0]), race.title, race.mode, *cycles))
+    head = ("", "", "calls", "setwise", "compilers' fastest", "speed", "speed, plain C")
+    return table_if_any(head, lines, left=3)
 
 
 def _with_medians(figures: Figures, measured: Measured) -> Figures:
@@ -201,19 +158,3 @@ def _with_medians(figures: Figures, measured: Measured) -> Figures:
         if independent is not None:
             timed[key] = replace(kernel, bounds={"measured": Estimate(chained, independent, "", 0, "", 0, 0, 0)})
     return timed
-
-
-def _of_plain(measured: Measured) -> str | None:
-    """A whole side beside what compilers make of it as it is first written: a board a word, ray after ray."""
-    ratios = []
-    for isa in PACKED[::-1]:
-        for mode in CYCLES:
-            timings = measured.timings(("sliders.union", isa, 4), mode)
-            plain = [cycles for maker, cycles in timings.items() if maker.endswith("(plain)")]
-            if OURS in timings and plain:
-                ratios.append(f"{min(plain) / timings[OURS]:.2f} ({HAS[isa]}, {mode})")
-    return listed(ratios) or None
-
-
-def _briefly(race: Race) -> str:
-    return f"{race.title}, " + ("arrays" if race.key[0].endswith(".batch") else race.mode)

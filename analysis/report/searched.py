@@ -50,6 +50,8 @@ class Row(TypedDict):
     date: str
 
 
+STALE = " \\*"
+"""What stands behind the instructions of code that is another now, as Markdown has an asterisk."""
 RECORD = Record("data/shorten.json", list[Row], "setwise shorten --record")
 
 
@@ -86,12 +88,14 @@ def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, in
         numbers = [", ".join(str(row[which]) for row in group) for which in ("instructions", "shortest")]
         lines.append(
             (
-                *(code(name), isa, numbers[0] + " (changed since)" * stale, numbers[1]),
+                *(code(name), isa, numbers[0] + STALE * stale, numbers[1]),
                 *("; ".join(tried) or refused, budget, bound),
             )
         )
     return table(
-        ("kernel", "isa", "instructions", "shortest", "levels", "processor time a level", "at least"), lines, left=2
+        ("kernel", "isa", "instructions", "shortest", "places, candidates", "processor time a level", "at least"),
+        lines,
+        left=2,
     )
 
 
@@ -106,4 +110,4 @@ def searched_summary(rows: Sequence[Row]) -> dict[str, object]:
 def _tried(tallies: Sequence[Tried]) -> str:
     places, everywhere = sum(tally["places"] for tally in tallies), sum(tally["all_places"] for tally in tallies)
     candidates = sum(tally["candidates"] for tally in tallies)
-    return f"{'all' if places == everywhere else f'{places} of'} {everywhere} places, {candidates:,} tried"
+    return f"{places} of {everywhere}, {candidates:,}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from setwise.analysis.report.kernels import Figures
-from setwise.analysis.report.markdown import FAMILIES, ISAS, listed, span, table
+from setwise.analysis.report.markdown import FAMILIES, ISAS, span, table, table_if_any, with_lanes
+from setwise.analysis.report.outcomes import OUTCOMES, Outcome, outcome, tallied
 from setwise.codegen.board import DIR8
 
 Scope = Literal["one direction", "all eight"]
@@ -19,7 +19,7 @@ CYCLES: tuple[Measure, ...] = ("chained", "independent")
 MEASURES: tuple[Measure, ...] = ("instructions", *CYCLES)
 
 _SAME = 0.005
-"""Figures that lie no further apart than this part of them count as the same."""
+"""Bounds that differ by less, as a part of them, are the same but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,9 @@ class Duel:
     right: float
 
     @property
-    def winner(self) -> int:
-        """-1 for the left one, 1 for the right one, 0 where they are the same."""
-        if abs(self.left - self.right) <= _SAME * max(self.left, self.right):
-            return 0
-        return -1 if self.left < self.right else 1
+    def outcome(self) -> Outcome:
+        """How the right one stands."""
+        return outcome(self.right, self.left, _SAME)
 
 
 def duels(figures: Figures, left: str, right: str) -> Iterator[Duel]:
@@ -62,35 +60,26 @@ def duels(figures: Figures, left: str, right: str) -> Iterator[Duel]:
 
 
 def verdict_table(fought: Sequence[Duel], left: str, right: str) -> str:
-    """A line for each instruction set and scope: both families' figures, and who is ahead."""
+    """A line for each instruction set and scope: both families' figures, and how the right one stands in cycles."""
     lines = []
     for isa, lanes, scope in dict.fromkeys((duel.isa, duel.lanes, duel.scope) for duel in sorted(fought, key=_order)):
         here = [duel for duel in fought if (duel.isa, duel.lanes, duel.scope) == (isa, lanes, scope)]
-        title = isa if lanes == 1 else f"{isa}, {lanes} {'boards' if scope == 'one direction' else 'lanes'}"
         cells = [_cell([duel for duel in here if duel.measure == measure]) for measure in MEASURES]
-        lines.append((title, scope, *cells, _ahead(here, left, right)))
+        _, *counts = tallied(duel.outcome for duel in here if duel.measure in CYCLES)
+        lines.append((with_lanes(isa, lanes), scope, *cells, *counts))
     names = f"{FAMILIES[left]} : {FAMILIES[right]}"
-    head = ("", "", f"instructions, {names}", "cycles chained", "cycles independent", "fewer cycles")
+    head = ("", "", f"instructions, {names}", "cycles chained", "cycles independent", *OUTCOMES)
     return table(head, lines, left=2)
 
 
-def tally(fought: Sequence[Duel], measure: Measure) -> Counter[int]:
-    """How often the left one is ahead (-1), both are the same (0), the right one is ahead (1)."""
-    return Counter(duel.winner for duel in fought if duel.measure == measure)
-
-
-def sentence(fought: Sequence[Duel], measure: Measure, left: str, right: str) -> str:
-    """Who is ahead how often, in words; where the one that is mostly behind is ahead, by name."""
-    counts = tally(fought, measure)
-    ahead, behind, sign = (right, left, 1) if counts[1] >= counts[-1] else (left, right, -1)
-    words = f"{FAMILIES[ahead]} ahead in {counts[sign]} of {counts.total()}"
-    if counts[0]:
-        words += f", level in {counts[0]}"
-    if not counts[-sign]:
-        return words
-    rare = [duel for duel in fought if duel.measure == measure and duel.winner == -sign]
-    where = listed(list(dict.fromkeys(f"{duel.isa} in {duel.scope}" for duel in sorted(rare, key=_order))))
-    return f"{words}, {FAMILIES[behind]} ahead in {counts[-sign]} ({where})"
+def tallies(groups: Mapping[str, Sequence[Duel]]) -> str | None:
+    """A line a group and measure: in how many comparisons the right one is ahead, level, behind. None without any."""
+    lines = []
+    for title, fought in groups.items():
+        for measure in MEASURES:
+            if found := [duel.outcome for duel in fought if duel.measure == measure]:
+                lines.append((title, measure, *tallied(found)))
+    return table_if_any(("", "", "comparisons", *OUTCOMES), lines, left=2)
 
 
 def _cell(fought: Sequence[Duel]) -> str:
@@ -98,28 +87,6 @@ def _cell(fought: Sequence[Duel]) -> str:
     if not fought:
         return "-"
     return f"{span([duel.left for duel in fought])} : {span([duel.right for duel in fought])}"
-
-
-def _ahead(fought: Sequence[Duel], left: str, right: str) -> str:
-    """Who takes fewer cycles: one name where it is the same one in both ways to call."""
-    winners = {
-        measure: _winner([duel for duel in fought if duel.measure == measure], left, right) for measure in CYCLES
-    }
-    names = dict.fromkeys(name for name in winners.values() if name)
-    if len(names) == 1:
-        return next(iter(names))
-    return ", ".join(f"{measure}: {name}" for measure, name in winners.items() if name) or "-"
-
-
-def _winner(fought: Sequence[Duel], left: str, right: str) -> str:
-    signs = {duel.winner for duel in fought}
-    if not signs:
-        return ""
-    if signs == {0}:
-        return "level"
-    if {-1, 1} <= signs:
-        return "it varies"
-    return FAMILIES[right if 1 in signs else left] + (" or level" if 0 in signs else "")
 
 
 def _order(duel: Duel) -> tuple[bool, int, int]:

@@ -39,6 +39,6 @@ def test_the_section_has_every_engine_and_what_was_measured_where() -> None:
         "of 3 runs",
         "was 1.5 ",
         "seed 17",
-        "duckdb 1.1",
+        "duckdb (1.1)",
     ):
         assert words in section

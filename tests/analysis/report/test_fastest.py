@@ -47,7 +47,7 @@ def test_the_page_has_losses_with_their_causes() -> None:
     page = fastest(MEASURED, [CAUSE])
     assert "| chained | latency | 1 | 0 | 0 | 1 | 0 | 0 |" in page
     assert "| `exploding.rook` | mixed | avx2 apart/1 | 52.00 | gcc -march=native (plain) | 41.60 | 0.80 |" in page
-    assert "* Jumps (2026-01-30): `exploding.rook` mixed." in page
+    assert "* Jumps (2026-01-30): `exploding.rook mixed`." in page
     assert "### Why" not in fastest(replace(MEASURED, rows=(AHEAD,)), [])
 
 

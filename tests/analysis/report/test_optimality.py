@@ -31,7 +31,7 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     rows[1]["none"][3]["any_reach"] = False
     page = optimality(rows, Figures())
     assert "| 2 | 2 values | at least 4 | at least 4 |" in page
-    assert "Not decided are 4 operations for reach 2 and functions of 2 values (in 2 min of processor time" in page
+    assert "| 2 | 2 values | 4 | 2 | a processor, 2026-01-31 |" in page
     assert "| 3 | 2 values | 7 | at least 4 |" in page
     changed = {**rows[0], "at_least": 3}
     assert merged(rows, [changed])[0] is changed
