@@ -1,6 +1,6 @@
 # make demo    the classic comparison, then southward attacks in a real position, from machine code that just ran
 # make test    the quick set: style, types, tests
-# make check   everything at full length
+# make check   make test, then what is slow, at full length, and the reports
 # make long    searches and fuzzing that take hours; nothing depends on it
 # make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
 # make golden  writes down every kernel's digest, the names in setwise/names.py and two pages of docs/ anew (tests/golden)
@@ -23,8 +23,8 @@ demo: core
 test: style types tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
-check: style types tools
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
+check: test
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "slow and not long"
 	$(BIN)/setwise report --check
 
 long: tools

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.code import Instruction, Label, Memory
+from setwise.codegen.machine.code import Code, Instruction, Label, Memory
 from setwise.codegen.run.call import is_batch, missing, runner
 from setwise.codegen.run.function import Function
 from setwise.codegen.targets import TARGETS
@@ -129,15 +129,15 @@ def test_batches(isa: str, lanes: int, most: int) -> None:
     assert {each.mnemonic for each in body if not on_vectors(each)} <= {"mov", "sub", "jns"}
 
 
-def every() -> Iterator[tuple[str, str, int, str]]:
-    """Every kernel: name, instruction set, lanes, convention; of win64 those in vectors, at the usual width."""
-    for name, routine in catalogue().items():
-        for isa in routine.isas:
-            usual, *others = widths(routine, TARGETS[isa])
-            for lanes in (usual, *others):
-                yield name, isa, lanes, "sysv"
-            if usual > 1:
-                yield name, isa, usual, "win64"
+def every(name: str) -> Iterator[tuple[str, int, str]]:
+    """Every kernel of a routine: instruction set, lanes, convention; of win64 those in vectors, at the usual width."""
+    routine = find(name)
+    for isa in routine.isas:
+        usual, *others = widths(routine, TARGETS[isa])
+        for lanes in (usual, *others):
+            yield isa, lanes, "sysv"
+        if usual > 1:
+            yield isa, usual, "win64"
 
 
 QUICK = [
@@ -156,15 +156,9 @@ QUICK = [
     ("exploding.rook", "x86-64", 1, "sysv"),
     ("dumb7.occluded-until-dry.any", "bmi2", 1, "sysv"),
 ]
-EACH = pytest.mark.parametrize(
-    ("name", "isa", "lanes", "abi"),
-    [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in every() if one not in QUICK)],
-)
 
 
-@EACH
-def test_features_lie_within_the_targets(name: str, isa: str, lanes: int, abi: str) -> None:
-    kernel, decoded = made(name, isa, lanes, abi)
+def assert_features_lie_within_the_targets(kernel: Kernel, decoded: Sequence[Decoded]) -> None:
     assert features(decoded) <= kernel.target.features
     if "avx" not in kernel.target.features:  # no register that needs more than its target has
         assert not {operand.bits for each in decoded for operand in each.operands if isinstance(operand, Reg)} & {
@@ -180,9 +174,9 @@ def dirties(instruction: Decoded) -> bool:
     return written and first.bits > 128 and int(first.name[3:]) < 16
 
 
-@EACH
-def test_upper_halves_are_clean_unless_the_result_is_there(name: str, isa: str, lanes: int, abi: str) -> None:
-    kernel, decoded = made(name, isa, lanes, abi)
+def assert_upper_halves_are_clean_unless_the_result_is_there(
+    kernel: Kernel, decoded: Sequence[Decoded], lanes: int
+) -> None:
     routine = kernel.routine
     wide = routine.boards and not is_batch(routine) and lanes > 2
     dirty = [at for at, each in enumerate(decoded) if dirties(each)]
@@ -195,27 +189,45 @@ def test_upper_halves_are_clean_unless_the_result_is_there(name: str, isa: str, 
         assert all(each.target is None or each.target <= decoded[cleaned[0]].offset for each in decoded)
 
 
-@EACH
-def test_the_assemblers_agree(name: str, isa: str, lanes: int, abi: str, tmp_path: Path) -> None:
-    require_module("peachpy")
-    assert available() == ("peachpy", "iced")
-    code = made(name, isa, lanes, abi)[0].code
+def assert_the_assemblers_agree(code: Code, folder: Path) -> None:
     image = assemble(code, "iced").image
     if UNKNOWN_TO_PEACHPY.isdisjoint(instruction.mnemonic for instruction in code.instructions):
         assert assemble(code, "peachpy").image == image
     else:
         with pytest.raises(NotEncodable, match=rf"PeachPy has no instruction '({'|'.join(UNKNOWN_TO_PEACHPY)})'"):
             assemble(code, "peachpy")
-    assert gas(whole(code), tmp_path) == image
+    assert gas(whole(code), folder) == image
 
 
-@EACH
-def test_its_mnemonics_are_tried_with_all_registers(name: str, isa: str, lanes: int, abi: str) -> None:
+def assert_its_mnemonics_are_tried_with_all_registers(code: Code) -> None:
     tried = {mnemonic for mnemonic, _ in forms()}
-    used = {each.mnemonic for each in made(name, isa, lanes, abi)[0].code.instructions}
+    used = {each.mnemonic for each in code.instructions}
     # All addresses are labels.
     branches = {"jmp", "je", "jne", "jb", "jbe", "ja", "jae", "jz", "jnz", "jc", "jnc", "js", "jns"}
     assert used - branches <= tried
+
+
+def assert_bytes_are_what_they_say(name: str, isa: str, lanes: int, abi: str, folder: Path) -> None:
+    require_module("peachpy")
+    assert available() == ("peachpy", "iced")
+    kernel, decoded = made(name, isa, lanes, abi)
+    assert_features_lie_within_the_targets(kernel, decoded)
+    assert_upper_halves_are_clean_unless_the_result_is_there(kernel, decoded, lanes)
+    assert_its_mnemonics_are_tried_with_all_registers(kernel.code)
+    assert_the_assemblers_agree(kernel.code, folder)
+
+
+@pytest.mark.parametrize(("name", "isa", "lanes", "abi"), QUICK)
+def test_bytes_are_what_they_say(name: str, isa: str, lanes: int, abi: str, tmp_path: Path) -> None:
+    assert_bytes_are_what_they_say(name, isa, lanes, abi, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", catalogue())
+def test_all_its_bytes_are_what_they_say(name: str, tmp_path: Path) -> None:
+    """Every kernel of a routine is made once, for all that is asked of it."""
+    for isa, lanes, abi in every(name):
+        assert_bytes_are_what_they_say(name, isa, lanes, abi, tmp_path)
 
 
 SAVING = "kogge-stone.attacks.rook.batch"
