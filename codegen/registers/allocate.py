@@ -26,7 +26,7 @@ from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Regis
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
 from setwise.codegen.registers.alike import likeness
-from setwise.codegen.registers.assignments import EXTRA, VIEWS, Assignment, Choices
+from setwise.codegen.registers.assignments import EXTRA, NOTHING, VIEWS, Choices, Place, Step, given, written
 from setwise.codegen.registers.control import at_region
 from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters, TooLong
 from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, numbered, together
@@ -71,7 +71,7 @@ def allocate(
         known.append(search.way(effort, most))
     if known[0].cost >= EXTRA * (most + 1):
         raise TooLong
-    return _allocated(search.along(known[0]), known[0].exact)
+    return search.along(known[0])
 
 
 @lru_cache(ALIKE)
@@ -95,17 +95,17 @@ class _Search:
         self.points = lay_out(events, tuple(entry), machine.target, machine.constant)
         self.live_at_end = self.points[-1].following if self.points else tuple(entry)
         self.bounds = [EXTRA * moves for moves in _forced_moves(machine.target, events)]
-        self.starts = _starts(self.choices, tuple(entry), Assignment((*entry.values(),)))
+        self.starts = _starts(self.choices, tuple(entry), (*entry.values(),))
 
     def likeness(self, effort: int) -> bytes:
         """The same for two searches that find the same way."""
         at = {value: number for number, value in enumerate(self.live_at_end)}
         ends = [(at.get(value), numbered(register)) for value, register in self.results]
-        starts = [start.registers for start in self.starts]
+        starts = [registers for (registers, _, _), _, _ in self.starts]
         return likeness(self.machine, self.points, self.choices.wants, (self.bounds, starts, ends, effort))
 
-    def onward(self, before: Assignment, at: int) -> list[Assignment]:
-        """The assignments that event number `at` leads to; behind the last the results go to their registers."""
+    def onward(self, before: Place, at: int) -> list[Step]:
+        """The steps that event number `at` leads to; behind the last the results go to their registers."""
         if at == len(self.points):
             return _finish(self.machine, before, self.live_at_end, self.results)
         point = self.points[at]
@@ -113,12 +113,18 @@ class _Search:
             return self.choices.make(before, point)
         return at_region(self.choices, before, point)
 
-    def along(self, way: Way) -> Assignment:
-        """The last assignment of a way."""
-        assignments = self.starts
-        for at, number in enumerate(way.numbers[:-1]):
-            assignments = self.onward(assignments[number], at)
-        return assignments[way.numbers[-1]]
+    def along(self, way: Way) -> Allocated:
+        """What is written along a way."""
+        items: list[Item] = []
+        steps = self.starts
+        for at, number in enumerate(way.numbers):
+            place, _, writing = steps[number]
+            items += written(writing)
+            if at <= len(self.points):
+                steps = self.onward(place, at)
+        _, _, saved = place
+        registers = (register for number, register in enumerate(REGISTERS) if saved >> number & 1)
+        return Allocated(tuple(items), tuple(registers), way.exact)
 
     def way(self, effort: int, most: float) -> Way:
         """The cheapest way."""
@@ -126,12 +132,12 @@ class _Search:
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
         expanded = [0] * (end + 1)
-        cheapest: list[dict[tuple[Registers, tuple[Registers, ...], int], list[int]]] = [{} for _ in range(end + 2)]
-        """For each event the assignments behind which it comes, all but their costs, and the least of these."""
+        cheapest: list[dict[Place, list[int]]] = [{} for _ in range(end + 2)]
+        """For each event the places behind which it comes, and the least cost of each."""
         ticket = count()
-        heap: list[tuple[int, int, int, Assignment, list[int], Any]] = [
-            (bounds[0] + start.cost, 0, next(ticket), start, [start.cost], ((), number))
-            for number, start in enumerate(self.starts)
+        heap: list[tuple[int, int, int, Place, int, list[int], Any]] = [
+            (bounds[0] + cost, 0, next(ticket), place, cost, [cost], ((), number))
+            for number, (place, cost, _) in enumerate(self.starts)
         ]
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
         # The bounds may take a view for a move, which it never is.
@@ -139,12 +145,14 @@ class _Search:
         limit = EXTRA * (most + 1 + views)
         onward = None  # what was reached first waits outside the heap: most often it goes on next
         while heap or onward is not None:
-            least, behind, _, before, cheaper, way = heappop(heap) if onward is None else heappushpop(heap, onward)
+            least, behind, _, before, spent, cheaper, way = (
+                heappop(heap) if onward is None else heappushpop(heap, onward)
+            )
             onward = None
             at = -behind
             if at > end:
-                return Way(_numbers(way), before.cost, closed < 0)
-            if at <= closed or cheaper[0] < before.cost:
+                return Way(_numbers(way), spent, closed < 0)
+            if at <= closed or cheaper[0] < spent:
                 continue
             if least >= limit:
                 raise TooLong
@@ -154,16 +162,16 @@ class _Search:
                 continue
             known = cheapest[at + 1]
             bound = bounds[at + 1]
-            for number, after in enumerate(self.onward(before, at)):
-                key, cost = after[:3], after.cost
-                there = known.get(key)
+            for number, (place, more, _) in enumerate(self.onward(before, at)):
+                cost = spent + more
+                there = known.get(place)
                 if there is None:
-                    known[key] = there = [cost]
+                    known[place] = there = [cost]
                 elif cost < there[0]:
                     there[0] = cost
                 else:
                     continue
-                reached = bound + cost, behind - 1, next(ticket), after, there, (way, number)
+                reached = bound + cost, behind - 1, next(ticket), place, cost, there, (way, number)
                 if onward is None:
                     onward = reached
                 else:
@@ -197,10 +205,11 @@ def _wants(target: Target, events: Sequence[Event]) -> dict[Value, int]:
     return wants
 
 
-def _starts(choices: Choices, live: tuple[Value, ...], entry: Assignment) -> list[Assignment]:
-    """The assignment at entry, and those in which a parameter has made way for a shift count first."""
-    starts = [entry]
-    for value, register in zip(live, entry.registers, strict=True):
+def _starts(choices: Choices, live: tuple[Value, ...], registers: Registers) -> list[Step]:
+    """The place at entry, and those in which a parameter has made way for a shift count first."""
+    entry: Place = registers, (), 0
+    starts: list[Step] = [(entry, 0, NOTHING)]
+    for value, register in zip(live, registers, strict=True):
         if choices.wanted >> register & 1 and choices.wants.get(value) != register:
             starts += choices.evict(entry, live, register, range(len(live)))
     return starts
@@ -233,9 +242,10 @@ def _needed_first(first: Event | None, results: Results) -> set[Value]:
     return needed
 
 
-def _finish(machine: Machine, before: Assignment, live: tuple[Value, ...], results: Results) -> list[Assignment]:
+def _finish(machine: Machine, before: Place, live: tuple[Value, ...], results: Results) -> list[Step]:
     """The results in their registers."""
-    registers = dict(zip(live, before.registers, strict=True))
+    lie, headers, saved = before
+    registers = dict(zip(live, lie, strict=True))
     moves: Moves = {}
     constants: list[Instruction] = []
     for value, register in results:
@@ -245,18 +255,7 @@ def _finish(machine: Machine, before: Assignment, live: tuple[Value, ...], resul
         elif registers[value] != to:
             moves[to] = (registers[value], value.lanes)
     ordered = machine.in_order(moves)
-    items = (*ordered, *constants)
-    return [before.then((), EXTRA * len(ordered), lambda: items)]
-
-
-def _allocated(last: Assignment, exact: bool) -> Allocated:
-    items: list[Item] = []
-    at: Assignment | None = last
-    while at is not None:
-        items[:0] = at.items()
-        at = at.before
-    saved = (register for number, register in enumerate(REGISTERS) if last.saved >> number & 1)
-    return Allocated(tuple(items), tuple(saved), exact)
+    return [(((), headers, saved), EXTRA * len(ordered), given((*ordered, *constants)))]
 
 
 def _fewest(events: Sequence[Event]) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Item, Register, RegisterFile
 from setwise.codegen.registers.machine import Machine
-from setwise.codegen.registers.points import RCX, REGISTERS, Alternative, Point, Registers, together
+from setwise.codegen.registers.points import FILES, RCX, REGISTERS, Alternative, Point, Registers, together
 from setwise.codegen.targets.table import build
 
 EXTRA = 1 << 40
@@ -31,29 +30,38 @@ _OTHERWISE = frozenset({"copy", "done"}) | VIEWS | WRITES
 """Operations that do not make a value by a row in whatever register is best."""
 
 
-class Assignment(NamedTuple):
-    """Registers of the live values, and of those at the start of each region around; the cost, and what led here."""
+Place = tuple[Registers, tuple[Registers, ...], int]
+"""Where all lies: registers of the live values, those at the start of each region around, those in use to be saved."""
 
-    registers: Registers
-    headers: tuple[Registers, ...] = ()
-    saved: int = 0
-    """The registers in use that the routine must save."""
-    cost: int = 0
-    items: Callable[[], Items] = tuple
-    """Writes the instructions that led here from the assignment before."""
-    before: Assignment | None = None
+Writing = tuple[Any, ...]
+"""What writes the instructions of a step, a function and its arguments: few of the steps that are weighed are taken."""
 
-    def then(
-        self,
-        registers: Registers,
-        cost: int = 0,
-        items: Callable[[], Items] = tuple,
-        saved: int = 0,
-        headers: tuple[Registers, ...] | None = None,
-    ) -> Assignment:
-        """What comes next: at so much more cost, with so many more registers to save, behind these instructions."""
-        headers = self.headers if headers is None else headers
-        return Assignment(registers, headers, self.saved | saved, self.cost + cost, items, self)
+Step = tuple[Place, int, Writing]
+"""Where all lies then, what getting there costs, and what is written for it."""
+
+NOTHING: Writing = (tuple,)
+
+
+def written(writing: Writing) -> Items:
+    """The instructions."""
+    write, *arguments = writing
+    items: Items = write(*arguments)
+    return items
+
+
+def given(items: Items) -> Writing:
+    """What writes these."""
+    return (tuple, items) if items else NOTHING
+
+
+def behind(first: Step, steps: Sequence[Step]) -> list[Step]:
+    """The first step and each of those behind it as one."""
+    _, cost, writing = first
+    return [(place, cost + more, (_both, writing, another)) for place, more, another in steps]
+
+
+def _both(writing: Writing, another: Writing) -> Items:
+    return (*written(writing), *written(another))
 
 
 class Choices:
@@ -64,24 +72,18 @@ class Choices:
 
     def __init__(self, machine: Machine, wants: dict[Value, int], ends: int) -> None:
         self.machine = machine
-        self.preserved = machine.preserved
         self.wants = wants
         self.wanted = together(wants.values())
+        self.to_save = [1 << register & machine.preserved for register in range(len(REGISTERS))]
         self._fixed = self.wanted | ends
         self._known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
 
     def candidates(
-        self,
-        file: RegisterFile,
-        want: int | None,
-        taken: int,
-        saved: int,
-        also: tuple[int, ...] = (),
-        homes: int = 0,
+        self, file: RegisterFile, want: int | None, taken: int, saved: int, also: int = 0, homes: int = 0
     ) -> tuple[tuple[int, int], ...]:
         """Registers where a new value may go and their costs, the free ones that are alike represented by the first.
 
-        None is like those that a region carries values in (`homes`).
+        None is like those that its arguments leave (`also`), or that a region carries values in (`homes`).
         """
         key = (file, want, taken, saved, also, homes)
         known = self._known.get(key)
@@ -90,17 +92,18 @@ class Choices:
         return known
 
     def _candidates(
-        self, file: RegisterFile, want: int | None, taken: int, saved: int, also: tuple[int, ...], homes: int
+        self, file: RegisterFile, want: int | None, taken: int, saved: int, also: int, homes: int
     ) -> list[tuple[int, int]]:
         order = self.machine.free[file]
+        left = [register for register in range(len(REGISTERS)) if also >> register & 1]
         offered: dict[int, int] = {}
         fresh = True
-        for register in (*also, *((want,) if want is not None else ()), *order):
+        for register in (*left, *((want,) if want is not None else ()), *order):
             if taken >> register & 1 or register in offered:
                 continue
-            if self.wanted >> register & 1 and register != want and register not in also:
+            if self.wanted >> register & 1 and register != want and register not in left:
                 continue
-            if not (self._fixed | homes) >> register & 1 and register not in also:
+            if not (self._fixed | homes) >> register & 1 and register not in left:
                 if not fresh:
                     continue
                 fresh = False
@@ -115,161 +118,151 @@ class Choices:
             return [(register, LATE * len(order)) for register in order if not taken >> register & 1]
         return list(offered.items())
 
-    def make(self, before: Assignment, point: Point) -> list[Assignment]:
-        """The assignments in which the event's value is made."""
-        registers, value = before.registers, point.value
+    def make(self, before: Place, point: Point) -> list[Step]:
+        """The steps that make the event's value."""
+        registers, headers, saved = before
+        value = point.value
         kept = point.keep(registers)
         if value.op not in _OTHERWISE:
-            assignments: list[Assignment] = []
+            steps: list[Step] = []
             for row in point.alternatives:
                 if row[0].counts and registers[row[0].reads[1]] != RCX:
                     needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
                     for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
-                        self._make_by(row, start, point.keep(start.registers), point, assignments)
+                        made: list[Step] = []
+                        self._make_by(row, start[0], point.keep(start[0][0]), point, made)
+                        steps += behind(start, made)
                 else:
-                    self._make_by(row, before, kept, point, assignments)
-            return assignments
+                    self._make_by(row, before, kept, point, steps)
+            return steps
         if value.op == "copy":
             return self._copy(before, point, kept)
         if value.op in VIEWS:
-            return [before.then((*kept, registers[point.live.index(value.args[0])]))]
+            return [(((*kept, registers[point.live.index(value.args[0])]), headers, saved), 0, NOTHING)]
         if value.op == "done":
-            return [before.then(kept)]
+            return [((kept, headers, saved), 0, NOTHING)]
         # A store makes no value, and its operands stay where they are.
         alternatives = (alternative for row in point.alternatives for alternative in row)
-        return [
-            before.then(kept, items=partial(self._written, point, registers, alternative, 0))
-            for alternative in alternatives
-        ]
+        return [((kept, headers, saved), 0, (self._written, point, registers, each, 0)) for each in alternatives]
 
     def _make_by(
-        self,
-        row: tuple[Alternative, ...],
-        before: Assignment,
-        kept: Registers,
-        point: Point,
-        assignments: list[Assignment],
+        self, row: tuple[Alternative, ...], before: Place, kept: Registers, point: Point, steps: list[Step]
     ) -> None:
-        """Adds the assignments in which a row has made the value, by each order of arguments, wherever it may be."""
-        registers, headers, saved, cost_before, _, _ = before
-        value, file = point.value, point.file
-        want = self.wants.get(value)
-        homes = _homes(before, point, value) if point.homes else 0
-        left = registers[point.left] if point.left is not None else None
+        """Adds the steps in which a row makes the value, by each order of arguments, wherever it may be."""
+        registers, headers, saved = before
+        to_save = self.to_save
+        want = self.wants.get(point.value)
+        homes = _homes(headers, point, point.value) if point.homes else 0
+        left = registers[point.left] if point.left is not None else -1
+        stays = -1  # the registers of what is kept, where somebody asks
         cheapest: dict[tuple[int, int], int] = {}
         chosen: list[tuple[int, int, int, tuple[Move, ...]]]
         """Where the value may be made, where the argument that is overwritten goes, at what cost, by which moves."""
         for alternative in row:
-            reads = alternative.reads
-            first = registers[reads[0]] if reads else 0
-            if alternative.tied:
-                chosen = []
-                dies = first not in kept
-                if dies:
-                    chosen.append((first, first, DEPARTURE if alternative.swapped and not value.in_place else 0, ()))
-                if not dies or want is not None:
-                    arg = alternative.value.args[0]
-                    needed_there = (self._fixed | homes) >> first & 1
-                    its = self._fixed | _homes(before, point, arg) if point.homes else self._fixed
-                    taken = together((*kept, *[registers[at] for at in reads[1:]]))
-                    for register, cost in self.candidates(file, want, taken, saved, (), homes):
-                        if register == first:
-                            continue
-                        moves = ((register, first, arg.lanes),)
-                        chosen.append((register, register, cost + EXTRA, moves))
-                        if needed_there or its >> register & 1:
-                            # The argument makes way: it is needed there, or the result here.
-                            chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
+            first = registers[alternative.reads[0]] if alternative.tied else -1
+            if first >= 0 and want is None and first not in kept:
+                chosen = [(first, first, DEPARTURE * alternative.departs, ())]
             else:
-                dying = {r for r in [registers[at] for at in reads] if r not in kept and REGISTERS[r].file == file}
-                candidates = self.candidates(file, want, together(kept), saved, tuple(sorted(dying)), homes)
-                chosen = [(register, register, cost, ()) for register, cost in candidates]
-            for register, to, cost, by in chosen:
-                if left is not None and register != left:
+                if stays < 0:
+                    stays = together(kept)
+                if alternative.tied:
+                    chosen = self._over_first(alternative, first, before, stays, point, homes)
+                else:
+                    dying = together([registers[at] for at in alternative.reads]) & ~stays & FILES[point.file]
+                    found = self.candidates(point.file, want, stays, saved, dying, homes)
+                    chosen = [(register, register, cost, ()) for register, cost in found]
+            for register, to, cost, moves in chosen:
+                if left >= 0 and register != left:
                     cost += 2 * DEPARTURE
                 if len(row) > 1:
                     if cheapest.get((register, to), cost + 1) <= cost:
-                        continue  # the same assignment, at no less: the search keeps the first of the cheapest
+                        continue  # the same place, at no less: the search keeps the first of the cheapest
                     cheapest[register, to] = cost
-                assignments.append(
-                    Assignment(
-                        (*kept, register) if to == register else (*[to if r == first else r for r in kept], register),
-                        headers,
-                        saved | ((1 << register | 1 << to) & self.preserved),
-                        cost_before + cost,
-                        partial(self._written, point, registers, alternative, register, by),
-                        before,
-                    )
-                )
+                lie = (*kept, register) if to == register else (*[to if r == first else r for r in kept], register)
+                place = lie, headers, saved | to_save[register] | to_save[to]
+                steps.append((place, cost, (self._written, point, registers, alternative, register, moves)))
 
-    def count_in_rcx(
-        self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]
-    ) -> list[Assignment]:
+    def _over_first(
+        self, alternative: Alternative, first: int, before: Place, stays: int, point: Point, homes: int
+    ) -> list[tuple[int, int, int, tuple[Move, ...]]]:
+        """What may be chosen where the first argument is overwritten, in its register or moved to another."""
+        registers, headers, saved = before
+        want = self.wants.get(point.value)
+        chosen: list[tuple[int, int, int, tuple[Move, ...]]] = []
+        dies = not stays >> first & 1
+        if dies:
+            chosen.append((first, first, DEPARTURE * alternative.departs, ()))
+        if not dies or want is not None:
+            arg = alternative.value.args[0]
+            needed_there = (self._fixed | homes) >> first & 1
+            its = self._fixed | _homes(headers, point, arg) if point.homes else self._fixed
+            taken = stays | together([registers[at] for at in alternative.reads[1:]])
+            for register, cost in self.candidates(point.file, want, taken, saved, 0, homes):
+                if register == first:
+                    continue
+                moves = ((register, first, arg.lanes),)
+                chosen.append((register, register, cost + EXTRA, moves))
+                if needed_there or its >> register & 1:
+                    # The argument makes way: it is needed there, or the result here.
+                    chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
+        return chosen
+
+    def count_in_rcx(self, before: Place, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Step]:
         """A shift count moved into rcx, whoever of those `needed` was there moved away."""
-        return [
-            freed.then(
-                (*freed.registers[:at], RCX, *freed.registers[at + 1 :]),
-                EXTRA,
-                self.moved(((RCX, freed.registers[at], 1),)),
-            )
-            for freed in self.evict(before, live, RCX, needed)
-        ]
+        steps: list[Step] = []
+        for freed in self.evict(before, live, RCX, needed):
+            registers, headers, saved = freed[0]
+            place = (*registers[:at], RCX, *registers[at + 1 :]), headers, saved
+            steps += behind(freed, [(place, EXTRA, (self.moved, ((RCX, registers[at], 1),)))])
+        return steps
 
-    def evict(
-        self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]
-    ) -> list[Assignment]:
+    def evict(self, before: Place, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Step]:
         """`register` made free: if one of those `needed` lives there, all there move to another."""
-        if register not in [before.registers[at] for at in needed]:
-            return [before]
-        first = live[before.registers.index(register)]
+        registers, headers, saved = before
+        if register not in [registers[at] for at in needed]:
+            return [(before, 0, NOTHING)]
+        first = live[registers.index(register)]
         return [
-            before.then(
-                tuple(other if r == register else r for r in before.registers),
+            (
+                (tuple(other if r == register else r for r in registers), headers, saved | self.to_save[other]),
                 cost + EXTRA,
-                self.moved(((other, register, 1),)),
-                self.machine.to_save(other),
+                (self.moved, ((other, register, 1),)),
             )
-            for other, cost in self.candidates(
-                first.file, self.wants.get(first), together(before.registers), before.saved
-            )
+            for other, cost in self.candidates(first.file, self.wants.get(first), together(registers), saved)
         ]
 
-    def _copy(self, before: Assignment, point: Point, kept: Registers) -> list[Assignment]:
+    def _copy(self, before: Place, point: Point, kept: Registers) -> list[Step]:
+        registers, headers, saved = before
         value = point.value
-        source = before.registers[point.live.index(value.args[0])]
+        source = registers[point.live.index(value.args[0])]
         # Both names for one register: no move now; whoever changes it first will have to copy.
         if source not in kept:
-            return [before.then((*kept, source))]
-        assignments = [before.then((*kept, source), DEPARTURE)]
-        taken = together(before.registers)
-        for register, cost in self.candidates(point.file, self.wants.get(value), taken, before.saved):
-            move = self.moved(((register, source, value.lanes),))
-            assignments.append(before.then((*kept, register), cost + EXTRA, move, self.machine.to_save(register)))
-        return assignments
+            return [(((*kept, source), headers, saved), 0, NOTHING)]
+        steps: list[Step] = [(((*kept, source), headers, saved), DEPARTURE, NOTHING)]
+        for register, cost in self.candidates(point.file, self.wants.get(value), together(registers), saved):
+            place = (*kept, register), headers, saved | self.to_save[register]
+            steps.append((place, cost + EXTRA, (self.moved, ((register, source, value.lanes),))))
+        return steps
 
     def _written(
-        self,
-        point: Point,
-        registers: Registers,
-        alternative: Alternative,
-        register: int,
-        moves: tuple[Move, ...] = (),
+        self, point: Point, registers: Registers, alternative: Alternative, register: int, moves: tuple[Move, ...] = ()
     ) -> Items:
         """The moves, then the instruction that makes a value in a register, or writes it to memory."""
         row, value = alternative.row, alternative.value
         first = value.args[0] if row.tied else None
+        lies = dict(zip(point.live, registers, strict=True))
 
         def at(arg: Value) -> Register:
-            return REGISTERS[register if arg is first else registers[point.live.index(arg)]]
+            return REGISTERS[register if arg is first else lies[arg]]
 
-        return [*self.moved(moves)(), build(row, value, REGISTERS[register], alternative.placed(at))]
+        return (*self.moved(moves), build(row, value, REGISTERS[register], alternative.placed(at)))
 
-    def moved(self, moves: tuple[Move, ...]) -> Callable[[], Items]:
-        """Writes moves."""
-        return lambda: [self.machine.move(*move) for move in moves]
+    def moved(self, moves: tuple[Move, ...]) -> Items:
+        """Moves."""
+        return [self.machine.move(*move) for move in moves]
 
 
-def _homes(before: Assignment, point: Point, value: Value) -> int:
+def _homes(headers: tuple[Registers, ...], point: Point, value: Value) -> int:
     """The registers in which the region around carries what the value is on the way to."""
     places = point.homes.get(value)
-    return together([before.headers[-1][place] for place in places]) if places else 0
+    return together([headers[-1][place] for place in places]) if places else 0

@@ -2,78 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from setwise.codegen.describe.control import SIGN
 from setwise.codegen.describe.values import Condition, Region, Value
 from setwise.codegen.machine.code import Instruction, Item, Label
-from setwise.codegen.registers.assignments import EXTRA, Assignment, Choices, Items
+from setwise.codegen.registers.assignments import EXTRA, NOTHING, Choices, Items, Place, Step, behind, given
 from setwise.codegen.registers.machine import Machine, Moves
 from setwise.codegen.registers.points import REGISTERS, Point, together
 
 
-def at_region(choices: Choices, before: Assignment, point: Point) -> list[Assignment]:
-    """The assignments that an event of a region leads to."""
+def at_region(choices: Choices, before: Place, point: Point) -> list[Step]:
+    """The steps that an event of a region leads to."""
     if point.event.kind == "enter":
         return _enter(choices, before, point)
     if point.event.kind == "leave":
         return _leave(choices.machine, before, point)
-    registers = point.keep(before.headers[-1])
+    _, headers, saved = before
+    registers = point.keep(headers[-1])
     if point.event.kind == "body":
         label = () if point.region.kind == "when" else (Label(f"{point.region.name}_{point.event.number}"),)
-        return [before.then(registers, items=_given(label))]
+        return [((registers, headers, saved), 0, given(label))]
     label = () if point.region.kind == "loop" else (Label(f"{point.region.name}_end"),)
-    return [before.then(registers, items=_given(label), headers=before.headers[:-1])]
+    return [((registers, headers[:-1], saved), 0, given(label))]
 
 
-def _enter(choices: Choices, before: Assignment, point: Point) -> list[Assignment]:
+def _enter(choices: Choices, before: Place, point: Point) -> list[Step]:
     region = point.region
-    starts = [before]
+    starts: list[Step] = [(before, 0, NOTHING)]
     for i in point.kept:
-        if before.registers[i] != choices.wants.get(point.live[i], before.registers[i]):
+        if before[0][i] != choices.wants.get(point.live[i], before[0][i]):
             # Better here than in each round.
             starts += choices.count_in_rcx(before, point.live, i, range(len(point.live)))
-    return [after for start in starts for after in _entered(choices, start, point, region)]
+    return [step for start in starts for step in behind(start, _entered(choices, start[0], point, region))]
 
 
-def _entered(choices: Choices, before: Assignment, point: Point, region: Region) -> list[Assignment]:
-    at = dict(zip(point.live, before.registers, strict=True))
+def _entered(choices: Choices, before: Place, point: Point, region: Region) -> list[Step]:
+    registers, headers, saved = before
+    at = dict(zip(point.live, registers, strict=True))
     asked = next(iter(region.asked), None) if region.kind == "when" else region.index
-    options = [before.then(point.keep(before.registers))]
+    options: list[Step] = [((point.keep(registers), headers, saved), 0, NOTHING)]
     for number, (phi, init) in enumerate(zip(region.phis[0], region.inits, strict=True)):
         later = together(at[v] for v in region.inits[number + 1 :] if v.constant is None)
         options = [
-            following for option in options for following in _carried(choices, option, phi, init, at, later, asked)
+            following
+            for option in options
+            for following in behind(option, _carried(choices, option[0], phi, init, at, later, asked))
         ]
-    go = _given(_go(region, at))
-    return [option.then(option.registers, items=go, headers=(*before.headers, option.registers)) for option in options]
+    go = given(_go(region, at))
+    return [
+        step
+        for option in options
+        for registers, _, saved in option[:1]
+        for step in behind(option, [((registers, (*headers, registers), saved), 0, go)])
+    ]
 
 
 def _carried(
     choices: Choices,
-    option: Assignment,
+    before: Place,
     phi: Value,
     init: Value,
     at: dict[Value, int],
     later: int,
     asked: Value | None,
-) -> list[Assignment]:
+) -> list[Step]:
     """One more carried value: where its first value is, or moved or loaded to where it may be."""
     machine = choices.machine
+    registers, headers, saved = before
     reserved = 1 << at[asked] if asked in at else 0
-    taken = together(option.registers)
+    taken = together(registers)
     source = at.get(init)
     if source is not None and not (taken if init is asked else taken | reserved) >> source & 1:
-        return [option.then((*option.registers, source))]
-    assignments = []
-    for register, cost in choices.candidates(phi.file, choices.wants.get(phi), taken | reserved | later, option.saved):
+        return [(((*registers, source), headers, saved), 0, NOTHING)]
+    steps: list[Step] = []
+    for register, cost in choices.candidates(phi.file, choices.wants.get(phi), taken | reserved | later, saved):
         if source is None:
             item = machine.load_constant(register, init)
         else:
             item, cost = machine.move(register, source, phi.lanes), cost + EXTRA
-        registers = (*option.registers, register)
-        assignments.append(option.then(registers, cost, _given((item,)), machine.to_save(register)))
-    return assignments
+        steps.append((((*registers, register), headers, saved | choices.to_save[register]), cost, given((item,))))
+    return steps
 
 
 def _go(region: Region, at: dict[Value, int]) -> Items:
@@ -99,10 +106,11 @@ def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: 
     return (Instruction(*test), Instruction(jumps[condition.kind][holds], (label,)))
 
 
-def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignment]:
+def _leave(machine: Machine, before: Place, point: Point) -> list[Step]:
+    registers, headers, saved = before
     region = point.region
-    at = dict(zip(point.live, before.registers, strict=True))
-    header = dict(zip(point.header, before.headers[-1], strict=True))
+    at = dict(zip(point.live, registers, strict=True))
+    header = dict(zip(point.header, headers[-1], strict=True))
     # What a shift count displaced goes home.
     moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.after and at[v] != r}
     constants: list[Instruction] = []
@@ -121,8 +129,4 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Assignmen
         items = [test, *ordered, *zeros, again]
     elif point.event.number < len(region.bodies) - 1 and not region.falls:
         items.append(Instruction("jmp", (Label(f"{region.name}_end"),)))
-    return [before.then((), EXTRA * len(ordered), _given(items))]
-
-
-def _given(items: Items) -> Callable[[], Items]:
-    return lambda: items
+    return [(((), headers, saved), EXTRA * len(ordered), given(items))]

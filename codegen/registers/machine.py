@@ -57,10 +57,6 @@ class Machine:
             FIRST["vector"] + number for number in self.convention.saved_vectors
         )
 
-    def to_save(self, register: int) -> int:
-        """The set of this register where the routine must save it, else that of none."""
-        return 1 << register & self.preserved
-
     def constant(self, value: Value, row: Row) -> Operand:
         """A constant as an operand: a sign-extended 32-bit immediate where there is one, else read-only memory."""
         if value.lanes == 1 and row.tied:

@@ -28,8 +28,12 @@ REGISTERS = (
 FIRST: Mapping[RegisterFile, int] = MappingProxyType({"general": 0, "vector": 16, "mask": 48})
 """The number of each file's first register."""
 
-RCX = 1
+FILES: Mapping[RegisterFile, int] = MappingProxyType(
+    {file: sum(1 << at for at, register in enumerate(REGISTERS) if register.file == file) for file in FIRST}
+)
+"""The set of each file's registers."""
 
+RCX = 1
 
 Registers = tuple[int, ...]
 """Where values lie that stand in a row."""
@@ -57,6 +61,8 @@ class Alternative:
     """The value with its arguments in that order."""
     swapped: bool
     """Whether that is not the description's own order, in a form that overwrites its first argument."""
+    departs: bool
+    """Whether the description's own order tells which argument is overwritten, and it is another."""
     reads: tuple[int, ...]
     """Where in `Point.live` the arguments stand that are read from registers, in order."""
     operands: tuple[Operand | None, ...]
@@ -237,7 +243,18 @@ def _alternatives(
                 continue
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
-            alternatives.append(Alternative(row, ordered, number > 0, reads, operands, row.tied, "cl" in row.spelt))
+            alternatives.append(
+                Alternative(
+                    row,
+                    ordered,
+                    number > 0,
+                    number > 0 and not value.in_place,
+                    reads,
+                    operands,
+                    row.tied,
+                    "cl" in row.spelt,
+                )
+            )
         if alternatives:
             by_row.append(tuple(alternatives))
     return tuple(by_row)
