@@ -45,10 +45,13 @@ Results = tuple[tuple[Value, Register], ...]
 
 
 class Way(NamedTuple):
-    """What a search found: at each step the number of the assignment that came next, its cost, whether it is exact."""
+    """What a search found: at each step the number of the one that was taken, the cost, whether it is exact.
+
+    Without numbers it is that no way costs less.
+    """
 
     numbers: tuple[int, ...]
-    cost: int
+    cost: float
     exact: bool
 
 
@@ -66,17 +69,18 @@ def allocate(
     instructions.
     """
     search = _Search(machine, events, parameters, results)
+    too_much = EXTRA * (most + 1)
     known = _ways(search.likeness(effort))
-    if not known:
-        known.append(search.way(effort, most))
-    if known[0].cost >= EXTRA * (most + 1):
+    if not known or (not known[0].numbers and known[0].cost < too_much):
+        known[:] = [search.way(effort, too_much)]
+    if known[0].cost >= too_much:
         raise TooLong
     return search.along(known[0])
 
 
 @lru_cache(ALIKE)
 def _ways(_: bytes) -> list[Way]:
-    """The way of all searches alike, once one of them has found it."""
+    """What one of all searches alike has found of their way."""
     return []
 
 
@@ -126,8 +130,8 @@ class _Search:
         registers = (register for number, register in enumerate(REGISTERS) if saved >> number & 1)
         return Allocated(tuple(items), tuple(registers), way.exact)
 
-    def way(self, effort: int, most: float) -> Way:
-        """The cheapest way."""
+    def way(self, effort: int, too_much: float) -> Way:
+        """The cheapest way, or that none costs less than what would be too much."""
         end = len(self.points)
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
@@ -142,7 +146,7 @@ class _Search:
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
         # The bounds may take a view for a move, which it never is.
         views = sum(point.event.value is not None and point.value.op in VIEWS for point in self.points)
-        limit = EXTRA * (most + 1 + views)
+        limit = too_much + EXTRA * views
         onward = None  # what was reached first waits outside the heap: most often it goes on next
         while heap or onward is not None:
             least, behind, _, before, spent, cheaper, way = (
@@ -155,7 +159,7 @@ class _Search:
             if at <= closed or cheaper[0] < spent:
                 continue
             if least >= limit:
-                raise TooLong
+                return Way((), too_much, False)
             expanded[at] += 1
             if expanded[at] > share:
                 closed = at

@@ -150,7 +150,7 @@ class Choices:
     ) -> None:
         """Adds the steps in which a row makes the value, by each order of arguments, wherever it may be."""
         registers, headers, saved = before
-        to_save = self.to_save
+        to_save, write = self.to_save, self._written
         want = self.wants.get(point.value)
         homes = _homes(headers, point, point.value) if point.homes else 0
         left = registers[point.left] if point.left is not None else -1
@@ -180,7 +180,7 @@ class Choices:
                     cheapest[register, to] = cost
                 lie = (*kept, register) if to == register else (*[to if r == first else r for r in kept], register)
                 place = lie, headers, saved | to_save[register] | to_save[to]
-                steps.append((place, cost, (self._written, point, registers, alternative, register, moves)))
+                steps.append((place, cost, (write, point, registers, alternative, register, moves)))
 
     def _over_first(
         self, alternative: Alternative, first: int, before: Place, stays: int, point: Point, homes: int
