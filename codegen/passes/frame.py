@@ -66,12 +66,12 @@ def with_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bo
             return replace(operand, base=RSP, symbol=None, displacement=frame.size + operand.displacement)
         return operand
 
-    body = tuple(
-        replace(item, operands=tuple(placed(operand) for operand in item.operands))
-        if isinstance(item, Instruction)
+    body = [
+        replace(item, operands=tuple(map(placed, item.operands)))
+        if isinstance(item, Instruction) and ARGUMENT in [o.symbol for o in item.operands if isinstance(o, Memory)]
         else item
         for item in items
-    )
+    ]
     store = "vmovups" if avx else "movups"
     slots = [(v, Memory(128, RSP, displacement=frame.vectors_start + 16 * i)) for i, v in enumerate(frame.vectors)]
     before = [Instruction("push", (register,)) for register in frame.pushed]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -35,13 +35,15 @@ def live_events(block: Block, results: tuple[Value, ...]) -> tuple[Event, ...]:
     return tuple(_events(block, _named(results))[0])
 
 
-def in_registers(values: Iterable[Value]) -> Iterator[Value]:
+def in_registers(values: Iterable[Value]) -> list[Value]:
     """The values that need a register: all but constants; for a place in memory those that say where it is."""
+    found: list[Value] = []
     for value in values:
-        if value.op == "place":
-            yield from value.args
-        elif in_register(value):
-            yield value
+        if in_register(value):
+            found.append(value)
+        elif value.op == "place":
+            found += value.args
+    return found
 
 
 def asked_first(region: Region) -> tuple[Value, ...]:

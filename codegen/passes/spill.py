@@ -19,29 +19,31 @@ from setwise.codegen.targets.table import Target
 
 def spill(block: Block, results: tuple[Value, ...], target: Target, room: Mapping[RegisterFile, int]) -> Spilled:
     """Store and fetch values until never more than `room` of them need a register of a file at once."""
-    moments = _Moments(live_events(block, results), target)
-    if not any(moments.crowded(event, room) for event in moments.events):
+    moments = _Moments(live_events(block, results), target, room)
+    if not any(map(moments.crowded, moments.events)):
         return Spilled(block, results, 0)
     waiting = Waiting()
     while True:
         rewriting = Rewriting(waiting)
         spilled = rewriting.spilled(block, results)
-        if not _Crowd(rewriting, spilled.block, spilled.results, target).relieve(room):
+        if not _Crowd(rewriting, spilled.block, spilled.results, target, room).relieve():
             return spilled
 
 
 class _Moments:
     """Which values need registers at each event of a block."""
 
-    def __init__(self, events: Sequence[Event], target: Target) -> None:
+    def __init__(self, events: Sequence[Event], target: Target, room: Mapping[RegisterFile, int]) -> None:
         self.events = events
         self.target = target
+        self.room = room
+        self.fewest = min(room.values())
         self.gone: set[Value] = set()
         """What waits from the event on that is looked at, as has been found."""
 
-    def crowded(self, event: Event, room: Mapping[RegisterFile, int]) -> RegisterFile | None:
+    def crowded(self, event: Event) -> RegisterFile | None:
         """The registers of which an event needs more than there are."""
-        fewest = min(room.values())
+        fewest, room = self.fewest, self.room
         if event.value is not None and len(event.after) + 2 * len(event.value.args) < fewest:
             return None  # an argument is in a register, or is a place that two say
         for values in self.moments(event):
@@ -86,8 +88,15 @@ class _Moments:
 class _Crowd(_Moments):
     """The same of a block in which some values wait already, and what may wait besides where there are too many."""
 
-    def __init__(self, rewriting: Rewriting, block: Block, results: tuple[Value, ...], target: Target) -> None:
-        super().__init__(live_events(block, results), target)
+    def __init__(
+        self,
+        rewriting: Rewriting,
+        block: Block,
+        results: tuple[Value, ...],
+        target: Target,
+        room: Mapping[RegisterFile, int],
+    ) -> None:
+        super().__init__(live_events(block, results), target, room)
         self.rewriting = rewriting
         lengths = zip(rewriting.item_of, map(_length, block.items), strict=True)
         self.item_of = [item for item, length in lengths for _ in range(length)]
@@ -102,11 +111,11 @@ class _Crowd(_Moments):
         self.old = rewriting.before | {value: value for value in self.uses if value.op == "param"}
         """What the values were before the rewriting; what came in by it was nothing."""
 
-    def relieve(self, room: Mapping[RegisterFile, int]) -> bool:
+    def relieve(self) -> bool:
         """Where there is not room for all, what waits best does from now on; whether that is more than before."""
         relieved = False
         for at, event in enumerate(self.events):
-            while file := self.crowded(event, room):
+            while file := self.crowded(event):
                 victim = self.best(at, file)
                 if victim is None:
                     return relieved

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import chain
+from operator import attrgetter
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, in_register, overwritable
@@ -10,6 +12,8 @@ from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.machine.convention import MASKS
 from setwise.codegen.passes.live import in_registers
 from setwise.codegen.targets.table import Target
+
+_tied = attrgetter("tied")
 
 
 class Stretch:
@@ -21,19 +25,20 @@ class Stretch:
 
     def __init__(self, values: list[Value], needed_after: Collection[Value], target: Target, room: int) -> None:
         read = [tuple(dict.fromkeys(in_registers(value.args))) for value in values]
-        outside = dict.fromkeys((*(arg for args in read for arg in args), *filter(in_register, needed_after)))
-        number = {value: i for i, value in enumerate(dict.fromkeys((*values, *outside)))}
+        named = chain(values, chain.from_iterable(read), filter(in_register, needed_after))
+        number = {value: i for i, value in enumerate(dict.fromkeys(named))}
         self.args = [tuple([number[arg] for arg in args]) for args in read]
         """What each reads."""
         self.before = [tuple([arg for arg in args if arg < len(values)]) for args in self.args]
         """What of it comes from the stretch."""
         self.overwritable = [tuple([number[arg] for arg in _overwritable(value, target)]) for value in values]
         """What of it each could overwrite; none where some form leaves all arguments alone."""
-        self.users: list[list[int]] = [[] for _ in number]
-        """For every value who reads it."""
+        users: list[list[int]] = [[] for _ in number]
         for i, args in enumerate(self.args):
             for arg in args:
-                self.users[arg].append(i)
+                users[arg].append(i)
+        self.users = [*map(tuple, users)]
+        """For every value who reads it."""
         self.stays = {number[value] for value in needed_after if value in number}
         """Values that are needed after the stretch."""
         self.makes = [value.op not in WRITES for value in values]
@@ -97,7 +102,7 @@ class Stretch:
 
 
 def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:
-    rows = target.rows_for(value)
-    if value.op == "copy" or not rows or not all(row.tied for row in rows):
+    if value.op == "copy":
         return ()
-    return tuple(arg for arg in overwritable(value) if in_register(arg))
+    rows = target.rows_for(value)
+    return tuple(filter(in_register, overwritable(value))) if rows and all(map(_tied, rows)) else ()

@@ -139,9 +139,10 @@ def lay_out(
     for event in events:
         header = headers[-1] if headers else ()
         if event.value is not None:
-            alternatives = _alternatives(event.value, live, target, constant)
+            where = {value: at for at, value in enumerate(live)}
+            alternatives = _alternatives(event.value, where, target, constant)
             around = homes.get(regions[-1], {}) if regions else {}
-            point = _making(event, event.value, live, header, around, alternatives)
+            point = _making(event, event.value, where, header, around, alternatives)
         else:
             point = _laid_out(event, live, header)
         if event.kind == "enter":
@@ -158,16 +159,18 @@ def lay_out(
 def _making(
     event: Event,
     value: Value,
-    live: tuple[Value, ...],
+    where: Mapping[Value, int],
     header: tuple[Value, ...],
     homes: Mapping[Value, Sequence[int]],
     alternatives: tuple[tuple[Alternative, ...], ...],
 ) -> Point:
+    live = tuple(where)
     if value.op == "done":
         return Point(event, live, header, (), (), _picking(()))
-    kept = tuple([at for at, other in enumerate(live) if other in event.after])
+    after = event.after
+    kept = tuple([at for at, other in enumerate(live) if other in after])
     following = (*[live[at] for at in kept], *(() if value.op in WRITES else (value,)))
-    left = live.index(value.args[0]) if value.in_place and value.args and value.args[0] in live else None
+    left = where.get(value.args[0]) if value.in_place and value.args else None
     return Point(event, live, header, following, kept, _picking(kept), homes, left, alternatives, value.file)
 
 
@@ -230,16 +233,15 @@ def _picking(kept: tuple[int, ...]) -> Callable[[Registers], Registers]:
 
 
 def _alternatives(
-    value: Value, live: tuple[Value, ...], target: Target, constant: Callable[[Value, Row], Operand]
+    value: Value, where: Mapping[Value, int], target: Target, constant: Callable[[Value, Row], Operand]
 ) -> tuple[tuple[Alternative, ...], ...]:
-    where = {value: at for at, value in enumerate(live)}
     by_row = []
     for row in target.rows_for(value):
         orders = reordered(value) if row.tied else (value,)
         alternatives = []
         for number, ordered in enumerate(orders):
-            letters = tuple(zip("abc", ordered.args, strict=False))
-            if any(not in_register(arg) and not row.folds(letter) for letter, arg in letters):
+            unread = [letter for letter, arg in zip("abc", ordered.args, strict=False) if not in_register(arg)]
+            if not all(map(row.folds, unread)):
                 continue
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])

@@ -105,21 +105,19 @@ class Target:
         return tuple(width for width in self.widths if width > 2)
 
     @cached_property
-    def _by_file(self) -> dict[tuple[str, str], tuple[Row, ...]]:
-        """The rows of each operation in the registers of a file, the one to prefer first."""
-        rows: dict[tuple[str, str], tuple[Row, ...]] = {}
+    def _by_file(self) -> dict[tuple[str, str], tuple[tuple[Row, ...], bool]]:
+        """The rows of each operation in the registers of a file, the one to prefer first, and if all always hold."""
+        rows: dict[tuple[str, str], tuple[tuple[Row, ...], bool]] = {}
         for row in self.rows:
-            rows[row.op, row.file] = (*rows.get((row.op, row.file), ()), row)
+            others, always = rows.get((row.op, row.file), ((), True))
+            rows[row.op, row.file] = (*others, row), always and row.when is None
         return rows
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
         """The rows that can make this value."""
         wide = value.lanes > 1 or [arg for arg in value.args if arg.lanes > 1]
-        rows = self._by_file.get((value.op, "vector" if wide else "general"), ())
-        for row in rows:
-            if row.when is not None:
-                return tuple([row for row in rows if row.when is None or row.when(value)])
-        return rows
+        rows, always = self._by_file.get((value.op, "vector" if wide else "general"), ((), True))
+        return rows if always else tuple([row for row in rows if row.when is None or row.when(value)])
 
     def has(self, op: str, lanes: int) -> bool:
         """Whether some row makes that operation for so many lanes."""
