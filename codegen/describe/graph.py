@@ -86,19 +86,20 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
     opened: set[Value] = set()
     stack = list(results)[::-1]
     while stack:
-        value = stack.pop()
+        value = stack[-1]
         if value not in opened:
             if value in known:
+                stack.pop()
                 continue
             opened.add(value)
             below = value.args if value.region is None else dependencies_of(value.region)
             # What is opened stands in the order already, for nothing depends on itself.
-            waiting = [other for other in below if other not in opened and other not in known]
-            if waiting:
-                stack.append(value)
-                stack += waiting[::-1]
+            for other in below[::-1]:
+                if other not in opened and other not in known:
+                    stack.append(other)
+            if stack[-1] is not value:
                 continue
-        order[value] = None
+        order[stack.pop()] = None
     return list(order)
 
 

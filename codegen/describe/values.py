@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 from itertools import permutations
 from operator import index, or_
 from types import MappingProxyType
@@ -288,11 +288,21 @@ def reordered(value: Value) -> tuple[Value, ...]:
     if value.op == "ternary":
         orders = [order for order in permutations(range(3)) if in_register(args[2]) or order[2] == 2]
         return tuple(
-            replace(value, args=tuple(args[i] for i in order), attr=permuted(value.attr, order)) for order in orders
+            Value(
+                value.op,
+                tuple([args[i] for i in order]),
+                permuted(value.attr, order),
+                value.lanes,
+                value.in_place,
+                value.region,
+                value.line,
+            )
+            for order in orders
         )
     return (value,)
 
 
+@cache
 def permuted(truth: int, order: tuple[int, ...]) -> int:
     """The truth table of three inputs (bit 4a + 2b + c) when the inputs come in another order."""
     new = 0

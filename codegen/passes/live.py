@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from setwise.codegen.describe.values import Region, Value, in_register
 from setwise.codegen.passes.unit import Block, PlacedRegion
@@ -14,8 +13,7 @@ LATELY = 8
 """How many blocks' events are kept: what spills nothing goes into the search for registers as it is."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Event:
+class Event(NamedTuple):
     """make: a value is made. enter: a region's phis are loaded. body: a body begins, all registers as at enter.
     leave: a body's next values go to the phis. exit: the region is over. `after` is what is needed later, `left` what
     goes to which phi of the first body.

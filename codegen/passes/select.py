@@ -42,12 +42,15 @@ def _canonical(graph: Graph) -> Graph:
 
 def _low_half(graph: Graph, target: Target) -> Graph:
     """A shift of which only the lower half is kept clears the upper one itself, as instructions of 32 bits do."""
+    lower_half = ((1 << 32) - 1,)
+    if not target.has("low-shl", 1) or not any(value.constant == lower_half for value in graph.order):
+        return graph
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
         shifted, mask = value.args
-        if mask.constant == ((1 << 32) - 1,) and shifted.op == "shl" and len(uses[old.args[0]]) == 1:
-            return replace(shifted, op="low-shl") if target.has("low-shl", 1) else value
+        if mask.constant == lower_half and shifted.op == "shl" and len(uses[old.args[0]]) == 1:
+            return replace(shifted, op="low-shl")
         return value
 
     return rewrite(graph, rule, operations=("and",))
@@ -72,6 +75,8 @@ def _loosen(graph: Graph, target: Target) -> Graph:
 
 def _complement(graph: Graph, target: Target) -> Graph:
     """and with a complement in one instruction, where the complement has no other use."""
+    if "not" not in graph.operations:
+        return graph
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
@@ -206,7 +211,7 @@ def _tables(graph: Graph) -> tuple[Graph, tuple[Datum, ...]]:
 
 def _from_memory(graph: Graph, target: Target) -> Graph:
     """A board of an array that all its users can take from memory is not loaded; a constant beside it then is, once."""
-    if target.aligned:
+    if target.aligned or "load" not in graph.operations:
         return graph  # an array's boards lie anywhere
     uses = graph.users
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -132,7 +133,7 @@ class Unit:
         masks = [name for name, chosen in (("inner", self.masks.inner), ("ranks", self.masks.ranks)) if chosen]
         return "-".join((str(number), *masks, *self.besides))
 
-    @property
+    @cached_property
     def kernel(self) -> Kernel:
         """What came of it."""
         return Kernel(

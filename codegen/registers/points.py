@@ -7,9 +7,9 @@ is a number there, its place in REGISTERS, so that a set of registers is an inte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import itemgetter
 from types import MappingProxyType
+from typing import NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Region, Value, in_register, overwritable, reordered
@@ -52,8 +52,7 @@ def together(registers: Iterable[int]) -> int:
     return union
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """What can make a value: a row of the target, with an order of the arguments."""
 
     row: Row
@@ -85,8 +84,7 @@ class Alternative:
         return placed
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Point:
+class Point(NamedTuple):
     """A program point: an event, what lives before it and after it, and where that stands."""
 
     event: Event
@@ -100,7 +98,7 @@ class Point:
     """For `following`, but for what is made now, where each stands: in `live`, for body and exit in `header`."""
     keep: Callable[[Registers], Registers]
     """Of the registers of these the kept ones."""
-    homes: Mapping[Value, Sequence[int]] = field(default_factory=dict)
+    homes: Mapping[Value, Sequence[int]] = MappingProxyType({})
     """For values on the way to what the region around carries where that stands in `header`."""
     left: int | None = None
     """Where in `live` the variable stands that the event's value is a new state of, as the description has it."""
@@ -239,10 +237,12 @@ def _alternatives(
     for row in target.rows_for(value):
         orders = reordered(value) if row.tied else (value,)
         alternatives = []
+        overwritten: set[tuple[Value, ...]] = set()
         for number, ordered in enumerate(orders):
             unread = [letter for letter, arg in zip("abc", ordered.args, strict=False) if not in_register(arg)]
-            if not all(map(row.folds, unread)):
-                continue
+            if not all(map(row.folds, unread)) or (row.tied and ordered.args[:1] in overwritten):
+                continue  # what can be overwritten is all that orders differ in
+            overwritten.add(ordered.args[:1])
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
             alternatives.append(
