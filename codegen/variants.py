@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain, product
 from math import inf
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from setwise.codegen.describe.layout import Layout
@@ -148,14 +147,15 @@ def other_orders(pipeline: Pipeline, unit: Unit, most: Allowed = lambda _: inf) 
 @lru_cache(LATELY)
 def _shortest(pipeline: Pipeline, routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """The forms that promise the shortest code, selected but not yet in order."""
-    promises: list[tuple[tuple[int, int], Unit]] = []
+    forms = selected_forms(pipeline, routine, target, layout)
+    promises: list[tuple[tuple[int, int], int]] = []
     most = inf
-    for unit in selected_forms(pipeline, routine, target, layout):
-        promised = pipeline.promise(unit, most)
-        promises.append((promised, unit))
+    # Those with few values first: what is surely longer is told by less.
+    for at in sorted(range(len(forms)), key=lambda at: forms[at].values):
+        promised = pipeline.promise(forms[at], most)
+        promises.append((promised, at))
         most = min(most, promised[0] + 1 + promised[0] // 64)
-    promises.sort(key=itemgetter(0))
-    shortest = [unit for (length, _), unit in promises if length <= most][:MOST_FORMS]
+    shortest = [forms[at] for (length, _), at in sorted(promises) if length <= most][:MOST_FORMS]
     return tuple(through(pipeline.joining, unit) for unit in shortest)
 
 

@@ -134,10 +134,11 @@ def rewrite(
     if operations is not None and region_rule is None and not any(op in operations for op in graph.operations):
         return graph
     new: dict[Value, Value] = {}
+    """What stands in the place of each value that does not stay."""
     regions: dict[Region, Region] = {}
 
     def now(values: tuple[Value, ...]) -> tuple[Value, ...]:
-        return tuple([new[value] for value in values])
+        return tuple([new.get(value, value) for value in values])
 
     def region_of(old: Region) -> Region:
         if old not in regions:
@@ -156,14 +157,15 @@ def rewrite(
                     _hand_on(value.line, *region.asked, *region.outside[len(region.inits) :])
         else:
             renewed = value
-            for arg in value.args:
-                if new[arg] is not arg:
+            for arg in value.args if new else ():
+                if arg in new:
                     renewed = value.on(now(value.args))
                     break
         made = rule(renewed, value) if operations is None or value.op in operations else renewed
-        if value.line is not None and made is not value:
-            _hand_on(value.line, made)
-        new[value] = made
+        if made is not value:
+            new[value] = made
+            if value.line is not None:
+                _hand_on(value.line, made)
     parameters, results = now(graph.parameters), now(graph.results)
     return graph if (parameters, results) == (graph.parameters, graph.results) else Graph(parameters, results)
 

@@ -48,9 +48,11 @@ class Stretch:
         self.file = [value.file for value in number]
         """The registers that may hold a value."""
         self.spare: dict[RegisterFile, int] = {"general": room, "vector": target.vectors, "mask": len(MASKS)}
-        """How many registers of each file are left at the start; fewer than none where values crowd."""
+        """How many registers of each file are left at the start, or are too few; of more than can be taken as many."""
         for file in self.file[len(values) :]:
             self.spare[file] -= 1
+        for file, left in self.spare.items():
+            self.spare[file] = min(left, self.file[: len(values)].count(file))
         lists: tuple[Iterable[object], ...] = (self.args, self.overwritable, self.makes, self.joins, self.file)
         self._told = (*map(tuple, lists), *self.spare.values(), *sorted(self.stays))
 

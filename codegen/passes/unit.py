@@ -121,6 +121,11 @@ class Unit:
         """What two units that describe the same code have in common."""
         return tuple([graph.shape for graph in self.graphs])
 
+    @property
+    def values(self) -> int:
+        """How many values there are in all."""
+        return sum(len(graph.order) for graph in self.graphs)
+
     def each(self, rule: Callable[[Graph], Graph]) -> Unit:
         """The unit with each graph as the rule makes it."""
         *before, graph = map(rule, self.graphs)
