@@ -168,13 +168,11 @@ class _Search:
             bound = bounds[at + 1]
             for number, (place, more, _) in enumerate(self.onward(before, at)):
                 cost = spent + more
-                there = known.get(place)
-                if there is None:
-                    known[place] = there = [cost]
-                elif cost < there[0]:
+                there = known.setdefault(place, least_there := [cost])
+                if there is not least_there:
+                    if cost >= there[0]:
+                        continue
                     there[0] = cost
-                else:
-                    continue
                 reached = bound + cost, behind - 1, next(ticket), place, cost, there, (way, number)
                 if onward is None:
                     onward = reached

@@ -125,15 +125,16 @@ class Choices:
         kept = point.keep(registers)
         if value.op not in _OTHERWISE:
             steps: list[Step] = []
+            want = self.wants.get(value)
             for row in point.alternatives:
                 if row[0].counts and registers[row[0].reads[1]] != RCX:
                     needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
                     for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
                         made: list[Step] = []
-                        self._make_by(row, start[0], point.keep(start[0][0]), point, made)
+                        self._make_by(row, start[0], point.keep(start[0][0]), point, want, made)
                         steps += behind(start, made)
                 else:
-                    self._make_by(row, before, kept, point, steps)
+                    self._make_by(row, before, kept, point, want, steps)
             return steps
         if value.op == "copy":
             return self._copy(before, point, kept)
@@ -146,12 +147,17 @@ class Choices:
         return [((kept, headers, saved), 0, (self._written, point, registers, each, 0)) for each in alternatives]
 
     def _make_by(
-        self, row: tuple[Alternative, ...], before: Place, kept: Registers, point: Point, steps: list[Step]
+        self,
+        row: tuple[Alternative, ...],
+        before: Place,
+        kept: Registers,
+        point: Point,
+        want: int | None,
+        steps: list[Step],
     ) -> None:
         """Adds the steps in which a row makes the value, by each order of arguments, wherever it may be."""
         registers, headers, saved = before
         to_save, write = self.to_save, self._written
-        want = self.wants.get(point.value)
         homes = _homes(headers, point, point.value) if point.homes else 0
         left = registers[point.left] if point.left is not None else -1
         stays = -1  # the registers of what is kept, where somebody asks
@@ -166,7 +172,7 @@ class Choices:
                 if stays < 0:
                     stays = together(kept)
                 if alternative.tied:
-                    chosen = self._over_first(alternative, first, before, stays, point, homes)
+                    chosen = self._over_first(alternative, first, before, stays, point, want, homes)
                 else:
                     dying = together([registers[at] for at in alternative.reads]) & ~stays & FILES[point.file]
                     found = self.candidates(point.file, want, stays, saved, dying, homes)
@@ -183,11 +189,17 @@ class Choices:
                 steps.append((place, cost, (write, point, registers, alternative, register, moves)))
 
     def _over_first(
-        self, alternative: Alternative, first: int, before: Place, stays: int, point: Point, homes: int
+        self,
+        alternative: Alternative,
+        first: int,
+        before: Place,
+        stays: int,
+        point: Point,
+        want: int | None,
+        homes: int,
     ) -> list[tuple[int, int, int, tuple[Move, ...]]]:
         """What may be chosen where the first argument is overwritten, in its register or moved to another."""
         registers, headers, saved = before
-        want = self.wants.get(point.value)
         chosen: list[tuple[int, int, int, tuple[Move, ...]]] = []
         dies = not stays >> first & 1
         if dies:
