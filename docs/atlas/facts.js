@@ -18,6 +18,12 @@ const Facts = (() => {
   /** Latency and what the next call waits, in words. @param {Cycles | null | undefined} cycles */
   const figures = cycles => cycles ? [cycles.latency, cycles.throughput].map(each => each === null ? "–" : Math.round(each * 10) / 10).join(" / ") : "–"
 
+  /** What the figures of cycles are: bounds of all these kernels. @param {Kernel[]} kernels */
+  const bound = kernels => {
+    const part = kernels.flatMap(each => Object.values(each.cycles))[0]?.part ?? "call"
+    return `at least so many cycles ${PARTS[part]}: latency / to the next`
+  }
+
   /**
    * Counts, cycles and proof of one kernel.
    * @param {Kernel} kernel
@@ -27,10 +33,9 @@ const Facts = (() => {
    */
   function kernel(kernel, index, state, choose) {
     const known = index.processors.filter(name => kernel.cycles[name])
-    const part = kernel.cycles[known[0]]?.part ?? "call"
     return [
       make("p", { class: "atlas-counts" }, counted(kernel.counts)),
-      known.length ? Dom.choices(`at least so many cycles ${PARTS[part]}: latency / to the next`, known, state.processor, choose, name =>
+      known.length ? Dom.choices(bound([kernel]), known, state.processor, choose, name =>
         `${name} ${figures(kernel.cycles[name])}`) : null,
       make("p", { class: "atlas-says" }, ...proof(kernel), kernel.variant ? ` Variant ${kernel.variant}.` : ""),
     ]
@@ -56,6 +61,7 @@ const Facts = (() => {
     const known = index.processors.filter(name => rows.some(each => each.cycles[name]))
     const best = Math.min(...rows.map(each => each.counts.instructions))
     return make("div", { class: "atlas-wide", tabindex: 0, role: "region", "aria-label": "All kernels" }, make("table", { class: "atlas-table" },
+      known.length ? make("caption", {}, `By processor: ${bound(content.kernels)}`) : null,
       make("thead", {}, make("tr", {}, ["set", "lanes", "instructions", ...classes.map(each => each.replace("_", " ")), ...known].map(each =>
         make("th", { scope: "col" }, each)))),
       make("tbody", {}, rows.map(each => {

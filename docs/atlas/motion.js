@@ -168,7 +168,8 @@ const Slow = (() => {
         step(at() + by)
       },
     },
-      make("h3", { id: "atlas-slow" }, "Slow motion ", make("small", {}, "the routine's operations on 64-bit words, run in this page")),
+      make("h3", { id: "atlas-slow" }, "Slow motion ", make("small", {}, "run in this page")),
+      make("p", { class: "atlas-says" }, "What plays are the operations of the shortest kernel for x86-64, on 64-bit words, whichever kernel is chosen above: the others give the same squares by other instructions."),
       make("div", { class: "atlas-stage" }, setup,
         make("div", { class: "atlas-run" },
           make("div", { class: "atlas-player" }, back, play, on, slider), told, now, film,

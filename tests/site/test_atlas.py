@@ -200,6 +200,8 @@ def test_every_kind_of_argument_is_run_as_setwise_runs_it(visit: Visit) -> None:
 def test_steps_by_keyboard_by_slider_and_by_themselves(visit: Visit) -> None:
     page = visit.open("#routine=kogge-stone.attacks.sout&step=0")
     told = page.locator(".atlas-told")
+    assert "shortest kernel for x86-64" in page.locator(".atlas-motion").inner_text()
+    assert page.locator(".atlas-table caption").inner_text().startswith("By processor: at least so many cycles a call")
     assert told.inner_text().startswith("Step 1 of 14: v0 = sliders >> 8")
     page.get_by_label("Step on").focus()
     page.keyboard.press("ArrowRight")
