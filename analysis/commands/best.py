@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> int:
     measured = arguments.cpu in (None, "native") and arguments.patience > 0
     with Progress() as progress:
         found = list(_found(arguments, objectives, on, progress))
-        rows = [_row(objective, kernel, on) for objective, kernel in found]
+        rows = [row_of(objective, kernel, on) for objective, kernel in found]
         if measured:
             progress.show("measuring")
             for row, figures in zip(rows, _measured([kernel for _, kernel in found], arguments.patience), strict=True):
@@ -84,27 +84,33 @@ def _found(
         target_named(arguments.isa)
 
     def of(routine: Routine) -> list[tuple[str, Kernel]]:
+        progress.show(routine.name)
         isas = (arguments.isa,) if arguments.isa else had_by(routine, on, native=arguments.cpu in (None, "native"))
-        found = []
-        kernels: list[Kernel] = []
-        for objective in objectives:
-            progress.show(f"{routine.name} for {objective}")
-            if objective == "size":
-                kernel = min(
-                    unrefused(lambda isa: lower(routine, isa, arguments.abi), isas),
-                    key=lambda kernel: len(kernel.code.instructions),
-                )
-            else:
-                kernels = kernels or offers(routine, isas, arguments.abi)
-                kernel = best(kernels, objective, on)
-            found.append((objective, kernel))
-        return found
+        return best_of(routine, objectives, on, isas, arguments.abi)
 
     for pairs in unrefused(of, chosen(arguments.names)):
         yield from pairs
 
 
-def _row(objective: str, kernel: Kernel, on: Processor) -> dict[str, Any]:
+def best_of(
+    routine: Routine, objectives: Sequence[str], on: Processor, isas: Sequence[str], abi: str = "sysv"
+) -> list[tuple[str, Kernel]]:
+    """The best kernel for each objective among all that these instruction sets offer; Refused where there is none."""
+    found = []
+    kernels: list[Kernel] = []
+    for objective in objectives:
+        if objective == "size":
+            usual = unrefused(lambda isa: lower(routine, isa, abi), isas)
+            kernel = min(usual, key=lambda kernel: len(kernel.code.instructions))
+        else:
+            kernels = kernels or offers(routine, isas, abi)
+            kernel = best(kernels, objective, on)
+        found.append((objective, kernel))
+    return found
+
+
+def row_of(objective: str, kernel: Kernel, on: Processor) -> dict[str, Any]:
+    """A line of the table, without what was measured."""
     figures = forecast(kernel, on)
     return {
         "for": objective,

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from setwise.analysis.commands.best import best_of, row_of
 from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.commands.kernels import OBJECTIVES, add_cpu, had_by, maker, processor_named
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.measure.compilers import CompilerError
+from setwise.analysis.report.best import PAGE, best
 from setwise.analysis.report.compilers import shortest
 from setwise.analysis.report.contents import files
 from setwise.analysis.report.data import gather
 from setwise.analysis.report.fastest import complaints
 from setwise.analysis.report.files import differences, write
 from setwise.analysis.report.since import at_commit
+from setwise.analysis.run.workers import Workers
+from setwise.codegen.catalogue import catalogue, find
 
-EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")
+EXAMPLES = (
+    "setwise report --check",
+    "setwise report -o /tmp/reports",
+    "setwise report --for latency --cpu zen4 -o /tmp/reports",
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,6 +51,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--since", metavar="COMMIT", help="take the counts to compare with from the reports at this commit, by git"
     )
+    parser.add_argument(
+        "--for",
+        dest="objective",
+        metavar="O",
+        help="write only best.md: which kernel of every routine is best for size, latency or throughput on --cpu; "
+        "minutes, by forecasts (with --cpu alone: for each of the three)",
+    )
+    add_cpu(parser)
     parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
 
 
@@ -50,6 +69,12 @@ def run(arguments: Namespace) -> int:
     if arguments.check and arguments.since:
         raise ValueError("--check compares what is there, --since takes other counts: give one of them")
     folder = Path(arguments.output)
+    if arguments.objective or arguments.cpu:
+        if arguments.check or arguments.measure or arguments.since:
+            raise ValueError("--for and --cpu write best.md alone: leave out --check, --measure and --since")
+        write(folder, {PAGE: _best(arguments)})
+        print(f"{folder / PAGE}: the best kernel of every routine")
+        return 0
     since = at_commit(arguments.since, folder) if arguments.since else None
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
@@ -100,3 +125,28 @@ def run(arguments: Namespace) -> int:
     changed = sum(difference.wanted is not None for difference in differing)
     print(f"{folder}: {len(contents)} files, {changed} of them new or changed")
     return 0
+
+
+def _best(arguments: Namespace) -> str:
+    """The page of what is best for an objective, or for each, on a processor; all cores do the work."""
+    objectives = (arguments.objective,) if arguments.objective else OBJECTIVES
+    for objective in objectives:
+        maker(Namespace(objective=objective, variant=None, cpu=arguments.cpu))  # tells what does not go
+    rows: list[dict[str, Any]] = []
+    try:
+        with Workers() as pool, Progress(len(catalogue())) as progress:
+            for task, name in [(pool.submit(_rows, name, objectives, arguments.cpu), name) for name in catalogue()]:
+                progress.show(name)
+                rows += task.result()
+    except BrokenProcessPool:
+        raise CannotRunHere("one of its processes was ended from outside: try again") from None
+    return best(rows, processor_named(arguments.cpu))
+
+
+def _rows(name: str, objectives: Sequence[str], cpu: str | None) -> list[dict[str, Any]]:
+    """In another process: what is best of a routine; nothing where the processor has none of its instruction sets."""
+    routine, on = find(name), processor_named(cpu)
+    isas = had_by(routine, on, native=cpu in (None, "native"))
+    return (
+        [row_of(objective, kernel, on) for objective, kernel in best_of(routine, objectives, on, isas)] if isas else []
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +22,11 @@ from setwise.analysis.report.compilers import CompilerCounts, Compilers
 from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.kernels import Figures, figures_of
+from setwise.analysis.report.markdown import figure
 from setwise.analysis.report.measurements import Measured, Timed
 from setwise.analysis.report.perft import Perft, Race
 from setwise.analysis.report.python import FromPython
+from setwise.codegen.catalogue import find
 from tests.analysis.commands.running import Capture, complaint
 
 KERNELS = (
@@ -140,7 +143,33 @@ def test_one_thing_is_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "2025-03-01" in (tmp_path / "crossing.md").read_text(encoding="utf-8")
 
 
+def test_what_is_best_on_a_processor_is_a_page_of_its_own(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("shift.one.nort", "push.attacks.sout")
+    monkeypatch.setattr(report, "catalogue", lambda: {name: find(name) for name in names})
+    assert main(["report", "--for", "latency", "--cpu", "zen3", "-o", str(tmp_path)]) == 0
+    assert "best.md" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["best.md"]
+    lines = (tmp_path / "best.md").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# Which kernel on AMD Zen 3?"
+    for name in names:
+        assert main(["best", name, "--for", "latency", "--cpu", "zen3", "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        (line,) = (line for line in lines if line.startswith(f"| `{name}` |"))
+        cells = [row["isa"], row["variant"] or "-", row["instructions"], figure(row["latency"])]
+        assert f"| latency | {' | '.join(map(str, cells))} |" in line
+    assert main(["report", "--cpu", "zen3", "-o", str(tmp_path)]) == 0
+    text = (tmp_path / "best.md").read_text(encoding="utf-8")
+    assert [text.count(f"| {objective} |") for objective in ("size", "latency", "throughput")] == [2, 3, 3]
+
+
 def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    there = ("-o", str(tmp_path))
+    assert "no objective 'beauty'" in complaint(capsys, "report", "--for", "beauty", *there)
+    assert "no processor 'zen9'" in complaint(capsys, "report", "--cpu", "zen9", *there)
+    assert "leave out --check" in complaint(capsys, "report", "--cpu", "zen3", "--check", *there)
+    assert list(tmp_path.iterdir()) == []
     assert "give one of them" in complaint(capsys, "report", "--check", "--measure", "-o", str(tmp_path))
     assert "makes it" in complaint(capsys, "report", "--check", "-o", str(tmp_path / "nowhere"))
 
