@@ -3,13 +3,26 @@
 Along a line, operations move nothing but whole lines (`programs`). Here a word is what registers hold, and east is an
 addition. A formula says that a program, of which the kind of each operation is given, is right in a few cases. Each
 kind is wider than the instructions that are of it, so what no program does here, none of those instructions does.
+
+Not every program is asked for. Take the shortest ones; of these, one that takes values from as early as can be and
+leaves complements to whoever takes a value; and its operations in the order whose kinds, and then first arguments, come
+first. Of that program all this holds, since each change named here would shorten it or lead to what is taken first:
+
+* Everything is used, and the last value is the result. No shift is by 0.
+* Arguments that can change places are in order.
+* An operation that does not use the one before it comes after it by its kind and its first argument.
+* Nothing is a constant's function of such a one, a turn of a turn, or an offset of an offset in equal parts.
+* At the first place a function is 0 where its arguments are, and a sum or offset has its first argument as it is,
+  unless it is last or goes into a shift, a turn, or a sum as the second: others can take the complement instead.
+
+So where sequences of all kinds are ruled out, with all of fewer operations, there is no program of so many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import combinations, islice, pairwise, product
 from random import Random
 from types import MappingProxyType
 
@@ -134,7 +147,33 @@ def right_for(words: Words, kinds: Kinds, cases: Iterable[Case]) -> Formula:
             formula.add(made if bit else -made)
     for value in range(operations[-1].number):
         formula.add(*(picks[value] for each in operations for picks in each.arguments if value < each.number))
+    for each, following in pairwise(operations):
+        _in_order(formula, each, following)
+    for at, each in enumerate(operations[:-1]):
+        _as_it_is(formula, each, operations[at + 1 :])
+        for other in operations[at + 1 :]:
+            if each.kind == other.kind in ("constant", "turn", "offset") and len(words.widths) == 1:
+                formula.add(-other.arguments[0][each.number])
     return formula
+
+
+def _in_order(formula: Formula, each: _Operation, following: _Operation) -> None:
+    """An operation that does not use the one before it comes after it by its kind and its first argument."""
+    using = [picks[each.number] for picks in following.arguments]
+    if KINDS.index(each.kind) > KINDS.index(following.kind):
+        formula.add(*using)
+    if each.kind == following.kind:
+        for one, other in combinations(range(each.number), 2):
+            formula.add(*using, -each.arguments[0][other], -following.arguments[0][one])
+
+
+def _as_it_is(formula: Formula, each: _Operation, later: Sequence[_Operation]) -> None:
+    """A value is no complement unless one takes it that cannot take the complement instead."""
+    asking = [other.arguments[-1][each.number] for other in later if other.kind in ("shift", "turn", "sum")]
+    if each.kind == "function":
+        formula.add(*asking, -each.tables[0][(0,) * each.words.inputs])
+    if each.kind in ("sum", "offset"):
+        formula.add(*asking, -each.complements[0])
 
 
 class _Operation:
@@ -143,6 +182,9 @@ class _Operation:
     def __init__(self, formula: Formula, words: Words, kind: str, number: int) -> None:
         self.formula, self.words, self.kind, self.number = formula, words, kind, number
         self.arguments = [self._one_of(number) for _ in range({"function": words.inputs, "sum": 2}.get(kind, 1))]
+        if kind == "function":
+            for first, second in pairwise(self.arguments):
+                self._ordered(first, second)
         if kind in ("function", "constant"):
             rows = [*product((0, 1), repeat=len(self.arguments))]
             alike = kind == "function" and not words.constants
@@ -150,6 +192,7 @@ class _Operation:
             self.tables = tables * (len(_PLACES) // len(tables))
         if kind == "shift":
             self.distance = [formula.new() for _ in range(6)]  # to the left, around the word, in binary
+            formula.add(*self.distance)
             self.left, self.right, self.around = self._one_of(3)
             self.reached = [formula.new() for _ in _PLACES]  # those to which a shift to the left brings something
             for distance, (place, reached) in product(_PLACES, enumerate(self.reached)):
@@ -160,6 +203,11 @@ class _Operation:
             self.scales = self._one_of(len(words.scales))
             self.widths = self._one_of(len(words.widths))
             self.complements, self.carry = (formula.new(), formula.new()), formula.new()
+        if kind == "sum":
+            self._ordered(self.arguments[0], self.arguments[1], -self.scales[words.scales.index(0)])
+        if kind == "offset":  # any constant says that
+            formula.add(-self.complements[1])
+            formula.add(-self.carry)
 
     def value(self, values: Sequence[Sequence[Bit]]) -> list[int]:
         """What it gives in one case, where the values before it are these."""
@@ -211,6 +259,11 @@ class _Operation:
                 self.formula.add(*off, out[place] if sum(on) >= 2 else -out[place])
                 self.formula.add(*off, total[place] if sum(on) % 2 else -total[place])
         return total
+
+    def _ordered(self, first: Sequence[int], second: Sequence[int], unless: int | None = None) -> None:
+        """Two arguments can change places, so they are in order."""
+        for one, other in combinations(range(self.number), 2):
+            self.formula.add(*([] if unless is None else [unless]), -first[other], -second[one])
 
     def _new(self) -> list[int]:
         return [self.formula.new() for _ in _PLACES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice, product
+from itertools import islice, permutations, product
 from random import Random
 
 import pytest
@@ -66,6 +66,60 @@ def test_an_operation_is_of_its_kind_alone() -> None:
 )
 def test_what_kernels_do_is_not_ruled_out(words: Words, goal: str, kinds: Kinds) -> None:
     assert some_program(words, kinds, [*islice(GOALS[goal](), 2)])
+
+
+def some_picks(chance: Random, words: Words, kinds: Kinds) -> list[list[int]]:
+    """What the operations of a program of these kinds take, so that all is used."""
+    while True:
+        taken = [{"function": words.inputs, "sum": 2}.get(kind, 1) for kind in kinds]
+        picks = [[chance.randrange(2 + at) for _ in range(number)] for at, number in enumerate(taken)]
+        if {*range(1 + len(kinds))} == {one for each in picks for one in each}:
+            return picks
+
+
+def some_value(chance: Random, words: Words, kind: str, at: list[int]) -> Callable[[list[int]], int]:
+    """An operation of a kind, of these values."""
+    tables = [chance.getrandbits(1 << len(at)) for _ in range(64 if words.constants else 1)] * 64
+    constant, distance, place = chance.getrandbits(64), chance.randrange(1, 64), chance.getrandbits(2)
+    width, scale = chance.choice(words.widths), chance.choice(words.scales)
+    masks = [-chance.getrandbits(1) & ALL for _ in range(2)]
+
+    def parts(word: int) -> list[int]:
+        return [word >> low & (1 << width) - 1 for low in range(0, 64, width)]
+
+    def value(values: list[int]) -> int:
+        x, y = values[at[0]], values[at[-1]]
+        if kind == "function":
+            rows = [sum((values[one] >> square & 1) << bit for bit, one in enumerate(at)) for square in range(64)]
+            return sum((tables[square] >> row & 1) << square for square, row in enumerate(rows))
+        if kind == "constant":
+            return (x & constant, x | constant, x ^ constant, ~x & constant)[place]
+        if kind == "shift":
+            return (x << distance & ALL, x >> distance, (x << distance | x >> 64 - distance) & ALL)[place % 3]
+        if kind == "turn":
+            return int.from_bytes(x.to_bytes(8, "big"), "little")
+        second = constant if kind == "offset" else y << scale & ALL
+        pairs = zip(parts(x ^ masks[0]), parts(second ^ masks[1]), strict=True)
+        sums = [(one + other + place % 2) % (1 << width) for one, other in pairs]
+        return sum(part << low for part, low in zip(sums, range(0, 64, width), strict=True))
+
+    return value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_program_computes_is_not_ruled_out_in_every_order(seed: int) -> None:
+    """Of any kinds: some program of those in another order does it, or a shorter one, which leaves out one or more."""
+    chance, words = Random(seed), (GENERAL, VECTORS)[seed % 2]
+    kinds = (*(chance.choice(KINDS) for _ in range(2)), chance.choice(("function", "sum")))
+    cases = [[chance.getrandbits(64), chance.getrandbits(64)] for _ in range(4)]
+    for kind, picks in zip(kinds, some_picks(chance, words, kinds), strict=True):
+        operation = some_value(chance, words, kind, picks)
+        for values in cases:
+            values.append(operation(values))
+    wanted = [((x, y), last) for x, y, *_, last in cases]
+    some = {order for number in (1, 2, 3) for order in permutations(kinds, number)}
+    assert any(some_program(words, order, wanted) for order in sorted(some))
 
 
 @pytest.mark.slow
