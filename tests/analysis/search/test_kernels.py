@@ -26,7 +26,11 @@ Kernel = tuple[str, str, int]
 OPEN: dict[str, set[Kernel]] = {
     "a": set(),
     # Once more in order pairs need fewer moves; a board without both edge files is what is without each, a move less.
-    "bc": {(f"sliders.{form}", "bmi2", 1) for form in ("pair", "pair-empty", "union-empty", "rays-empty")},
+    # What goes on from a ray may go on from its fill, sliders included, which spares moves in rays.
+    "bc": {
+        ("sliders.rays", "x86-64", 1),
+        *((f"sliders.{form}", "bmi2", 1) for form in ("pair", "rays", "pair-empty", "union-empty", "rays-empty")),
+    },
 }
 """What is found and not yet mended, by levels."""
 
