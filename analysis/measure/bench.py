@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
 
 from setwise.analysis.measure import trials
+from setwise.analysis.measure.quiet import QuietCore, by_turns
 from setwise.analysis.measure.subjects import Subject, arguments_for, timing_loop
 from setwise.analysis.measure.trials import Refusal, Sections, Timing, TrialBlock, cycles, summary
 from setwise.analysis.run.workers import Workers
@@ -57,7 +57,10 @@ def bench(
     kept: list[list[list[TrialBlock]]] = []
     for number in range(processes):
         if report:
-            report(f"process {number + 1} of {processes}: {len(jobs)} timings")
+            with QuietCore() as core:
+                core.look()
+            said = f"process {number + 1} of {processes}: {len(jobs)} timings"
+            report(f"{said}, on a core {core.undisturbed:.0%} undisturbed")
         with Workers(1) as worker:  # a process of its own: other pages of memory, another core perhaps, another time
             kept.append(worker.submit(run_by_turns, jobs, patience, wanted).result())
     blocks = zip(*kept, strict=True)
@@ -74,15 +77,10 @@ def _slowest(timings: Sequence[Timing | Refusal]) -> Timing | Refusal:
 
 
 def run_by_turns(jobs: Sequence[BenchJob], patience: float, wanted: int = trials.WANTED) -> list[list[TrialBlock]]:
-    """The blocks of each job, run by turns, so that a disturbance meets all alike, until enough are kept."""
+    """The blocks of each job, run by turns on the quietest processor until enough are kept."""
     clocks = [_Clock(job) for job in jobs]
     try:
-        start = time.monotonic()
-        waiting = list(clocks)
-        while waiting and time.monotonic() - start < patience + _USUAL * len(jobs):
-            for clock in waiting:
-                clock.block()
-            waiting = [clock for clock in waiting if sum(block.cycles is not None for block in clock.blocks) < wanted]
+        by_turns(clocks, wanted, patience + _USUAL * len(jobs))
         return [clock.blocks for clock in clocks]
     finally:
         for clock in clocks:
@@ -101,10 +99,16 @@ class _Clock:
         self._rounds = max(1, round(_CYCLES / max(1.0, median(probes))))
         self._sections = Sections(one_round.adds, one_round.rows, one_round.units * self._rounds)
 
-    def block(self) -> None:
-        """Run one block."""
+    @property
+    def kept(self) -> int:
+        return sum(block.cycles is not None for block in self.blocks)
+
+    def run(self, row: float) -> None:
         records = self._stopwatch.run(self._rounds, _WARMING + _BLOCK)[_WARMING:]
-        self.blocks.append(trials.block_of(records, self._sections))
+        self.blocks.append(trials.block_of(records, replace(self._sections, row=row)))
+
+    def forget(self) -> None:
+        self.blocks.clear()
 
     def close(self) -> None:
         self._stopwatch.close()

@@ -12,7 +12,6 @@ Each form is timed in a few ways, all in loops of nothing else:
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -20,6 +19,7 @@ from math import ceil, log
 
 from setwise.analysis.cost.processors.measured import Size
 from setwise.analysis.measure.forms import POINTER, Form, forms
+from setwise.analysis.measure.quiet import by_turns
 from setwise.analysis.measure.steady import Experiment
 from setwise.codegen.machine.code import Instruction, Memory, Register, RegisterFile, general, vector
 from setwise.codegen.machine.processors import asked_for
@@ -28,6 +28,7 @@ from setwise.codegen.run import cpu
 PATIENCE = 120.0
 """Seconds after which nothing is measured again."""
 _WANTED = 5  # figures of an experiment
+_ABOVE = 0.1  # of a rate, that is measured too high
 _SEVERAL = 18  # instances: results in all registers, equally often
 _IDIOM = "xor =e,e"
 _ADDRESS = general("rax")  # holds the address of memory that holds that address
@@ -86,9 +87,17 @@ class Calibration:
     forwards: Mapping[str, Chain]
 
     @property
-    def idiom(self) -> float:
+    def width(self) -> int:
+        """Slots a cycle: the whole number above the rate of any form that gives a result; 0 where none was measured."""
+        writing = [one for one in self.forms.values() if one.form.written_places]
+        cycles = [one.alone.cycles for one in writing]
+        cycles += [chain.experiment.cycles for one in writing for chain in one.chains if not chain.ways]
+        return max((ceil(1 / one - _ABOVE) for one in cycles if one), default=0)
+
+    @property
+    def idiom(self) -> float | None:
         """Cycles of what only takes an issue slot."""
-        return self.forms[_IDIOM].alone.cycles or 1.0
+        return self.forms[_IDIOM].alone.cycles
 
 
 def calibrate(
@@ -114,8 +123,7 @@ def calibrate(
         *stores.values(),
         *(chain.experiment for chain in forwards.values()),
     ]
-    end = time.monotonic() + patience
-    by_turns(first, lambda state: report(f"1 of 2: {state}"), end)
+    by_turns(first, _WANTED, patience / 2, lambda state: report(f"1 of 2: {state}"))
     for one in measured.values():
         if one.cycles is None:
             continue
@@ -125,23 +133,8 @@ def calibrate(
             one.beside[other.form.title] = _mixed(one.form, other.form, one.cycles, other.cycles)
     second = [one.among[0] for one in measured.values() if one.among is not None]
     second += [mix for one in measured.values() for mix, _, _ in one.beside.values()]
-    by_turns(second, lambda state: report(f"2 of 2: {state}"), end)
+    by_turns(second, _WANTED, patience / 2, lambda state: report(f"2 of 2: {state}"))
     return Calibration(measured, loads, stores, forwards)
-
-
-def by_turns(experiments: Sequence[Experiment], report: Callable[[str], None], end: float) -> None:
-    """Run all by turns, so that a disturbance meets all alike, until each has its figures or it is too late."""
-    done = 0
-    waiting = list(experiments)
-    turns = 0
-    while waiting and (turns == 0 or time.monotonic() < end):
-        for at, experiment in enumerate(waiting):
-            experiment.run()
-            if at % 64 == 0:
-                report(f"{done + at} of {done + len(waiting)} timings, turn {turns + 1}")
-        waiting = [experiment for experiment in waiting if len(experiment.figures) < _WANTED]
-        done = len(experiments) - len(waiting)
-        turns += 1
 
 
 def _general(number: int) -> Register:

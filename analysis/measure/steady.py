@@ -49,19 +49,30 @@ class Experiment:
         ordered, outer = sorted(self.figures), len(self.figures) // 4
         return (ordered[-1 - outer] - ordered[outer]) / median(ordered)
 
-    def run(self) -> None:
-        """Measure once more; nothing is added where the core was disturbed."""
+    @property
+    def kept(self) -> int:
+        """How many figures there are."""
+        return len(self.figures)
+
+    def run(self, row: float = 1.0) -> None:
+        """Measure once more; nothing is added where the core, a quiet row of which takes so long, was disturbed."""
         if not self.about:
-            self.about = self._block(8) or 1.0
-        cycles = self._block(max(1, round(_CYCLES / (self.about * self.units * self._repeats))))
+            self.about = self._block(8, row) or 0.0
+        if not self.about:
+            return
+        cycles = self._block(max(1, round(_CYCLES / (self.about * self.units * self._repeats))), row)
         if cycles is not None:
             self.figures.append(cycles)
+
+    def forget(self) -> None:
+        """The figures count no more."""
+        self.figures.clear()
 
     @property
     def _repeats(self) -> int:
         return max(1, _LOOP // len(self.period))
 
-    def _block(self, rounds: int) -> float | None:
+    def _block(self, rounds: int, row: float) -> float | None:
         code = _routine(self.period, self._repeats, rounds)
         frame = _frame()
         stopwatch = Stopwatch(replace(frame, image=frame.image[: frame.routine] + code), ArgumentSets())
@@ -69,7 +80,7 @@ class Experiment:
             records = stopwatch.run(1, _WARMING + _BLOCK)[_WARMING:]
         finally:
             stopwatch.close()
-        return block_of(records, Sections(CHAIN_ADDS, WIDE_ROWS, rounds * self._repeats * self.units)).cycles
+        return block_of(records, Sections(CHAIN_ADDS, WIDE_ROWS, rounds * self._repeats * self.units, row)).cycles
 
 
 @cache

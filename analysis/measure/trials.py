@@ -5,8 +5,8 @@ vectors. So each trial has a chain of additions before and behind the calls that
 the one before takes one cycle, and the chains say how many ticks a cycle is, there and then. A trial is clean when
 
 * both chains agree within CHAINS_AGREE: the clock did not change and nothing came between;
-* four additions that wait for nothing take no longer than one, within WIDE_SLOWDOWN, before and behind: nobody else, on
-  the other thread of the core above all, takes part of its units.
+* rows of four additions take no longer than on this core while nobody else uses it (see quiet.py), 1 cycle at most,
+  within WIDE_SLOWDOWN, before and behind: nobody, on the other thread of the core above all, takes part of its units.
 
 Trials are run in blocks. Of a block less than CALM of which is clean nothing is kept, for what disturbs its checks
 disturbs calls between checks as well. Any other gives one figure, the mean of the middle half of its clean trials: a
@@ -36,9 +36,10 @@ LEAST = 3
 PROCESSES_AGREE = 0.05
 METHOD = (
     "Core cycles, call and return included: ticks of the time stamp counter, over those of a chain of dependent\n"
-    "additions before and behind every trial. Kept are trials whose chains agree within 1 % and beside which four\n"
-    "independent additions a cycle go through, in blocks of which three quarters are so. Median and 10th percentile\n"
-    f"of the blocks of {PROCESSES} processes. Chained calls wait by the argument by which they take longest."
+    "additions before and behind every trial. Kept are trials whose chains agree within 1 % and beside which\n"
+    "independent additions take what they take on a quiet core, four a cycle at least, in blocks of which three\n"
+    f"quarters are so. Median and 10th percentile of the blocks of {PROCESSES} processes. Chained calls wait by the\n"
+    "argument by which they take longest."
 )
 """What the figures are, in words."""
 OURS = "setwise"
@@ -51,12 +52,13 @@ EMPTY = "-"
 class Sections:
     """How much work the sections of a trial hold: additions of a chain, rows of four additions, units of the calls.
 
-    A unit is a call, or a board of an array.
+    A unit is a call, or a board of an array. `row` has the cycles that a row takes while nobody else uses the core.
     """
 
     adds: int
     rows: int
     units: int
+    row: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +137,17 @@ class Refusal:
 
 def is_clean(record: Record, sections: Sections) -> bool:
     """Whether nothing disturbed the core before and behind the calls, as far as additions show."""
+    row = row_of(record, sections)
+    return row is not None and row <= WIDE_SLOWDOWN * sections.row
+
+
+def row_of(record: Record, sections: Sections) -> float | None:
+    """Cycles that a row of additions took, before the calls or behind; None where the chains do not agree."""
     before, behind = record.chain_before - record.nothing, record.chain_behind - record.nothing
     if min(before, behind) <= 0 or abs(before - behind) > CHAINS_AGREE * min(before, behind):
-        return False
+        return None
     wide = max(record.wide_before, record.wide_behind) - record.nothing
-    return wide <= WIDE_SLOWDOWN * sections.rows * _ticks_a_cycle(record, sections)
+    return wide / sections.rows / _ticks_a_cycle(record, sections)
 
 
 def cycles(record: Record, sections: Sections) -> float:

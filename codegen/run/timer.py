@@ -4,7 +4,8 @@
 (rdtsc, with nothing of the code around it overtaking) between its sections:
 
     chain    CHAIN_ADDS additions that wait for each other: so many cycles on every processor
-    wide     WIDE_ROWS rows of four additions that do not: as many cycles, where four units are ours alone
+    wide     WIDE_ROWS rows of four additions, every other row to the same registers, so that they wait for units
+             alone: as many cycles, where four units are ours alone
     calls    rounds of calls of the routine
     wide, chain, and an empty section: what a stamp costs
 
@@ -47,7 +48,7 @@ _STACK = 128  # bytes at the end of a page, for shadow space and arguments on th
 _CHAIN_UNROLLED, _WIDE_UNROLLED = 64, 32
 _BEGINNINGS = 16
 _RAX, _RDX, _RSP = map(general, ("rax", "rdx", "rsp"))
-_WIDE = tuple(map(general, ("rax", "r8", "r9", "r10")))
+_WIDE = tuple(map(general, ("rax", "r8", "r9", "r10", "r11", "rcx", "rsi", "rdi")))  # two rows
 # Registers that every convention keeps across a call.
 _ROUND, _END, _SET, _TRIAL, _RECORD, _CONTEXT = map(general, ("rbx", "rbp", "r12", "r13", "r14", "r15"))
 
@@ -200,7 +201,7 @@ def _chain(name: str) -> Iterator[Item]:
 
 
 def _wide(name: str) -> Iterator[Item]:
-    yield from _repeated(f"wide {name}", WIDE_ROWS // _WIDE_UNROLLED, _WIDE * _WIDE_UNROLLED)
+    yield from _repeated(f"wide {name}", WIDE_ROWS // _WIDE_UNROLLED, _WIDE * (_WIDE_UNROLLED // 2))
 
 
 def _repeated(name: str, rounds: int, sums: Sequence[Register]) -> Iterator[Item]:

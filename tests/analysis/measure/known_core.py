@@ -9,6 +9,7 @@ from unittest.mock import patch
 from setwise.analysis.code.decode import decode
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors import Processor, UnknownCost
+from setwise.analysis.measure.quiet import QuietCore
 from setwise.analysis.measure.steady import Experiment
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code
@@ -22,7 +23,7 @@ CHAIN = 5
 def measured_on(processor: Processor, features: frozenset[str]) -> Iterator[None]:
     """Every experiment has at once the figures that this processor's table makes of it, none where that has no row."""
 
-    def run(experiment: Experiment) -> None:
+    def run(experiment: Experiment, _: float) -> None:
         stream = decode(assemble(Code("period", experiment.period)).text)
         try:
             bounds = round_cost(stream, processor) if len(stream) <= CHAIN else cost(stream, processor)
@@ -30,5 +31,9 @@ def measured_on(processor: Processor, features: frozenset[str]) -> Iterator[None
             return
         experiment.figures += [bounds.bound / experiment.units] * 5
 
-    with patch.object(Experiment, "run", run), patch.object(cpu, "features", lambda: features):
+    with (
+        patch.object(Experiment, "run", run),
+        patch.object(QuietCore, "look", lambda _: False),
+        patch.object(cpu, "features", lambda: features),
+    ):
         yield

@@ -20,6 +20,7 @@ from setwise.analysis.measure.trials import (
     cycles,
     is_clean,
     percentile,
+    row_of,
     summary,
 )
 from setwise.codegen.run.stopwatch import Record
@@ -72,6 +73,14 @@ def test_a_clock_that_changes_is_not_clean(after: float) -> None:
 @pytest.mark.parametrize("wide", [(1.05, 1.0), (1.0, 1.05), (1.3, 1.3), (1.0, 9.0)])
 def test_a_core_that_is_shared_is_not_clean(wide: tuple[float, float]) -> None:
     assert not is_clean(record(wide=wide), SECTIONS)
+
+
+def test_a_core_of_more_units_is_held_to_its_own_rows() -> None:
+    six = replace(SECTIONS, row=0.76)
+    assert is_clean(record(wide=(0.76, 0.77)), six)
+    assert not is_clean(record(wide=(0.76, 0.8)), six)
+    assert row_of(record(wide=(0.76, 0.8)), six) == pytest.approx(0.8, rel=1e-3)
+    assert row_of(record(after=1.2), six) is None
 
 
 def test_the_loop_around_the_rows_is_let_pass() -> None:

@@ -193,11 +193,11 @@ def test_the_sections_hold_the_work_that_they_say() -> None:
     text = decode(made.image[: made.round])
     adds = [one for one in text if one.mnemonic == "add" and one.raw[0] in (0x48, 0x49) and "rdx" in one.reads]
     chain = [one for one in adds if "rax" in one.writes]
-    # One unrolled turn of each section in front of the calls: the chain, then rows of four of which one is on rax.
-    rows = sum("r8" in one.writes for one in adds)
+    # One unrolled turn of each section in front of the calls: the chain, then rows of four, of every two one is on rax.
+    pairs = sum("r8" in one.writes for one in adds)
     turns = {one.operands[1].value for one in text if one.mnemonic == "mov" and one.text().startswith("mov ebx,")}  # type: ignore[union-attr]
-    assert {timing.CHAIN_ADDS // (len(chain) - rows), timing.WIDE_ROWS // rows} == turns
-    assert len(adds) == len(chain) + 3 * rows
+    assert {timing.CHAIN_ADDS // (len(chain) - pairs), timing.WIDE_ROWS // (2 * pairs)} == turns
+    assert len(adds) == len(chain) + 7 * pairs
     assert sum(one.mnemonic == "rdtsc" for one in text) == 3
 
 

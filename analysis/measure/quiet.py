@@ -1,0 +1,143 @@
+"""The quietest of the processors that this thread may run on, looked for now and then, and work by turns on it.
+
+A processor may be a thread of a core whose other thread runs somebody else's program, on a virtual machine another
+tenant's. Who measures cannot end that, but among several processors one is mostly quieter than the others. So rows of
+additions are timed on each of them for about a millisecond, again and again, and the work goes on where most of them
+are undisturbed.
+
+How long a row takes while nobody else uses the core is a matter of the core: four units take 1 cycle, Zen 5's six 0.76.
+It is at most 1, and else the least that was seen on any of the processors. When far less is seen than before, nothing
+was quiet before, and what was kept until then is forgotten.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Protocol, Self
+
+from setwise.analysis.measure.trials import WIDE_SLOWDOWN, Sections, percentile, row_of
+from setwise.codegen.run.call import host
+from setwise.codegen.run.driver import GENERAL
+from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
+from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Calls, Signature, Timer, timer
+
+LEAST = 0.25
+"""A quarter of a processor's rows take at most what is its least: fewer may be wrong by chance."""
+_TRIALS = 64
+_EVERY = 0.25  # seconds
+
+
+class Timed(Protocol):
+    """Something that is measured a block of trials at a time."""
+
+    @property
+    def kept(self) -> int:
+        """How many blocks were kept."""
+
+    def run(self, row: float) -> None:
+        """Run a block on a core on which a row takes so many cycles when it is quiet."""
+
+    def forget(self) -> None:
+        """What was kept counts no more."""
+
+
+class QuietCore:
+    """The quietest processor, to which this thread is bound until the end of `with QuietCore() as core`.
+
+    `row` has the cycles of a row of additions on a quiet core, `undisturbed` the part of the rows that took them.
+    """
+
+    def __init__(self) -> None:
+        self.row, self.undisturbed = 1.0, 0.0
+        self._allowed = processors()
+        self._looked = -_EVERY
+
+    def look(self) -> bool:
+        """Go where it is quiet now; whether nothing was quiet before."""
+        if time.monotonic() - self._looked < _EVERY:
+            return False
+        seen = {}
+        for processor in self._allowed:
+            _bind([processor])
+            seen[processor] = rows_here()
+        before = self.row
+        chosen, self.row, self.undisturbed = quietest(seen or {0: rows_here()}, before)
+        if seen:
+            _bind([chosen])
+        self._looked = time.monotonic()
+        return self.row * WIDE_SLOWDOWN < before
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _bind(self._allowed)
+
+
+def processors() -> list[int]:
+    """Those that this thread may run on; none where the system does not tell."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def _bind(processors: Sequence[int]) -> None:
+    if processors and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, processors)
+
+
+def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, float, float]:
+    """Of processors the one with most undisturbed rows, the cycles of a quiet row, and the part that is undisturbed.
+
+    `seen` has the cycles of rows on each of them, `known` the least that a row took before.
+
+    >>> quietest({0: [0.8, 0.97, 0.98, 0.99], 1: [0.75, 0.75, 0.76, 0.99]}, known=1.0)
+    (1, 0.75, 0.75)
+    """
+    row = min([known, *(percentile(rows, LEAST) for rows in seen.values() if rows)])
+    parts = {
+        processor: sum(cycles <= WIDE_SLOWDOWN * row for cycles in rows) / max(1, len(rows))
+        for processor, rows in seen.items()
+    }
+    chosen = max(parts, key=lambda processor: parts[processor])
+    return chosen, row, parts[chosen]
+
+
+def rows_here() -> list[float]:
+    """Cycles that rows of additions take on this processor now."""
+    stopwatch = Stopwatch(_loop(), ArgumentSets((0,)))
+    try:
+        records = stopwatch.run(1, _TRIALS)
+    finally:
+        stopwatch.close()
+    sections = Sections(CHAIN_ADDS, WIDE_ROWS, 1)
+    return [cycles for record in records if (cycles := row_of(record, sections)) is not None]
+
+
+@cache
+def _loop() -> Timer:
+    return timer(b"\xc3", Signature(host(), (GENERAL,)), Calls("independent", in_round=1), host())
+
+
+def by_turns(
+    every: Sequence[Timed], wanted: int, patience: float, report: Callable[[str], None] = lambda _: None
+) -> None:
+    """Run all by turns, so that a disturbance meets all alike, until so many blocks are kept of each.
+
+    After `patience` seconds no turn is begun but the first. `report` is told now and then how far it is.
+    """
+    end = time.monotonic() + patience
+    waiting, turn = list(every), 0
+    with QuietCore() as core:
+        while waiting and (turn == 0 or time.monotonic() < end):
+            turn += 1
+            for at, one in enumerate(waiting):
+                if core.look():
+                    for known in every:
+                        known.forget()
+                one.run(core.row)
+                if at % 64 == 0:
+                    done = f"{len(every) - len(waiting) + at} of {len(every)} timings, turn {turn}"
+                    report(f"{done}, on a core {core.undisturbed:.0%} undisturbed")
+            waiting = [one for one in every if one.kept < wanted]

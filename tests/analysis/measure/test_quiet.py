@@ -1,0 +1,101 @@
+"""The quietest processor, on rows made up: which is chosen, what a quiet row takes, when what was kept is forgotten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from setwise.analysis.measure import quiet
+from setwise.analysis.measure.quiet import QuietCore, by_turns, quietest
+from setwise.analysis.measure.trials import WIDE_SLOWDOWN
+from setwise.codegen.run.executable import runnable
+
+CALM, BUSY = [1.0] * 20, [1.2, 1.3, 1.25, 1.4] * 5
+
+
+def test_the_processor_with_most_undisturbed_rows_is_chosen() -> None:
+    assert quietest({0: BUSY, 1: CALM}, 1.0) == (1, 1.0, 1.0)
+    assert quietest({0: CALM, 1: BUSY}, 1.0) == (0, 1.0, 1.0)
+    assert quietest({0: CALM[:8] + BUSY[:12], 1: CALM[:9] + BUSY[:11]}, 1.0) == (1, 1.0, 9 / 20)
+    assert quietest({0: [], 1: BUSY}, 1.0)[::2] == (0, 0.0)  # no chains agreed: nothing is undisturbed
+
+
+def test_a_core_of_more_units_must_not_lose_them_unseen() -> None:
+    """Where four of six units are left, four additions still go through: on a quiet core more do."""
+    six, shared = [0.76] * 20, [0.98] * 20
+    assert quietest({0: shared, 1: six}, 1.0) == (1, 0.76, 1.0)
+    assert quietest({0: shared}, known=0.76) == (0, 0.76, 0.0)
+    assert quietest({0: shared}, known=1.0)[1] == 0.98  # nobody knows better yet
+
+
+def test_a_quiet_row_takes_no_more_than_a_cycle_and_no_few_rows_tell() -> None:
+    assert quietest({0: BUSY}, 1.0) == (0, 1.0, 0.0)
+    wrong = [0.5] * 4 + CALM[:16]
+    assert quietest({0: wrong}, 1.0) == (0, 1.0, 1.0)
+
+
+@dataclass
+class Task:
+    """Keeps a figure a run where the limit is that of a quiet core."""
+
+    rows: list[float] = field(default_factory=list)
+    forgotten: int = 0
+
+    @property
+    def kept(self) -> int:
+        return len(self.rows)
+
+    def run(self, row: float) -> None:
+        self.rows.append(row)
+
+    def forget(self) -> None:
+        self.rows.clear()
+        self.forgotten += 1
+
+
+def seen(monkeypatch: pytest.MonkeyPatch, looks: Sequence[float]) -> None:
+    """So long rows take on every look, and every question is one."""
+    rows: Iterator[float] = iter([*looks, *[looks[-1]] * 1000])
+    monkeypatch.setattr(quiet, "rows_here", lambda: [next(rows)] * 8)
+    monkeypatch.setattr(quiet, "_EVERY", 0.0)
+    monkeypatch.setattr(quiet, "processors", list)
+
+
+def test_what_was_kept_beside_others_is_forgotten_when_it_gets_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen(monkeypatch, [1.0, 1.0, 0.76])
+    tasks = [Task(), Task()]
+    by_turns(tasks, 3, patience=60)
+    assert [task.rows for task in tasks] == [[0.76] * 3] * 2
+    assert [task.forgotten for task in tasks] == [1, 1]
+
+
+def test_what_is_about_the_same_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen(monkeypatch, [1.0, 1 / WIDE_SLOWDOWN + 0.001])
+    task = Task()
+    by_turns([task], 3, patience=60)
+    assert (task.kept, task.forgotten) == (3, 0)
+
+
+def test_all_have_a_turn_and_patience_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen(monkeypatch, [1.0])
+    tasks = [Task(), Task()]
+    told: list[str] = []
+    by_turns(tasks, 3, patience=0, report=told.append)
+    assert [task.kept for task in tasks] == [1, 1]
+    assert told == ["0 of 2 timings, turn 1, on a core 100% undisturbed"]
+
+
+@pytest.mark.skipif(not runnable() or not hasattr(os, "sched_getaffinity"), reason="no processor can be chosen here")
+def test_the_thread_is_bound_and_then_free_again() -> None:
+    before = os.sched_getaffinity(0)
+    with QuietCore() as core:
+        core.look()
+        bound = os.sched_getaffinity(0)
+        assert len(bound) == 1
+        assert bound <= before
+        assert 0 < core.row <= 1
+        assert 0 <= core.undisturbed <= 1
+    assert os.sched_getaffinity(0) == before
