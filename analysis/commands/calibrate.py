@@ -16,7 +16,7 @@ from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.cost.processors.measured import MeasuredTable, RowRecord
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.calibration import PATIENCE, calibrate
-from setwise.analysis.measure.rows import NOISY, Difference, differences, table_of
+from setwise.analysis.measure.rows import NOISY, Difference, TooLittle, differences, table_of
 from setwise.analysis.report.recording import machine, processor_here, today
 from setwise.codegen.files import put
 from setwise.codegen.run.executable import NotRunnable
@@ -30,6 +30,8 @@ _NOTE = """\
 Core cycles: latency from operands to result by kind (r general, x vector, k mask, f flags), cycles of one alone, slots
 of issue, ports as far as timing shows them (? where it does not; they are then the standing table's).
 ~ marks figures whose middle half lies more than 5 % apart."""
+
+_REMEDY = "end other programs, wait longer with --patience SECONDS, or try when others leave this core alone"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -46,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Measure, print or write the table, and what differs; 1 if a form has no row."""
+    """Measure, print or write the table, and what differs; 1 if a form has no row, and no table if most have none."""
     if arguments.output:
         _check_place(Path(arguments.output))
     with Progress() as progress:
@@ -57,6 +59,8 @@ def run(arguments: Namespace) -> int:
             table, missing = table_of(measured, machine(), today(), like)
         except NotRunnable as error:
             raise CannotRunHere(str(error)) from None
+        except TooLittle as error:
+            raise CannotRunHere(f"no table, for there are no figures of {error}: {_REMEDY}") from None
     if arguments.output:
         _write(Path(arguments.output), table.encoded())
     found = [*differences(table, like)] if like else []
@@ -66,7 +70,7 @@ def run(arguments: Namespace) -> int:
         _print(table, like, found, arguments.output)
     if missing:
         some = f"no figures for {len(missing)} of {len(measured.forms)} forms, first {missing[0]}"
-        print(f"setwise calibrate: {some}: end other programs, or wait longer with --patience SECONDS", file=sys.stderr)
+        print(f"setwise calibrate: {some}: {_REMEDY}", file=sys.stderr)
     return int(bool(missing))
 
 

@@ -28,14 +28,22 @@ _KINDS: Mapping[str, Kind] = {"general": "r", "vector": "x", "mask": "k", "flags
 _BREAKS = 0.7  # cycles: what follows upon itself so fast does not wait for itself
 
 
+class TooLittle(Exception):
+    """So little was measured that no table comes of it; the message says what is missing."""
+
+
 def table_of(
     calibration: Calibration, machine: str, date: str, like: Processor | None
 ) -> tuple[MeasuredTable, list[str]]:
-    """The table, and the forms of which too little was measured; `like` is this processor's standing table, if any."""
-    width = round(1 / calibration.idiom)
+    """The table, and the forms of which too little was measured; `like` is this processor's standing table, if any.
+
+    Raises TooLittle where a load, a store or what a slot takes was not measured, or not half of the forms.
+    """
+    idiom = _needed(calibration.idiom, "issue slots")
+    width = like.width if like else calibration.width
     ways_back = _ways_back(calibration, like)
     known = _blockers_ports(calibration, like)
-    rows = {title: _row(one, calibration, ways_back, known, width, like) for title, one in calibration.forms.items()}
+    rows = {title: _row(one, idiom, ways_back, known, width, like) for title, one in calibration.forms.items()}
     table = MeasuredTable(
         edition=1,
         machine=machine,
@@ -44,10 +52,10 @@ def table_of(
         features=tuple(sorted(cpu.features())),
         width=width,
         loads={
-            size: AccessRecord(_rounded(_latency(chain, ways_back) or 0.0), _rounded(alone.cycles or 1.0))
+            size: AccessRecord(_needed(_latency(chain, ways_back), "loads"), _needed(alone.cycles, "loads"))
             for size, (chain, alone) in calibration.loads.items()
         },
-        stores={size: AccessRecord(0.0, _rounded(alone.cycles or 1.0)) for size, alone in calibration.stores.items()},
+        stores={size: AccessRecord(0.0, _needed(alone.cycles, "stores")) for size, alone in calibration.stores.items()},
         forwards={
             sizes: _rounded(cycles)
             for sizes, chain in calibration.forwards.items()
@@ -56,7 +64,16 @@ def table_of(
         rows=tuple(row for row in rows.values() if row is not None),
     )
     left_out = {title for title, one in calibration.forms.items() if one.form.idiom or one.waits}
-    return table, [title for title, row in rows.items() if row is None and title not in left_out]
+    missing = [title for title, row in rows.items() if row is None and title not in left_out]
+    if 2 * len(missing) >= len(rows):
+        raise TooLittle(f"{len(missing)} of {len(rows)} forms")
+    return table, missing
+
+
+def _needed(cycles: float | None, what: str) -> float:
+    if cycles is None:
+        raise TooLittle(what)
+    return _rounded(cycles)
 
 
 def _ways_back(calibration: Calibration, like: Processor | None) -> dict[str, float]:
@@ -103,7 +120,7 @@ def _blockers_ports(calibration: Calibration, like: Processor | None) -> dict[st
 
 def _row(
     one: Measured,
-    calibration: Calibration,
+    idiom: float,
     ways_back: Mapping[str, float],
     known: Mapping[str, Uops],
     width: int,
@@ -128,7 +145,7 @@ def _row(
         among, idle = one.among
         if among.cycles is None:
             return None
-        slots = min(round(among.cycles / calibration.idiom - idle), round(one.cycles * width))
+        slots = min(round(among.cycles / idiom - idle), round(one.cycles * width))
         slots = max(1, slots)
         found, off = _ports(one, slots, known, width, like, standing)
         if (clear := off <= CLEAR) or standing is None:

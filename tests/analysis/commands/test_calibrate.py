@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from setwise.analysis.commands import calibrate as command
 from setwise.analysis.commands.main import main
-from setwise.analysis.cost.processors import processor
+from setwise.analysis.cost.processors import Processor, processor
 from setwise.analysis.measure import calibration
 from setwise.analysis.measure.forms import forms
 from setwise.codegen.machine.processors import FEATURES
@@ -54,11 +56,32 @@ def test_the_table_is_printed_or_written_and_taken(capsys: Capture, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("few")
-def test_what_could_not_be_measured_is_told(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    with measured_on(ZEN3, FEATURES["zen3"]):
-        monkeypatch.setattr("setwise.analysis.measure.steady.Experiment.run", lambda _: None)
+def test_what_could_not_be_measured_is_told(capsys: Capture) -> None:
+    with measured_on(having("(?!shl).*"), FEATURES["zen3"]):
         assert main(["calibrate", "--patience", "0"]) == 1
-    assert "no figures for 3 of 4 forms, first shl r,i: end other programs" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "no figures for 1 of 4 forms, first shl r,i: end other programs" in said.err
+    assert "vpand y" in said.out
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("kept", "what"),
+    [("nop", "issue slots"), ("xor", "loads"), (r"(?!shl|v\?p\(and)", "2 of 4 forms")],
+)
+def test_of_too_little_no_table_is_made(capsys: Capture, tmp_path: Path, kept: str, what: str) -> None:
+    file = tmp_path / "mine.json"
+    with measured_on(having(kept), FEATURES["zen3"]):
+        assert main(["calibrate", "-o", str(file), "--patience", "0"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"no table, for there are no figures of {what}: end other programs" in said.err
+    assert not file.exists()
+
+
+def having(mnemonics: str) -> Processor:
+    """A core that has only the rows whose mnemonics begin so."""
+    return replace(ZEN3, rows=tuple(row for row in ZEN3.rows if re.match(mnemonics, row.mnemonics)))
 
 
 def test_refusals(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
