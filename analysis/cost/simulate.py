@@ -13,11 +13,13 @@ else is said.
   Each r that nobody waits for makes a chain of p beside it a quarter of a cycle longer, and so do all operations of
   several cycles. Among general registers nothing of the kind shows.
 * At each port the oldest operation that is ready goes first, and operations wait in queues of a few dozen places.
+* On Zen 5 a vector operation of one cycle takes two where it has waited in a queue for its operands: in a chain of p
+  with so many nops between that each comes just in time, each takes 1.0 cycle; in one that all else waits for, 2.0.
 
-The sizes are from AMD's Software Optimization Guides for Zen 4 (57647) and Zen 3 (56665), whose queues are alike. How
-finely the core tells how many operations wait at a port is not known: of the ways that agree with the experiments the
-one with the fewest cycles counts. Left out is that `vpternlog` at times takes a cycle more: when, is not known. The
-model knows these two only.
+The sizes are from AMD's Software Optimization Guides for Zen 4 (57647) and Zen 3 (56665), whose queues are alike, and
+for Zen 5 (58455), for which the rest is taken over. How finely the core tells how many operations wait at a port is not
+known: of the ways that agree with the experiments the one with the fewest cycles counts. Left out is that `vpternlog`
+at times takes a cycle more: when, is not known. The model knows these three only.
 """
 
 from __future__ import annotations
@@ -33,19 +35,29 @@ from setwise.analysis.cost.dependence import BEFORE, Readiness
 from setwise.analysis.cost.processors.table import CostRow, Processor, size_of
 
 _ROUNDS = 3  # the first fills the queues, the others are counted
+_SOON = 4  # cycles that an operation may wait and is not stale
 _STEPS = (1, 2, 3, 4, 8)  # by how many waiting operations ports must differ to be told apart
-_TURNS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """Places for operations under way in all, and in the queues of ports, by the first letter of the ports' names."""
+    """Places for operations under way in all, and in the queues of ports, by the first letter of the ports' names.
+
+    So many `turns` go by until the same port comes first again. Vector operations of one cycle that waited for operands
+    take `stale` cycles more.
+    """
 
     reorder: int
     queues: Mapping[str, int]
+    turns: int = 4
+    stale: int = 0
 
 
-CORES: Mapping[str, Core] = {"zen3": Core(256, {"I": 96, "F": 64}), "zen4": Core(320, {"I": 96, "F": 64})}
+CORES: Mapping[str, Core] = {
+    "zen3": Core(256, {"I": 96, "F": 64}),
+    "zen4": Core(320, {"I": 96, "F": 64}),
+    "zen5": Core(448, {"I": 88, "F": 114}, turns=6, stale=1),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +125,7 @@ class _Execution:
         number = len(steps)
         self.ready: list[float | None] = [None] * number
         self.operands = [0.0] * number  # when the last operand is there, less what is counted behind it
+        self.entered = [0] * number
         self.missing = [0] * number
         self.left = [0] * number
         self.waiters: list[list[tuple[int, float]]] = [[] for _ in range(number)]
@@ -166,6 +179,7 @@ class _Execution:
 
     def _enter(self, at: int, operation: _MicroOperation) -> None:
         demand = operation.demand
+        self.entered[at] = self.now
         self.assigned[at] = tuple((self._choose(ports, int(count)), int(count)) for ports, count in demand.own)
         self.storing[at] = tuple(self._fewest(ports) for ports, count in demand.store for _ in range(int(count)))
         for name, _ in self.assigned[at]:
@@ -197,7 +211,7 @@ class _Execution:
         """The port whose turn it is among those where the fewest waited when the cycle began."""
         letter = min(ports)[0]
         turn = self.turns.get(letter, 0)
-        name = min(sorted(ports), key=lambda port: (self.waited.get(port, 0), (int(port[1:]) - turn) % _TURNS))
+        name = min(sorted(ports), key=lambda port: (self.waited.get(port, 0), (int(port[1:]) - turn) % self.core.turns))
         self.ports.setdefault(name, _Port())
         self.waited[name] = self.waited.get(name, 0) + 1
         self.turns[letter] = int(name[1:]) + count
@@ -251,8 +265,10 @@ class _Execution:
                 self.queued[name[0]] -= 1
             self.left[at] -= 1
             if not self.left[at]:
-                operation = self._operation(at)
-                self._start(self._finish(at, self.now + operation.behind))
+                behind = self._operation(at).behind
+                if name[0] == "F" and behind == 1 and self.operands[at] - self.entered[at] > _SOON:
+                    behind += self.core.stale
+                self._start(self._finish(at, self.now + behind))
 
     def _next(self, name: str, port: _Port) -> tuple[int, int, bool] | None:
         """The oldest operation that is ready and whose result does not leave when another one does."""

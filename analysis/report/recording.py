@@ -152,12 +152,15 @@ def machine() -> str:
 def processor_here() -> Processor | None:
     """The processor of the model's that this one is, None where it is none of them.
 
-    Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, Intel 6 with 85 Skylake-SP and Cascade
-    Lake, with 106 and 108 Ice Lake-SP and -D, with 125 and 126 Ice Lake.
+    Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, AMD 26 with 0 to 31, 64 to 79 and 112 to
+    127 Zen 5 with vector units of 512 bits, Intel 6 with 85 Skylake-SP and Cascade Lake, with 106 and 108 Ice Lake-SP
+    and -D, with 125 and 126 Ice Lake.
     """
     family, model = _numbers()
     if family == 25:
         return processor("zen4" if 16 <= model < 32 or 96 <= model < 128 or model >= 160 else "zen3")
+    if family == 26:
+        return processor("zen5") if model < 32 or 64 <= model < 80 or 112 <= model < 128 else None
     if family == 6:
         return {85: processor("skylake-server")}.get(model, processor("ice-lake") if model in _ICE_LAKES else None)
     return None

@@ -22,6 +22,7 @@ FEATURES: Mapping[str, frozenset[str]] = {
     "tiger-lake": _ICE_LAKE,
     "zen3": _HASWELL,
     "zen4": _ICE_LAKE,
+    "zen5": _ICE_LAKE,
 }
 """By processor, as far as setwise asks for features: besides the baseline, and by the names of codegen.run.cpu."""
 

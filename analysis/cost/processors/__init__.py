@@ -8,10 +8,11 @@ from setwise.analysis.cost.processors.skylake_server import SKYLAKE_SERVER
 from setwise.analysis.cost.processors.table import CostRow, Processor, UnknownCost
 from setwise.analysis.cost.processors.zen3 import ZEN3
 from setwise.analysis.cost.processors.zen4 import ZEN4
+from setwise.analysis.cost.processors.zen5 import ZEN5
 
 __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
-PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, ZEN3, ZEN4)
+PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, ZEN3, ZEN4, ZEN5)
 
 
 def processor(name: str) -> Processor:

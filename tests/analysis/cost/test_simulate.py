@@ -77,7 +77,21 @@ def test_code_beyond_a_line_waits_to_be_fetched() -> None:
     assert by_rotates > 1.15 * by_shifts
 
 
+@pytest.mark.parametrize(
+    ("step", "cycles"),
+    [
+        ("4801db4801c94801d24801f6", 1.0),  # four chains of additions: measured 1.06 on six units
+        ("c4c175ebcf", 2.0),  # a chain of vpor with 256 bits that has waited: measured 2.0
+        ("c4c175ebcf" + "90" * 10, 11 / 8),  # beside so much that it comes just in time: 1 cycle is enough
+        ("62d1f548ebcf 62d1ed48ebd7", 2.0),  # two chains with 512 bits, which take a unit once: 2.0
+        ("480fafc0", 3.0),  # a chain of imul: 3.0
+    ],
+)
+def test_zen_5_has_more_units_and_slower_vectors(step: str, cycles: float) -> None:
+    assert simulate(decode(bytes.fromhex(step * 60)), processor("zen5")) / 60 == pytest.approx(cycles, abs=0.1)
+
+
 def test_other_processors_are_refused_by_name() -> None:
     code = decode(binary_of(lower(find("push.attacks.west"), "x86-64")).text)
-    with pytest.raises(ValueError, match="how Ice Lake queues operations is not known: use one of zen3, zen4"):
+    with pytest.raises(ValueError, match="how Ice Lake queues operations is not known: use one of zen3, zen4, zen5"):
         simulate(code, processor("ice-lake"))

@@ -59,7 +59,7 @@ def test_what_a_processor_lacks_follows_from_its_features() -> None:
     assert set(lacks.values()) == {()}
     newer = frozenset({"gfni", "avx512vbmi", "avx512f"})
     assert lacking("skylake-server", newer) == ("avx512vbmi", "gfni")
-    assert lacking("zen4", newer) == lacking("ice-lake", newer) == ()
+    assert lacking("zen4", newer) == lacking("zen5", newer) == lacking("ice-lake", newer) == ()
 
 
 @pytest.mark.parametrize("word", ["e", "A2", "=1", "[b+a]", "[a+b*3]", "d,a", "-1", "[a", "D"])
