@@ -73,6 +73,7 @@ DOORS = (
     "analysis.measure.forms",
     "analysis.measure.objective",
     "analysis.measure.python",
+    "analysis.measure.quiet",
     "analysis.measure.rivals",
     "analysis.measure.rows",
     "analysis.measure.steady",
