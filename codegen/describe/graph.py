@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import count
 from typing import Any
 
 from setwise.codegen.describe.values import Region, Value
 from setwise.codegen.machine.code import Line
+
+LATELY = 4
+"""For how many graphs the users of values are kept: one pass after the other asks for those of the same graph."""
 
 _MOVES = frozenset({"step", "run", "path", "shl", "shr"})
 
@@ -36,14 +39,10 @@ class Graph:
         """The operations of its values."""
         return frozenset([value.op for value in self.order])
 
-    @cached_property
+    @property
     def users(self) -> dict[Value, list[Value]]:
         """For every value the values that take it as an argument (regions count through their results)."""
-        users: dict[Value, list[Value]] = {value: [] for value in self.order}
-        for value in self.order:
-            for below in dependencies(value):
-                users[below].append(value)
-        return users
+        return _users(self)
 
     @cached_property
     def depth(self) -> int:
@@ -63,6 +62,15 @@ class Graph:
         """What two graphs that describe the same code have in common."""
         number = {value: i for i, value in enumerate(self.order)}
         return tuple([(v.op, v.attr, v.in_place, *[number[below] for below in dependencies(v)]) for v in number])
+
+
+@lru_cache(LATELY)
+def _users(graph: Graph) -> dict[Value, list[Value]]:
+    users: dict[Value, list[Value]] = {value: [] for value in graph.order}
+    for value in graph.order:
+        for below in dependencies(value):
+            users[below].append(value)
+    return users
 
 
 def dependencies(value: Value) -> tuple[Value, ...]:

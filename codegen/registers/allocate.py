@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from heapq import heappop, heappush, heappushpop
 from itertools import count
 from math import inf
@@ -26,7 +26,7 @@ from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Regis
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
 from setwise.codegen.registers.alike import likeness
-from setwise.codegen.registers.assignments import EXTRA, NOTHING, VIEWS, Choices, Place, Step, given, written
+from setwise.codegen.registers.assignments import EXTRA, NOTHING, VIEWS, Choices, Onward, Place, Step, given, written
 from setwise.codegen.registers.control import at_region
 from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters, TooLong
 from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, numbered, together
@@ -108,24 +108,23 @@ class _Search:
         starts = [registers for (registers, _, _), _, _ in self.starts]
         return likeness(self.machine, self.points, self.choices.wants, (self.bounds, starts, ends, effort))
 
-    def onward(self, before: Place, at: int) -> list[Step]:
-        """The steps that event number `at` leads to; behind the last the results go to their registers."""
-        if at == len(self.points):
-            return _finish(self.machine, before, self.live_at_end, self.results)
-        point = self.points[at]
-        if point.event.kind == "make":
-            return self.choices.make(before, point)
-        return at_region(self.choices, before, point)
+    @cached_property
+    def onward(self) -> list[Onward]:
+        """What tells the steps that each event leads to; behind the last the results go to their registers."""
+        making, machine = self.choices.making, self.machine
+        return [
+            *(making(p) if p.event.kind == "make" else partial(at_region, self.choices, p) for p in self.points),
+            partial(_finish, machine, self.live_at_end, self.results),
+        ]
 
     def along(self, way: Way) -> Allocated:
         """What is written along a way."""
         items: list[Item] = []
         steps = self.starts
-        for at, number in enumerate(way.numbers):
+        for number, onward in zip(way.numbers, (*self.onward, None), strict=True):
             place, _, writing = steps[number]
             items += written(writing)
-            if at <= len(self.points):
-                steps = self.onward(place, at)
+            steps = onward(place) if onward else []
         _, _, saved = place
         registers = (register for number, register in enumerate(REGISTERS) if saved >> number & 1)
         return Allocated(tuple(items), tuple(registers), way.exact)
@@ -147,12 +146,11 @@ class _Search:
         # The bounds may take a view for a move, which it never is.
         views = sum(point.event.value is not None and point.value.op in VIEWS for point in self.points)
         limit = too_much + EXTRA * views
-        onward = None  # what was reached first waits outside the heap: most often it goes on next
-        while heap or onward is not None:
-            least, behind, _, before, spent, cheaper, way = (
-                heappop(heap) if onward is None else heappushpop(heap, onward)
-            )
-            onward = None
+        onward = self.onward
+        first = None  # what was reached first waits outside the heap: most often it goes on next
+        while heap or first is not None:
+            least, behind, _, before, spent, cheaper, way = heappop(heap) if first is None else heappushpop(heap, first)
+            first = None
             at = -behind
             if at > end:
                 return Way(_numbers(way), spent, closed < 0)
@@ -166,7 +164,7 @@ class _Search:
                 continue
             known = cheapest[at + 1]
             bound = bounds[at + 1]
-            for number, (place, more, _) in enumerate(self.onward(before, at)):
+            for number, (place, more, _) in enumerate(onward[at](before)):
                 cost = spent + more
                 there = known.setdefault(place, least_there := [cost])
                 if there is not least_there:
@@ -174,8 +172,8 @@ class _Search:
                         continue
                     there[0] = cost
                 reached = bound + cost, behind - 1, next(ticket), place, cost, there, (way, number)
-                if onward is None:
-                    onward = reached
+                if first is None:
+                    first = reached
                 else:
                     heappush(heap, reached)
         raise OutOfRegisters("more values are needed at once than there are registers: carry fewer from round to round")
@@ -244,7 +242,7 @@ def _needed_first(first: Event | None, results: Results) -> set[Value]:
     return needed
 
 
-def _finish(machine: Machine, before: Place, live: tuple[Value, ...], results: Results) -> list[Step]:
+def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Place) -> list[Step]:
     """The results in their registers."""
     lie, headers, saved = before
     registers = dict(zip(live, lie, strict=True))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from setwise.codegen.describe.operations import WRITES
@@ -26,10 +27,6 @@ Move = tuple[int, int, int]
 VIEWS = frozenset({"low-half", "as-wide", "extended"})
 """Operations that only see less of a register, or more of it than is known."""
 
-_OTHERWISE = frozenset({"copy", "done"}) | VIEWS | WRITES
-"""Operations that do not make a value by a row in whatever register is best."""
-
-
 Place = tuple[Registers, tuple[Registers, ...], int]
 """Where all lies: registers of the live values, those at the start of each region around, those in use to be saved."""
 
@@ -38,6 +35,9 @@ Writing = tuple[Any, ...]
 
 Step = tuple[Place, int, Writing]
 """Where all lies then, what getting there costs, and what is written for it."""
+
+Onward = Callable[[Place], list[Step]]
+"""The steps that go on from a place."""
 
 NOTHING: Writing = (tuple,)
 
@@ -118,33 +118,41 @@ class Choices:
             return [(register, LATE * len(order)) for register in order if not taken >> register & 1]
         return list(offered.items())
 
-    def make(self, before: Place, point: Point) -> list[Step]:
-        """The steps that make the event's value."""
-        registers, headers, saved = before
+    def making(self, point: Point) -> Onward:
+        """What tells the steps that make the point's value."""
         value = point.value
-        kept = point.keep(registers)
-        if value.op not in _OTHERWISE:
-            steps: list[Step] = []
-            want = self.wants.get(value)
-            for row in point.alternatives:
-                if row[0].counts and registers[row[0].reads[1]] != RCX:
-                    needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
-                    for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
-                        made: list[Step] = []
-                        self._make_by(row, start[0], point.keep(start[0][0]), point, want, made)
-                        steps += behind(start, made)
-                else:
-                    self._make_by(row, before, kept, point, want, steps)
-            return steps
         if value.op == "copy":
-            return self._copy(before, point, kept)
+            return partial(self._copy, point, point.live.index(value.args[0]))
         if value.op in VIEWS:
-            return [(((*kept, registers[point.live.index(value.args[0])]), headers, saved), 0, NOTHING)]
-        if value.op == "done":
-            return [((kept, headers, saved), 0, NOTHING)]
-        # A store makes no value, and its operands stay where they are.
+            return partial(_viewed, point, point.live.index(value.args[0]))
+        if value.op in WRITES:
+            return partial(self._write, point)
+        return partial(self._make, point, self.wants.get(value))
+
+    def _make(self, point: Point, want: int | None, before: Place) -> list[Step]:
+        """A value made by a row, in whatever register is best."""
+        registers, _, _ = before
+        kept = point.keep(registers)
+        steps: list[Step] = []
+        for row in point.alternatives:
+            if row[0].counts and registers[row[0].reads[1]] != RCX:
+                needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
+                for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
+                    made: list[Step] = []
+                    self._make_by(row, start[0], point.keep(start[0][0]), point, want, made)
+                    steps += behind(start, made)
+            else:
+                self._make_by(row, before, kept, point, want, steps)
+        return steps
+
+    def _write(self, point: Point, before: Place) -> list[Step]:
+        """A store makes no value, and its operands stay where they are."""
+        registers, headers, saved = before
+        place = point.keep(registers), headers, saved
+        if point.value.op == "done":
+            return [(place, 0, NOTHING)]
         alternatives = (alternative for row in point.alternatives for alternative in row)
-        return [((kept, headers, saved), 0, (self._written, point, registers, each, 0)) for each in alternatives]
+        return [(place, 0, (self._written, point, registers, each, 0)) for each in alternatives]
 
     def _make_by(
         self,
@@ -243,10 +251,9 @@ class Choices:
             for other, cost in self.candidates(first.file, self.wants.get(first), together(registers), saved)
         ]
 
-    def _copy(self, before: Place, point: Point, kept: Registers) -> list[Step]:
+    def _copy(self, point: Point, at: int, before: Place) -> list[Step]:
         registers, headers, saved = before
-        value = point.value
-        source = registers[point.live.index(value.args[0])]
+        value, kept, source = point.value, point.keep(registers), registers[at]
         # Both names for one register: no move now; whoever changes it first will have to copy.
         if source not in kept:
             return [(((*kept, source), headers, saved), 0, NOTHING)]
@@ -272,6 +279,12 @@ class Choices:
     def moved(self, moves: tuple[Move, ...]) -> Items:
         """Moves."""
         return [self.machine.move(*move) for move in moves]
+
+
+def _viewed(point: Point, at: int, before: Place) -> list[Step]:
+    """Another view of what lies in a register."""
+    registers, headers, saved = before
+    return [(((*point.keep(registers), registers[at]), headers, saved), 0, NOTHING)]
 
 
 def _homes(headers: tuple[Registers, ...], point: Point, value: Value) -> int:

@@ -10,7 +10,7 @@ from setwise.codegen.registers.machine import Machine, Moves
 from setwise.codegen.registers.points import REGISTERS, Point, together
 
 
-def at_region(choices: Choices, before: Place, point: Point) -> list[Step]:
+def at_region(choices: Choices, point: Point, before: Place) -> list[Step]:
     """The steps that an event of a region leads to."""
     if point.event.kind == "enter":
         return _enter(choices, before, point)
