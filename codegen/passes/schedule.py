@@ -215,13 +215,11 @@ class _Orders:
         for i in begun:
             take(i)
         while groups:
-            for key, heap in [*ready.items()]:
+            for key, heap in ready.items():
                 while heap and groups.get(heap[0][1]) != key:
                     heappop(heap)
-                if not heap:
-                    del ready[key]
-            cheapest = min(ready, key=lambda key: (price(key, spare), ready[key][0]))
-            take(ready[cheapest][0][1])
+            _, (_, cheapest) = min([(price(key, spare), heap[0]) for key, heap in ready.items() if heap])
+            take(cheapest)
         return order
 
     @cached_property

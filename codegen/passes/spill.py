@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
@@ -49,10 +48,12 @@ class _Moments:
         for values in self.moments(event):
             if len(values) > fewest:
                 # Another name of a value lies where that one does.
-                held = Counter(value.file for value in {_original(value) for value in values} if value.op not in WRITES)
-                for file in room:
-                    if held[file] > room[file]:
-                        return file
+                held = {_original(value) for value in values}
+                if len(held) > fewest:
+                    files = [value.file for value in held if value.op not in WRITES]
+                    for file in room:
+                        if files.count(file) > room[file]:
+                            return file
         return None
 
     def moments(self, event: Event) -> Iterator[Set[Value]]:
