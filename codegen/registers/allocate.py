@@ -26,7 +26,17 @@ from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Regis
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
 from setwise.codegen.registers.alike import likeness
-from setwise.codegen.registers.assignments import EXTRA, NOTHING, VIEWS, Choices, Onward, Place, Step, given, written
+from setwise.codegen.registers.assignments import (
+    EXTRA,
+    NOTHING,
+    VIEWS,
+    Assignment,
+    Choices,
+    Onward,
+    Step,
+    given,
+    written,
+)
 from setwise.codegen.registers.control import at_region
 from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters, TooLong
 from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, numbered, together
@@ -122,10 +132,10 @@ class _Search:
         items: list[Item] = []
         steps = self.starts
         for number, onward in zip(way.numbers, (*self.onward, None), strict=True):
-            place, _, writing = steps[number]
+            after, _, writing = steps[number]
             items += written(writing)
-            steps = onward(place) if onward else []
-        _, _, saved = place
+            steps = onward(after) if onward else []
+        _, _, saved = after
         registers = (register for number, register in enumerate(REGISTERS) if saved >> number & 1)
         return Allocated(tuple(items), tuple(registers), way.exact)
 
@@ -135,12 +145,12 @@ class _Search:
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
         expanded = [0] * (end + 1)
-        cheapest: list[dict[Place, list[int]]] = [{} for _ in range(end + 2)]
-        """For each event the places behind which it comes, and the least cost of each."""
+        cheapest: list[dict[Assignment, list[int]]] = [{} for _ in range(end + 2)]
+        """For each event the assignments behind which it comes, and the least cost of each."""
         ticket = count()
-        heap: list[tuple[int, int, int, Place, int, list[int], Any]] = [
-            (bounds[0] + cost, 0, next(ticket), place, cost, [cost], ((), number))
-            for number, (place, cost, _) in enumerate(self.starts)
+        heap: list[tuple[int, int, int, Assignment, int, list[int], Any]] = [
+            (bounds[0] + cost, 0, next(ticket), after, cost, [cost], ((), number))
+            for number, (after, cost, _) in enumerate(self.starts)
         ]
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
         # The bounds may take a view for a move, which it never is.
@@ -164,14 +174,14 @@ class _Search:
                 continue
             known = cheapest[at + 1]
             bound = bounds[at + 1]
-            for number, (place, more, _) in enumerate(onward[at](before)):
+            for number, (after, more, _) in enumerate(onward[at](before)):
                 cost = spent + more
-                there = known.setdefault(place, least_there := [cost])
+                there = known.setdefault(after, least_there := [cost])
                 if there is not least_there:
                     if cost >= there[0]:
                         continue
                     there[0] = cost
-                reached = bound + cost, behind - 1, next(ticket), place, cost, there, (way, number)
+                reached = bound + cost, behind - 1, next(ticket), after, cost, there, (way, number)
                 if first is None:
                     first = reached
                 else:
@@ -206,8 +216,8 @@ def _wants(target: Target, events: Sequence[Event]) -> dict[Value, int]:
 
 
 def _starts(choices: Choices, live: tuple[Value, ...], registers: Registers) -> list[Step]:
-    """The place at entry, and those in which a parameter has made way for a shift count first."""
-    entry: Place = registers, (), 0
+    """The assignment at entry, and those in which a parameter has made way for a shift count first."""
+    entry: Assignment = registers, (), 0
     starts: list[Step] = [(entry, 0, NOTHING)]
     for value, register in zip(live, registers, strict=True):
         if choices.wanted >> register & 1 and choices.wants.get(value) != register:
@@ -242,7 +252,7 @@ def _needed_first(first: Event | None, results: Results) -> set[Value]:
     return needed
 
 
-def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Place) -> list[Step]:
+def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Assignment) -> list[Step]:
     """The results in their registers."""
     lie, headers, saved = before
     registers = dict(zip(live, lie, strict=True))

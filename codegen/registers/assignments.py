@@ -27,17 +27,17 @@ Move = tuple[int, int, int]
 VIEWS = frozenset({"low-half", "as-wide", "extended"})
 """Operations that only see less of a register, or more of it than is known."""
 
-Place = tuple[Registers, tuple[Registers, ...], int]
+Assignment = tuple[Registers, tuple[Registers, ...], int]
 """Where all lies: registers of the live values, those at the start of each region around, those in use to be saved."""
 
 Writing = tuple[Any, ...]
 """What writes the instructions of a step, a function and its arguments: few of the steps that are weighed are taken."""
 
-Step = tuple[Place, int, Writing]
+Step = tuple[Assignment, int, Writing]
 """Where all lies then, what getting there costs, and what is written for it."""
 
-Onward = Callable[[Place], list[Step]]
-"""The steps that go on from a place."""
+Onward = Callable[[Assignment], list[Step]]
+"""The steps that go on from an assignment."""
 
 NOTHING: Writing = (tuple,)
 
@@ -57,7 +57,7 @@ def given(items: Items) -> Writing:
 def behind(first: Step, steps: Sequence[Step]) -> list[Step]:
     """The first step and each of those behind it as one."""
     _, cost, writing = first
-    return [(place, cost + more, (_both, writing, another)) for place, more, another in steps]
+    return [(after, cost + more, (_both, writing, another)) for after, more, another in steps]
 
 
 def _both(writing: Writing, another: Writing) -> Items:
@@ -129,7 +129,7 @@ class Choices:
             return partial(self._write, point)
         return partial(self._make, point, self.wants.get(value))
 
-    def _make(self, point: Point, want: int | None, before: Place) -> list[Step]:
+    def _make(self, point: Point, want: int | None, before: Assignment) -> list[Step]:
         """A value made by a row, in whatever register is best."""
         registers, _, _ = before
         kept = point.keep(registers)
@@ -145,19 +145,19 @@ class Choices:
                 self._make_by(row, before, kept, point, want, steps)
         return steps
 
-    def _write(self, point: Point, before: Place) -> list[Step]:
+    def _write(self, point: Point, before: Assignment) -> list[Step]:
         """A store makes no value, and its operands stay where they are."""
         registers, headers, saved = before
-        place = point.keep(registers), headers, saved
+        after = point.keep(registers), headers, saved
         if point.value.op == "done":
-            return [(place, 0, NOTHING)]
+            return [(after, 0, NOTHING)]
         alternatives = (alternative for row in point.alternatives for alternative in row)
-        return [(place, 0, (self._written, point, registers, each, 0)) for each in alternatives]
+        return [(after, 0, (self._written, point, registers, each, 0)) for each in alternatives]
 
     def _make_by(
         self,
         row: tuple[Alternative, ...],
-        before: Place,
+        before: Assignment,
         kept: Registers,
         point: Point,
         want: int | None,
@@ -190,17 +190,17 @@ class Choices:
                     cost += 2 * DEPARTURE
                 if len(row) > 1:
                     if cheapest.get((register, to), cost + 1) <= cost:
-                        continue  # the same place, at no less: the search keeps the first of the cheapest
+                        continue  # the same assignment, at no less: the search keeps the first of the cheapest
                     cheapest[register, to] = cost
                 lie = (*kept, register) if to == register else (*[to if r == first else r for r in kept], register)
-                place = lie, headers, saved | to_save[register] | to_save[to]
-                steps.append((place, cost, (write, point, registers, alternative, register, moves)))
+                after = lie, headers, saved | to_save[register] | to_save[to]
+                steps.append((after, cost, (write, point, registers, alternative, register, moves)))
 
     def _over_first(
         self,
         alternative: Alternative,
         first: int,
-        before: Place,
+        before: Assignment,
         stays: int,
         point: Point,
         want: int | None,
@@ -227,16 +227,16 @@ class Choices:
                     chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
         return chosen
 
-    def count_in_rcx(self, before: Place, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Step]:
+    def count_in_rcx(self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Step]:
         """A shift count moved into rcx, whoever of those `needed` was there moved away."""
         steps: list[Step] = []
         for freed in self.evict(before, live, RCX, needed):
             registers, headers, saved = freed[0]
-            place = (*registers[:at], RCX, *registers[at + 1 :]), headers, saved
-            steps += behind(freed, [(place, EXTRA, (self.moved, ((RCX, registers[at], 1),)))])
+            after = (*registers[:at], RCX, *registers[at + 1 :]), headers, saved
+            steps += behind(freed, [(after, EXTRA, (self.moved, ((RCX, registers[at], 1),)))])
         return steps
 
-    def evict(self, before: Place, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Step]:
+    def evict(self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Step]:
         """`register` made free: if one of those `needed` lives there, all there move to another."""
         registers, headers, saved = before
         if register not in [registers[at] for at in needed]:
@@ -251,7 +251,7 @@ class Choices:
             for other, cost in self.candidates(first.file, self.wants.get(first), together(registers), saved)
         ]
 
-    def _copy(self, point: Point, at: int, before: Place) -> list[Step]:
+    def _copy(self, point: Point, at: int, before: Assignment) -> list[Step]:
         registers, headers, saved = before
         value, kept, source = point.value, point.keep(registers), registers[at]
         # Both names for one register: no move now; whoever changes it first will have to copy.
@@ -259,8 +259,8 @@ class Choices:
             return [(((*kept, source), headers, saved), 0, NOTHING)]
         steps: list[Step] = [(((*kept, source), headers, saved), DEPARTURE, NOTHING)]
         for register, cost in self.candidates(point.file, self.wants.get(value), together(registers), saved):
-            place = (*kept, register), headers, saved | self.to_save[register]
-            steps.append((place, cost + EXTRA, (self.moved, ((register, source, value.lanes),))))
+            after = (*kept, register), headers, saved | self.to_save[register]
+            steps.append((after, cost + EXTRA, (self.moved, ((register, source, value.lanes),))))
         return steps
 
     def _written(
@@ -281,7 +281,7 @@ class Choices:
         return [self.machine.move(*move) for move in moves]
 
 
-def _viewed(point: Point, at: int, before: Place) -> list[Step]:
+def _viewed(point: Point, at: int, before: Assignment) -> list[Step]:
     """Another view of what lies in a register."""
     registers, headers, saved = before
     return [(((*point.keep(registers), registers[at]), headers, saved), 0, NOTHING)]

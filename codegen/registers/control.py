@@ -5,12 +5,12 @@ from __future__ import annotations
 from setwise.codegen.describe.control import SIGN
 from setwise.codegen.describe.values import Condition, Region, Value
 from setwise.codegen.machine.code import Instruction, Item, Label
-from setwise.codegen.registers.assignments import EXTRA, NOTHING, Choices, Items, Place, Step, behind, given
+from setwise.codegen.registers.assignments import EXTRA, NOTHING, Assignment, Choices, Items, Step, behind, given
 from setwise.codegen.registers.machine import Machine, Moves
 from setwise.codegen.registers.points import REGISTERS, Point, together
 
 
-def at_region(choices: Choices, point: Point, before: Place) -> list[Step]:
+def at_region(choices: Choices, point: Point, before: Assignment) -> list[Step]:
     """The steps that an event of a region leads to."""
     if point.event.kind == "enter":
         return _enter(choices, before, point)
@@ -25,7 +25,7 @@ def at_region(choices: Choices, point: Point, before: Place) -> list[Step]:
     return [((registers, headers[:-1], saved), 0, given(label))]
 
 
-def _enter(choices: Choices, before: Place, point: Point) -> list[Step]:
+def _enter(choices: Choices, before: Assignment, point: Point) -> list[Step]:
     region = point.region
     starts: list[Step] = [(before, 0, NOTHING)]
     for i in point.kept:
@@ -35,7 +35,7 @@ def _enter(choices: Choices, before: Place, point: Point) -> list[Step]:
     return [step for start in starts for step in behind(start, _entered(choices, start[0], point, region))]
 
 
-def _entered(choices: Choices, before: Place, point: Point, region: Region) -> list[Step]:
+def _entered(choices: Choices, before: Assignment, point: Point, region: Region) -> list[Step]:
     registers, headers, saved = before
     at = dict(zip(point.live, registers, strict=True))
     asked = next(iter(region.asked), None) if region.kind == "when" else region.index
@@ -58,7 +58,7 @@ def _entered(choices: Choices, before: Place, point: Point, region: Region) -> l
 
 def _carried(
     choices: Choices,
-    before: Place,
+    before: Assignment,
     phi: Value,
     init: Value,
     at: dict[Value, int],
@@ -106,7 +106,7 @@ def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: 
     return (Instruction(*test), Instruction(jumps[condition.kind][holds], (label,)))
 
 
-def _leave(machine: Machine, before: Place, point: Point) -> list[Step]:
+def _leave(machine: Machine, before: Assignment, point: Point) -> list[Step]:
     registers, headers, saved = before
     region = point.region
     at = dict(zip(point.live, registers, strict=True))
