@@ -8,11 +8,14 @@ import pytest
 
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import plan
-from setwise.codegen.lower import PIPELINE
+from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.machine.code import Code
 from setwise.codegen.registers import allocate
 from setwise.codegen.targets import target_named
 from setwise.codegen.variants import variants
+
+TOO_LONG = "push.attacks.{}"
+"""A routine with forms that are longer than the best before them."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +42,22 @@ def test_directions_share_their_search(name: str, isa: str) -> None:
     before = searches()
     assert code(name.format("noWe"), isa) == alone
     assert searches() == before
+
+
+def test_directions_share_what_was_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[bytes] = []
+    way = allocate._Search.way
+
+    def counted(search: allocate._Search, effort: int, too_much: float) -> allocate.Way:
+        searched.append(search.likeness(effort))
+        return way(search, effort, too_much)
+
+    monkeypatch.setattr(allocate._Search, "way", counted)
+    lower(find(TOO_LONG.format("noEa")))
+    assert any(not allocate._ways(likeness)[0].numbers for likeness in searched), "no form was too long"
+    searched.clear()
+    lower(find(TOO_LONG.format("noWe")))
+    assert not searched
 
 
 def test_what_the_search_asks_tells_searches_apart() -> None:
