@@ -71,6 +71,7 @@ DOORS = (
     "analysis.measure.fastest",
     "analysis.measure.fills",
     "analysis.measure.forms",
+    "analysis.measure.here",
     "analysis.measure.objective",
     "analysis.measure.python",
     "analysis.measure.quiet",

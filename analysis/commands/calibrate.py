@@ -16,8 +16,8 @@ from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.cost.processors.measured import MeasuredTable, RowRecord
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.calibration import PATIENCE, calibrate
+from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.rows import NOISY, Difference, TooLittle, differences, table_of
-from setwise.analysis.report.recording import machine, processor_here, today
 from setwise.codegen.files import put
 from setwise.codegen.run.executable import NotRunnable
 

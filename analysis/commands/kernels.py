@@ -101,7 +101,7 @@ def processor_named(name: str | None) -> Processor:
     """The processor of that name, this one for native and for none; ValueError where there is no table of it."""
     if name not in (None, "native"):
         return processor(name)
-    from setwise.analysis.report.recording import processor_here
+    from setwise.analysis.measure.here import processor_here
 
     here = processor_here()
     if here is None:

@@ -16,7 +16,6 @@ from setwise.analysis.commands.kernels import OBJECTIVES, add_cpu, had_by, maker
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.measure.compilers import CompilerError
 from setwise.analysis.report.best import PAGE, best
-from setwise.analysis.report.compilers import shortest
 from setwise.analysis.report.contents import files
 from setwise.analysis.report.data import gather
 from setwise.analysis.report.fastest import complaints
@@ -79,14 +78,7 @@ def run(arguments: Namespace) -> int:
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
     if arguments.measure:  # before anything else takes its time: these need NumPy, and kernels the solver
-        from setwise.analysis.report.recording import (
-            measure,
-            measure_choices,
-            measure_crossing,
-            measure_fastest,
-            measure_python,
-        )
-        from setwise.analysis.report.wasted import measure as measure_waste
+        from setwise.analysis.report.recording import measure_anew
         from setwise.analysis.semantics.domains import BitVectors
 
         if arguments.measure in ("kernels", "choices", "fastest", "waste"):
@@ -94,18 +86,8 @@ def run(arguments: Namespace) -> int:
     with Progress() as progress:
         try:
             data = gather(folder, arguments.check, progress.show)
-            if arguments.measure == "kernels":
-                data = replace(data, measured=measure(progress.show, arguments.patience))
-            elif arguments.measure == "choices":
-                data = replace(data, choices=measure_choices(progress.show, arguments.patience))
-            elif arguments.measure == "crossing":
-                data = replace(data, crossing=measure_crossing(progress.show, arguments.patience))
-            elif arguments.measure == "fastest":
-                data = replace(data, fastest=measure_fastest(folder, progress.show, arguments.patience))
-            elif arguments.measure == "python":
-                data = replace(data, python=measure_python(progress.show))
-            elif arguments.measure == "waste":
-                data = replace(data, wasted=measure_waste(shortest(data.compilers), folder, progress.show))
+            if arguments.measure:
+                data = measure_anew(arguments.measure, data, folder, progress.show, arguments.patience)
             if since is not None:
                 data = replace(data, since=since)
             progress.show("files")
@@ -114,7 +96,7 @@ def run(arguments: Namespace) -> int:
             raise CannotRunHere(str(error)) from None
         except BrokenProcessPool:
             raise CannotRunHere("one of its processes was ended from outside: try again") from None
-    open_questions = complaints(data.fastest, data.findings) if data.fastest else ()
+    open_questions = complaints(data.fastest, data.findings or ()) if data.fastest else ()
     for note in (*data.notes, *open_questions):
         print(f"setwise report: {note}", file=sys.stderr)
     differing = list(differences(folder, contents))

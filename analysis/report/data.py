@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from setwise.analysis.measure.compilers import installed
 from setwise.analysis.report import (
@@ -16,6 +16,7 @@ from setwise.analysis.report import (
     crossing,
     fastest,
     findings,
+    measurements,
     optimality,
     perft,
     python,
@@ -24,24 +25,35 @@ from setwise.analysis.report import (
     wasted,
     words,
 )
-from setwise.analysis.report import measurements as measured
-from setwise.analysis.report.choices import Choices
-from setwise.analysis.report.columns import Columns
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
-from setwise.analysis.report.crossing import Crossing
-from setwise.analysis.report.fastest import Fastest
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
-from setwise.analysis.report.measurements import Measured
-from setwise.analysis.report.perft import Perft
-from setwise.analysis.report.python import FromPython
+from setwise.analysis.report.records import Record
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
 
 T = TypeVar("T")
 _CHUNK = 8  # kernels that a process makes in one go
+
+
+RECORDS: Mapping[str, Record[Any]] = {
+    "measured": measurements.RECORD,
+    "crossing": crossing.RECORD,
+    "choices": choices.RECORD,
+    "fastest": fastest.RECORD,
+    "python": python.RECORD,
+    "columns": columns.RECORD,
+    "perft": perft.RECORD,
+    "bounds": optimality.RECORD,
+    "words": words.RECORD,
+    "searched": searched.RECORD,
+    "wasted": wasted.RECORD,
+    "since": since.RECORD,
+    "findings": findings.RECORD,
+}
+"""What is read as it was recorded, by its name in the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +63,20 @@ class Data:
     figures: Figures
     classic: str
     compilers: Compilers
-    measured: Measured | None
-    crossing: Crossing | None
-    choices: Choices | None
-    fastest: Fastest | None
-    python: FromPython | None
-    columns: Columns | None
-    perft: Perft | None
-    bounds: Sequence[optimality.Row]
-    words: Sequence[words.Row]
-    searched: Sequence[searched.Row]
-    wasted: Sequence[wasted.Waste]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    measured: measurements.Measured | None = None
+    crossing: crossing.Crossing | None = None
+    choices: choices.Choices | None = None
+    fastest: fastest.Fastest | None = None
+    python: python.FromPython | None = None
+    columns: columns.Columns | None = None
+    perft: perft.Perft | None = None
+    bounds: Sequence[optimality.Row] | None = None
+    words: Sequence[words.Row] | None = None
+    searched: Sequence[searched.Row] | None = None
+    wasted: Sequence[wasted.Waste] | None = None
     since: since.Since | None = None
-    findings: Sequence[findings.Finding] = ()
+    findings: Sequence[findings.Finding] | None = None
 
 
 def gather(folder: Path, checking: bool = False, progress: Callable[[str], None] = lambda _: None) -> Data:
@@ -94,25 +106,8 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         figures = Figures((key, kernels[key]) for key in wanted).differing
     now = Compilers({compiler.name: compiler.version for compiler in using}, counts)
     joined, notes = compilers.joined(now, before)
-    return Data(
-        figures=figures,
-        classic=classic_listings(),
-        compilers=joined,
-        measured=measured.RECORD.read(folder),
-        crossing=crossing.RECORD.read(folder),
-        choices=choices.RECORD.read(folder),
-        fastest=fastest.RECORD.read(folder),
-        python=python.RECORD.read(folder),
-        columns=columns.RECORD.read(folder),
-        perft=perft.RECORD.read(folder),
-        bounds=optimality.RECORD.read(folder) or (),
-        words=words.RECORD.read(folder) or (),
-        searched=searched.RECORD.read(folder) or (),
-        wasted=wasted.RECORD.read(folder) or (),
-        notes=tuple(notes),
-        since=since.RECORD.read(folder),
-        findings=findings.RECORD.read(folder) or (),
-    )
+    recorded = {name: record.read(folder) for name, record in RECORDS.items()}
+    return Data(figures, classic_listings(), joined, tuple(notes), **recorded)
 
 
 def _results(tasks: Sequence[tuple[Future[list[T]], str]], progress: Callable[[str], None]) -> Iterator[T]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,18 +9,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from setwise.analysis.cost.processors import Processor, processor
+from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure import crossing
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.calls import METHOD as FROM_PYTHON
 from setwise.analysis.measure.compilers import Compiled, installed
+from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.rivals import judge, rivals_of
 from setwise.analysis.measure.subjects import empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.report import choices, fastest
-from setwise.analysis.report.choices import Choices
+from setwise.analysis.report import choices, fastest, wasted
+from setwise.analysis.report.compilers import shortest
 from setwise.analysis.report.crossing import Crossing
+from setwise.analysis.report.data import Data
 from setwise.analysis.report.forecasts import Forecasts, forecasts_of
 from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
@@ -30,7 +31,6 @@ from setwise.analysis.run.check import Outcome
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.run import cpu
 from setwise.codegen.run.call import best_isa, missing
 from setwise.codegen.targets import TARGETS
 
@@ -45,6 +45,20 @@ ROUTINES = (
 )
 """What is measured, on every instruction set that it comes for and this processor has."""
 _PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run on the check's cases
+
+
+def measure_anew(kind: str, data: Data, folder: Path, progress: Callable[[str], None], patience: float) -> Data:
+    """The data with one thing measured anew; ValueError where this processor has no table and that needs one."""
+    ways: dict[str, tuple[str, Callable[[], object]]] = {
+        "kernels": ("measured", lambda: measure(progress, patience)),
+        "choices": ("choices", lambda: choices.measure(_chosen_by(), machine(), today(), progress, patience)),
+        "crossing": ("crossing", lambda: measure_crossing(progress, patience)),
+        "fastest": ("fastest", lambda: fastest.measure(folder, _chosen_by(), machine(), today(), progress, patience)),
+        "python": ("python", lambda: measure_python(progress)),
+        "waste": ("wasted", lambda: wasted.measure(shortest(data.compilers), folder, progress)),
+    }
+    field, make = ways[kind]
+    return replace(data, **{field: make()})  # type: ignore[arg-type]
 
 
 def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> FromPython:
@@ -76,16 +90,6 @@ def measure_crossing(progress: Callable[[str], None], patience: float) -> Crossi
         versions={compiler.name: compiler.version for compiler in installed()},
         points=tuple(points),
     )
-
-
-def measure_fastest(folder: Path, progress: Callable[[str], None], patience: float) -> fastest.Fastest:
-    """Time what is taken for speed beside all else; ValueError where this processor has no table, CompilerError."""
-    return fastest.measure(folder, _chosen_by(), machine(), today(), progress, patience)
-
-
-def measure_choices(progress: Callable[[str], None], patience: float) -> Choices:
-    """Choose what the first screen names, and time it; ValueError where this processor has no table."""
-    return choices.measure(_chosen_by(), machine(), today(), progress, patience)
 
 
 def _chosen_by() -> Processor:
@@ -136,45 +140,6 @@ def measure(progress: Callable[[str], None], patience: float) -> Measured:
             if judgement.status == "failed"
         ),
     )
-
-
-def today() -> str:
-    """The date."""
-    return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-
-
-def machine() -> str:
-    """This processor by its own name, with the family and model that it may hide behind."""
-    family, model = _numbers()
-    return cpu.brand() + (f" (family {family}, model {model})" if family else "")
-
-
-def processor_here() -> Processor | None:
-    """The processor of the model's that this one is, None where it is none of them.
-
-    Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, AMD 26 with 0 to 31, 64 to 79 and 112 to
-    127 Zen 5 with vector units of 512 bits, Intel 6 with 85 Skylake-SP and Cascade Lake, with 106 and 108 Ice Lake-SP
-    and -D, with 125 and 126 Ice Lake.
-    """
-    family, model = _numbers()
-    if family == 25:
-        return processor("zen4" if 16 <= model < 32 or 96 <= model < 128 or model >= 160 else "zen3")
-    if family == 26:
-        return processor("zen5") if model < 32 or 64 <= model < 80 or 112 <= model < 128 else None
-    if family == 6:
-        return {85: processor("skylake-server")}.get(model, processor("ice-lake") if model in _ICE_LAKES else None)
-    return None
-
-
-_ICE_LAKES = (106, 108, 125, 126)
-
-
-def _numbers() -> tuple[int, int]:
-    """Family and model as Linux tells them; 0 and 0 elsewhere."""
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
-    return int(entries.get("cpu family", 0)), int(entries.get("model", 0))
 
 
 def _kernels() -> Iterator[Kernel]:

@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 import setwise
+from setwise.analysis.measure.here import machine
 from setwise.analysis.report.columns import RECORD, Columns, Through
 from setwise.analysis.report.files import write
-from setwise.analysis.report.recording import machine
 from setwise.analysis.spec import raywalk
 from tests.cluster import local_cluster
 

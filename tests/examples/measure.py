@@ -16,9 +16,9 @@ import tempfile
 from datetime import date
 from pathlib import Path
 
+from setwise.analysis.measure.here import machine
 from setwise.analysis.report.files import write
 from setwise.analysis.report.perft import RECORD, Perft, Race
-from setwise.analysis.report.recording import machine
 from setwise.codegen.catalogue import find
 from setwise.codegen.run.call import best_isa
 from tests.examples.perft import CHESS960, ROUTINES, STANDARD, C, Position, compile_c, compile_rust, export, run

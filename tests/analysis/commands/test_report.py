@@ -14,7 +14,7 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.measure.calls import Call
 from setwise.analysis.measure.crossing import Point
 from setwise.analysis.measure.trials import OURS
-from setwise.analysis.report import recording
+from setwise.analysis.report import choices, recording
 from setwise.analysis.report.choices import Choices
 from setwise.analysis.report.columns import Columns, Through
 from setwise.analysis.report.comparison import classic_listings
@@ -72,14 +72,9 @@ def data() -> Data:
         measured=measured,
         crossing=CROSSING,
         choices=CHOICES,
-        fastest=None,
         python=FROM_PYTHON,
         columns=COLUMNS,
         perft=PERFT,
-        bounds=(),
-        words=(),
-        searched=(),
-        wasted=(),
         notes=notes,
     )
 
@@ -136,7 +131,8 @@ def test_one_thing_is_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "2025-02-01" in (tmp_path / "python.md").read_text(encoding="utf-8")
     assert "2025-02-01" not in (tmp_path / "measurements.md").read_text(encoding="utf-8")
     assert "2025-01-31" in (tmp_path / "crossing.md").read_text(encoding="utf-8")
-    monkeypatch.setattr(recording, "measure_choices", lambda *_: replace(CHOICES, date="2025-04-01"))
+    monkeypatch.setattr(recording, "_chosen_by", lambda: None)
+    monkeypatch.setattr(choices, "measure", lambda *_: replace(CHOICES, date="2025-04-01"))
     assert main(["report", "--measure", "choices", "-o", str(tmp_path)]) == 0
     assert "2025-04-01" in (tmp_path / "README.md").read_text(encoding="utf-8")
     assert main(["report", "--measure", "crossing", "-o", str(tmp_path)]) == 0

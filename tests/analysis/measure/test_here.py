@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from setwise.analysis.report import recording
+from setwise.analysis.measure import here
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,6 @@ from setwise.analysis.report import recording
 def test_processors_by_family_and_model(
     monkeypatch: pytest.MonkeyPatch, family: int, model: int, name: str | None
 ) -> None:
-    monkeypatch.setattr(recording, "_numbers", lambda: (family, model))
-    here = recording.processor_here()
-    assert (here.name if here else None) == name
+    monkeypatch.setattr(here, "_numbers", lambda: (family, model))
+    found = here.processor_here()
+    assert (found.name if found else None) == name

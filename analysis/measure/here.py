@@ -1,0 +1,48 @@
+"""Where and when something is measured: this machine, its processor, the day."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+from setwise.analysis.cost.processors import Processor, processor
+from setwise.codegen.run import cpu
+
+
+def today() -> str:
+    """The date."""
+    return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+
+
+def machine() -> str:
+    """This processor by its own name, with the family and model that it may hide behind."""
+    family, model = _numbers()
+    return cpu.brand() + (f" (family {family}, model {model})" if family else "")
+
+
+def processor_here() -> Processor | None:
+    """The processor of the model's that this one is, None where it is none of them.
+
+    Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, AMD 26 with 0 to 31, 64 to 79 and 112 to
+    127 Zen 5 with vector units of 512 bits, Intel 6 with 85 Skylake-SP and Cascade Lake, with 106 and 108 Ice Lake-SP
+    and -D, with 125 and 126 Ice Lake.
+    """
+    family, model = _numbers()
+    if family == 25:
+        return processor("zen4" if 16 <= model < 32 or 96 <= model < 128 or model >= 160 else "zen3")
+    if family == 26:
+        return processor("zen5") if model < 32 or 64 <= model < 80 or 112 <= model < 128 else None
+    if family == 6:
+        return {85: processor("skylake-server")}.get(model, processor("ice-lake") if model in _ICE_LAKES else None)
+    return None
+
+
+_ICE_LAKES = (106, 108, 125, 126)
+
+
+def _numbers() -> tuple[int, int]:
+    """Family and model as Linux tells them; 0 and 0 elsewhere."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
+    return int(entries.get("cpu family", 0)), int(entries.get("model", 0))
