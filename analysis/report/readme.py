@@ -111,7 +111,8 @@ def _few(figures: Figures, measured: Measured | None) -> str | None:
     lines = []
     for name in _FEW:
         for kernel in filter(None, (figures.get((name, isa, 1)) for isa in SCALARS)):
-            bounds = (figure(kernel.bounds[processor].chained) for processor in TITLES)
+            held = map(kernel.bounds.get, TITLES)
+            bounds = (figure(bound.chained if bound else None) for bound in held)
             times = (figure(measured.ours(kernel.key, mode)) for mode in CYCLES) if measured else ()
             lines.append((code(name), kernel.isa, kernel.counts.instructions, kernel.counts.moves, *bounds, *times))
     ways = [f"{mode}, measured" for mode in CYCLES] if measured else []
