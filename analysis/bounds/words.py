@@ -11,7 +11,8 @@ first. Of that program all this holds, since each change named here would shorte
 * Everything is used, and the last value is the result. No shift is by 0.
 * Arguments that can change places are in order.
 * An operation that does not use the one before it comes after it by its kind and its first argument.
-* Nothing is a constant's function of such a one, a turn of a turn, or an offset of an offset in equal parts.
+* In registers of one width nothing is a constant's function of such a one, a turn of a turn, or an offset of an offset
+  in equal parts.
 * At the first place a function is 0 where its arguments are, and a sum or offset has its first argument as it is,
   unless it is last or goes into a shift, a turn, or a sum as the second: others can take the complement instead.
 

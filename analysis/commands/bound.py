@@ -33,6 +33,7 @@ EXAMPLES = (
 _LONGEST = 7  # squares that a slider can go
 _MOST = 24  # operations: a fill of reach 7 takes 14
 _MOST_OF_WORDS = 4
+_MOST_BUDGET = 10_000_000  # seconds, four months: what is greater overflows a timer somewhere
 
 Subject = tuple[int, int]
 """Reach and inputs."""
@@ -78,8 +79,8 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"a reach is 1 to {_LONGEST}")
     if not 1 <= most <= _MOST:
         raise ValueError(f"--most is 1 to {_MOST}")
-    if arguments.budget is not None and not 0 < arguments.budget < float("inf"):
-        raise ValueError("--budget takes seconds above 0")
+    if arguments.budget is not None and not 0 < arguments.budget <= _MOST_BUDGET:
+        raise ValueError(f"--budget takes seconds above 0, at most {_MOST_BUDGET}")
     if arguments.budget is not None and not CAN_FORK:
         raise ValueError("--budget ends processes that this system cannot make: leave it out")
     inputs = (arguments.inputs,) if arguments.inputs else (2, 3)

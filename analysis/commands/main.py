@@ -2,7 +2,7 @@
 
 The exit status is 0 fine; 1 a check failed, or this processor cannot run what was asked for; 2 bad usage, or something
 is missing that the user can install; 130 an interrupt from the keyboard. SIGTERM ends a command as an interrupt does,
-and the process then by that signal.
+and the process then by that signal; a second one is passed over, for what the first began is under way.
 """
 
 from __future__ import annotations

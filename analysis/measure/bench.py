@@ -55,14 +55,15 @@ def bench(
         for way in of_subject
     ]
     kept: list[list[list[TrialBlock]]] = []
+    core = QuietCore()
     for number in range(processes):
+        with core:
+            core.look()
         if report:
-            with QuietCore() as core:
-                core.look()
             said = f"process {number + 1} of {processes}: {len(jobs)} timings"
             report(f"{said}, on a core {core.undisturbed:.0%} undisturbed")
         with Workers(1) as worker:  # a process of its own: other pages of memory, another core perhaps, another time
-            kept.append(worker.submit(run_by_turns, jobs, patience, wanted).result())
+            kept.append(worker.submit(run_by_turns, jobs, patience, wanted, core.row).result())
     blocks = zip(*kept, strict=True)
     return [
         _slowest([summary(subject.measurand(mode), next(blocks)) for _ in of_subject])
@@ -76,11 +77,13 @@ def _slowest(timings: Sequence[Timing | Refusal]) -> Timing | Refusal:
     return refused or max((timing for timing in timings if isinstance(timing, Timing)), key=attrgetter("median"))
 
 
-def run_by_turns(jobs: Sequence[BenchJob], patience: float, wanted: int = trials.WANTED) -> list[list[TrialBlock]]:
-    """The blocks of each job, run by turns on the quietest processor until enough are kept."""
+def run_by_turns(
+    jobs: Sequence[BenchJob], patience: float, wanted: int = trials.WANTED, row: float = 1.0
+) -> list[list[TrialBlock]]:
+    """The blocks of each job, run by turns until enough are kept, on a core where a quiet row takes so many cycles."""
     clocks = [_Clock(job) for job in jobs]
     try:
-        by_turns(clocks, wanted, patience + _USUAL * len(jobs))
+        by_turns(clocks, wanted, patience + _USUAL * len(jobs), row=row)
         return [clock.blocks for clock in clocks]
     finally:
         for clock in clocks:

@@ -12,6 +12,7 @@ Each form is timed in a few ways, all in loops of nothing else:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -123,7 +124,8 @@ def calibrate(
         *stores.values(),
         *(chain.experiment for chain in forwards.values()),
     ]
-    by_turns(first, _WANTED, patience / 2, lambda state: report(f"1 of 2: {state}"))
+    end = time.monotonic() + patience
+    row = by_turns(first, _WANTED, patience / 2, lambda state: report(f"1 of 2: {state}"))
     for one in measured.values():
         if one.cycles is None:
             continue
@@ -133,7 +135,7 @@ def calibrate(
             one.beside[other.form.title] = _mixed(one.form, other.form, one.cycles, other.cycles)
     second = [one.among[0] for one in measured.values() if one.among is not None]
     second += [mix for one in measured.values() for mix, _, _ in one.beside.values()]
-    by_turns(second, _WANTED, patience / 2, lambda state: report(f"2 of 2: {state}"))
+    by_turns(second, _WANTED, end - time.monotonic(), lambda state: report(f"2 of 2: {state}"), row)
     return Calibration(measured, loads, stores, forwards)
 
 

@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import inf
 from typing import Protocol, Self
 
 from setwise.analysis.measure.trials import WIDE_SLOWDOWN, Sections, percentile, row_of
@@ -24,10 +25,11 @@ from setwise.codegen.run.driver import GENERAL
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Calls, Signature, Timer, timer
 
-LEAST = 0.25
+QUARTILE = 0.25
 """A quarter of a processor's rows take at most what is its least: fewer may be wrong by chance."""
 _TRIALS = 64
 _EVERY = 0.25  # seconds
+_SHARE = 10  # of all time at most one part in so many goes into looking, however many processors there are
 
 
 class Timed(Protocol):
@@ -47,28 +49,31 @@ class Timed(Protocol):
 class QuietCore:
     """The quietest processor, to which this thread is bound until the end of `with QuietCore() as core`.
 
-    `row` has the cycles of a row of additions on a quiet core, `undisturbed` the part of the rows that took them.
+    `row` has the cycles of a row of additions on a quiet core, from the least that is known before; `undisturbed` is
+    the part of the rows that took them.
     """
 
-    def __init__(self) -> None:
-        self.row, self.undisturbed = 1.0, 0.0
+    def __init__(self, row: float = 1.0) -> None:
+        self.row, self.undisturbed = row, 0.0
+        self._trusted = row
         self._allowed = processors()
-        self._looked = -_EVERY
+        self._next = 0.0
 
     def look(self) -> bool:
-        """Go where it is quiet now; whether nothing was quiet before."""
-        if time.monotonic() - self._looked < _EVERY:
+        """Go where it is quiet now; whether nothing was quiet since this was last said, or since the beginning."""
+        begun = time.monotonic()
+        if begun < self._next:
             return False
-        seen = {}
-        for processor in self._allowed:
-            _bind([processor])
-            seen[processor] = rows_here()
-        before = self.row
-        chosen, self.row, self.undisturbed = quietest(seen or {0: rows_here()}, before)
+        seen = {processor: rows_here() for processor in self._allowed if _bind([processor])}
+        chosen, self.row, self.undisturbed = quietest(seen or {0: rows_here()}, self.row)
         if seen:
             _bind([chosen])
-        self._looked = time.monotonic()
-        return self.row * WIDE_SLOWDOWN < before
+        took = time.monotonic() - begun
+        self._next = begun + max(_EVERY, _SHARE * took)
+        if self.row * WIDE_SLOWDOWN >= self._trusted:
+            return False
+        self._trusted = self.row
+        return True
 
     def __enter__(self) -> Self:
         return self
@@ -82,9 +87,15 @@ def processors() -> list[int]:
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
-def _bind(processors: Sequence[int]) -> None:
-    if processors and hasattr(os, "sched_setaffinity"):
+def _bind(processors: Sequence[int]) -> bool:
+    """Whether this thread runs there now; not where a processor has gone since, or the system lets nobody choose."""
+    if not processors or not hasattr(os, "sched_setaffinity"):
+        return False
+    try:
         os.sched_setaffinity(0, processors)
+    except OSError:
+        return False
+    return True
 
 
 def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, float, float]:
@@ -95,7 +106,7 @@ def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, fl
     >>> quietest({0: [0.8, 0.97, 0.98, 0.99], 1: [0.75, 0.75, 0.76, 0.99]}, known=1.0)
     (1, 0.75, 0.75)
     """
-    row = min([known, *(percentile(rows, LEAST) for rows in seen.values() if rows)])
+    row = min([known, *(percentile(rows, QUARTILE) for rows in seen.values() if rows)])
     parts = {
         processor: sum(cycles <= WIDE_SLOWDOWN * row for cycles in rows) / max(1, len(rows))
         for processor, rows in seen.items()
@@ -105,14 +116,14 @@ def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, fl
 
 
 def rows_here() -> list[float]:
-    """Cycles that rows of additions take on this processor now."""
+    """Cycles that rows of additions take on this processor now; infinite where the chains beside them do not agree."""
     stopwatch = Stopwatch(_loop(), ArgumentSets((0,)))
     try:
         records = stopwatch.run(1, _TRIALS)
     finally:
         stopwatch.close()
     sections = Sections(CHAIN_ADDS, WIDE_ROWS, 1)
-    return [cycles for record in records if (cycles := row_of(record, sections)) is not None]
+    return [inf if (cycles := row_of(record, sections)) is None else cycles for record in records]
 
 
 @cache
@@ -121,15 +132,20 @@ def _loop() -> Timer:
 
 
 def by_turns(
-    every: Sequence[Timed], wanted: int, patience: float, report: Callable[[str], None] = lambda _: None
-) -> None:
+    every: Sequence[Timed],
+    wanted: int,
+    patience: float,
+    report: Callable[[str], None] = lambda _: None,
+    row: float = 1.0,
+) -> float:
     """Run all by turns, so that a disturbance meets all alike, until so many blocks are kept of each.
 
-    After `patience` seconds no turn is begun but the first. `report` is told now and then how far it is.
+    After `patience` seconds no turn is begun but the first. `report` is told now and then how far it is. What comes
+    back is the cycles of a quiet row, and `row` the same from before.
     """
     end = time.monotonic() + patience
     waiting, turn = list(every), 0
-    with QuietCore() as core:
+    with QuietCore(row) as core:
         while waiting and (turn == 0 or time.monotonic() < end):
             turn += 1
             for at, one in enumerate(waiting):
@@ -141,3 +157,4 @@ def by_turns(
                     done = f"{len(every) - len(waiting) + at} of {len(every)} timings, turn {turn}"
                     report(f"{done}, on a core {core.undisturbed:.0%} undisturbed")
             waiting = [one for one in every if one.kept < wanted]
+    return core.row

@@ -146,28 +146,37 @@ CAN_FORK = hasattr(os, "fork")
 def in_own_process(function: Callable[[], T], processor_time: float | None = None) -> T:
     """The function's result, from a process of its own where the system can fork; Crash if that does not end well.
 
-    It may take so many seconds of processor time, or Overdue is raised; without, ten seconds of any.
+    It may take so many seconds of processor time, or Overdue is raised; without, ten seconds of any. What the function
+    raises is raised here.
     """
     if not CAN_FORK:
         return function()
     read, write = os.pipe()
+    parent = os.getpid()
     child = os.fork()
     if child == 0:  # nothing of the parent's may run here, whatever happens
         try:
             faulthandler.disable()
             end_with_parent()
+            if os.getppid() != parent:  # it ended before
+                os._exit(1)
             if processor_time is None:
                 signal.alarm(_LONGEST)
             else:
                 signal.setitimer(signal.ITIMER_PROF, processor_time)
             with os.fdopen(write, "wb") as stream:
-                pickle.dump(function(), stream)
+                pickle.dump(_outcome(function), stream)
             os._exit(0)
         finally:
             os._exit(1)
     os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        answer = stream.read()
+    try:
+        with os.fdopen(read, "rb") as stream:
+            answer = stream.read()
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status == -signal.SIGALRM:
         raise Crash(f"it has not returned after {_LONGEST} seconds")
@@ -177,5 +186,16 @@ def in_own_process(function: Callable[[], T], processor_time: float | None = Non
         raise Crash(f"it ends in {signal.Signals(-status).name}")
     if status:
         raise RuntimeError("a process of its own failed")
-    result: T = pickle.loads(answer)
-    return result
+    result, error = pickle.loads(answer)
+    if error is not None:
+        raise error
+    returned: T = result
+    return returned
+
+
+def _outcome(function: Callable[[], T]) -> tuple[T | None, Exception | None]:
+    """What the function returns, or raises."""
+    try:
+        return function(), None
+    except Exception as error:
+        return None, error

@@ -5,7 +5,7 @@
 
     chain    CHAIN_ADDS additions that wait for each other: so many cycles on every processor
     wide     WIDE_ROWS rows of four additions, every other row to the same registers, so that they wait for units
-             alone: as many cycles, where four units are ours alone
+             alone: a cycle a row where four units are ours alone, less where there are more
     calls    rounds of calls of the routine
     wide, chain, and an empty section: what a stamp costs
 

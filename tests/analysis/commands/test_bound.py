@@ -69,6 +69,7 @@ def test_whole_words_are_printed_recorded_and_kept_with_certificates(capsys: Cap
         (("3", "8"), "a reach is 1 to 7"),
         (("3", "--most", "0"), "--most is 1 to 24"),
         (("3", "--budget", "0"), "--budget takes seconds above 0"),
+        (("3", "--budget", "1e300"), "--budget takes seconds above 0, at most 10000000"),
         (("3", "--words", "east"), "--words has no REACH"),
         (("--words", "east", "--most", "5"), "--most is 1 to 4 with --words"),
         (("--words", "east", "--budget", "5"), "--budget is for attacks along a line"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import pytest
 
@@ -20,7 +21,8 @@ def test_the_processor_with_most_undisturbed_rows_is_chosen() -> None:
     assert quietest({0: BUSY, 1: CALM}, 1.0) == (1, 1.0, 1.0)
     assert quietest({0: CALM, 1: BUSY}, 1.0) == (0, 1.0, 1.0)
     assert quietest({0: CALM[:8] + BUSY[:12], 1: CALM[:9] + BUSY[:11]}, 1.0) == (1, 1.0, 9 / 20)
-    assert quietest({0: [], 1: BUSY}, 1.0)[::2] == (0, 0.0)  # no chains agreed: nothing is undisturbed
+    assert quietest({0: [inf] * 20, 1: BUSY}, 1.0)[::2] == (0, 0.0)  # no chains agreed: nothing is undisturbed
+    assert quietest({0: [0.76] * 15 + [0.95] * 5, 1: [0.4] + [inf] * 19}, 1.0) == (0, 0.76, 0.75)
 
 
 def test_a_core_of_more_units_must_not_lose_them_unseen() -> None:
@@ -61,6 +63,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, looks: Sequence[float]) -> None:
     rows: Iterator[float] = iter([*looks, *[looks[-1]] * 1000])
     monkeypatch.setattr(quiet, "rows_here", lambda: [next(rows)] * 8)
     monkeypatch.setattr(quiet, "_EVERY", 0.0)
+    monkeypatch.setattr(quiet, "_SHARE", 0)
     monkeypatch.setattr(quiet, "processors", list)
 
 
@@ -70,6 +73,29 @@ def test_what_was_kept_beside_others_is_forgotten_when_it_gets_quiet(monkeypatch
     by_turns(tasks, 3, patience=60)
     assert [task.rows for task in tasks] == [[0.76] * 3] * 2
     assert [task.forgotten for task in tasks] == [1, 1]
+
+
+def test_what_gets_quiet_little_by_little_is_news_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen(monkeypatch, [0.98, 0.96, 0.94, 0.92, 0.90])
+    task = Task()
+    by_turns([task], 5, patience=60)
+    assert task.forgotten == 2
+    assert max(task.rows) <= 0.90 * WIDE_SLOWDOWN
+
+
+def test_what_is_known_of_a_quiet_row_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen(monkeypatch, [0.98])
+    task = Task()
+    assert by_turns([task], 2, patience=60, row=0.76) == 0.76
+    assert task.rows == [0.76, 0.76]
+
+
+def test_a_processor_that_has_gone_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet, "processors", lambda: [1 << 15])
+    monkeypatch.setattr(quiet, "rows_here", lambda: [0.9] * 8)
+    with QuietCore() as core:
+        assert core.look()
+    assert (core.row, core.undisturbed) == (0.9, 1.0)
 
 
 def test_what_is_about_the_same_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,6 +185,28 @@ def test_a_process_of_its_own_takes_no_more_than_its_processor_time() -> None:
         in_own_process(_spin, 0.05)
 
 
+def test_what_is_raised_in_a_process_of_its_own_is_raised_here() -> None:
+    with pytest.raises(ZeroDivisionError, match="by zero"):
+        in_own_process(lambda: 1 // 0)
+
+
+@linux
+def test_an_interrupt_leaves_no_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    forked: list[int] = []
+    fork = os.fork
+    monkeypatch.setattr(os, "fork", lambda: forked.append(fork()) or forked[-1])
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            in_own_process(_spin, 60.0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    with pytest.raises(ProcessLookupError):
+        os.kill(forked[0], 0)
+
+
 def _spin() -> None:
     while True:
         pass
