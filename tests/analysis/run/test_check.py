@@ -17,7 +17,7 @@ from setwise.analysis.run.check import Outcome, check
 from setwise.analysis.run.emulation import EmulatedCode
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.routine import Contract, Parameter
+from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general
@@ -368,11 +368,20 @@ def test_the_kernels_of_the_comparison_pass(specification: str) -> None:
 LACKING = {isa for isa, target in TARGETS.items() if missing(target)}
 
 
+def alike() -> list[list[Routine]]:
+    """All routines, those of one contract together: they share their cases."""
+    together: dict[Contract, list[Routine]] = {}
+    for routine in catalogue().values():
+        together.setdefault(routine.contract, []).append(routine)
+    return list(together.values())
+
+
 @runs
 @pytest.mark.slow
-def test_the_whole_catalogue_passes_at_full_length() -> None:
-    jobs = [job for job in jobs_of(list(catalogue().values()), None, None) if job.isa not in LACKING]
-    judged = list(in_processes(check_kernels, jobs, Judged))
+@pytest.mark.parametrize("routines", [pytest.param(routines, id=routines[0].name) for routines in alike()])
+def test_the_whole_catalogue_passes_at_full_length(routines: list[Routine]) -> None:
+    judged = list(check_kernels([job for job in jobs_of(routines, None, None) if job.isa not in LACKING]))
+    assert judged
     assert [one for one in judged if one.outcome.status != "passed"] == []
 
 
