@@ -12,6 +12,11 @@ from setwise.analysis.cost.processors.table import CostRow
 FUSED = "(test|and|or|xor|cmp|add|sub|inc|dec) .*"
 """What forms one operation with which branch."""
 
+MOVES = "v?mov(dq[au](8|16|32|64)?|[au]p[sd])"
+LOGIC = "v?p(and|andn|or|xor)[dq]?|v?(and|andn|or|xor)p[sd]"
+SHIFT = "v?ps[lr]l[wdq]|v?psra[wdq]"
+"""Mnemonics of vectors, AVX-512's among them."""
+
 
 def integer(source: str) -> tuple[CostRow, ...]:
     """Rows that cost the same on all of them; `source` says who found it for this one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor
-from setwise.analysis.cost.processors.zen import FUSED, integer
+from setwise.analysis.cost.processors.zen import FUSED, LOGIC, MOVES, SHIFT, integer
 
 _TIMED = "measured, EPYC of family 25, model 17 (2025)"
 _GUIDE = "AMD, Software Optimization Guide for Zen 4 (57647)"
@@ -49,28 +49,25 @@ _CONTROL = (
     CostRow("vzeroupper", "none", "", 0, _TIMED),
 )
 
-_MOVES = "v?mov(dq[au](8|16|32|64)?|[au]p[sd])"
-_LOGIC = "v?p(and|andn|or|xor)[dq]?|v?(and|andn|or|xor)p[sd]"
-_SHIFT = "v?ps[lr]l[wdq]|v?psra[wdq]"
 _WITHIN = "v?p?unpck[lh]\\w+|vpermilp[sd]|v?movhlps|v?movlhps|v?movddup"
 
 _VECTOR = (
-    CostRow(_MOVES, "v", "", 0, _RENAME),
+    CostRow(MOVES, "v", "", 0, _RENAME),
     CostRow("v?pxor[dq]?|v?xorp[sd]|v?psub[bwdq]|v?pcmpgt[bwdq]", "v=", "", 0, _RENAME, breaks=True),
     CostRow("v?pcmpeq[bwdq]", "x= y=", "F0123", 1, _GUIDE, breaks=True),
-    *_of_all_widths(_LOGIC, "x y", "z", "F0123", 1),
+    *_of_all_widths(LOGIC, "x y", "z", "F0123", 1),
     *_of_all_widths("vpternlog[dq]", "xi yi", "zi", "F0123", 1, _TERNARY),
     *_of_all_widths("v?p(add|sub)[bwdq]", "x y", "z", "F0123", 1),
-    *_of_all_widths(_SHIFT, "xi yi", "zi", "F23", 1),
+    *_of_all_widths(SHIFT, "xi yi", "zi", "F23", 1),
     *_of_all_widths("vps[lr][la]v[dq]", "x y", "z", "F23", 1),
     *_of_all_widths("vpro[lr][dq]", "xi yi", "zi", "F01", 2),
     *_of_all_widths("vpro[lr]v[dq]", "x y", "z", "F01", 2),
-    *_of_all_widths(_SHIFT, "x yx", "zx", "F01", 2),
+    *_of_all_widths(SHIFT, "x yx", "zx", "F01", 2),
     CostRow("v?pcmp(eq|gt)q", "x y", "F01", 2, _TIMED),
     CostRow("v?pcmp(eq|gt)[bwd]|v?p(min|max)[su][bwd]|v?pabs[bwd]", "x y", "F0123", 1, _TIMED),
     CostRow("vpblendd|v?pblendw", "xi yi", "F0123", 1, _TIMED),
     CostRow("vpblendvb", "x y", "F03", 1, _TIMED),
-    *_of_all_widths(f"{_MOVES}|vpblendm[bwdq]", "x{k} y{k}", "z{k}", "F0123", {"x": 1, "k": 2}),
+    *_of_all_widths(f"{MOVES}|vpblendm[bwdq]", "x{k} y{k}", "z{k}", "F0123", {"x": 1, "k": 2}),
     *_of_all_widths(
         "v?gf2p8affineqb",
         "xi yi",

@@ -10,7 +10,7 @@ timed, 7 cycles; it is parted so that a load into a vector register takes the 7 
 from __future__ import annotations
 
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor
-from setwise.analysis.cost.processors.zen import FUSED
+from setwise.analysis.cost.processors.zen import FUSED, LOGIC, MOVES, SHIFT
 
 _TIMED = "measured by setwise calibrate, EPYC of family 26, model 2 (2026-11-23)"
 _SCHEDULE = "LLVM (main, 2025), X86ScheduleZnver5.td"
@@ -66,29 +66,26 @@ _CONTROL = (
     CostRow("vzeroupper", "none", "X0", 0, f"{_TIMED}: one a cycle, by what is not known"),
 )
 
-_MOVES = "v?mov(dq[au](8|16|32|64)?|[au]p[sd])"
-_LOGIC = "v?p(and|andn|or|xor)[dq]?|v?(and|andn|or|xor)p[sd]"
-_SHIFT = "v?ps[lr]l[wdq]|v?psra[wdq]"
 _WITHIN = "v?p?unpck[lh]\\w+|v?movhlps|v?movlhps|v?movddup"
 
 _VECTOR = (
-    CostRow(_MOVES, "v", "", 0, _SIX),
+    CostRow(MOVES, "v", "", 0, _SIX),
     CostRow("v?pxor[dq]?|v?xorp[sd]|v?psub[bwdq]|v?pcmpgt[bwdq]", "v=", "", 0, _SIX, breaks=True),
     CostRow("v?pcmpeq[bwd]", "x= y=", "F0123", 1, _ONE, breaks=True),
     CostRow("v?pcmpeqq", "x= y=", "F03", 2, _TIMED, breaks=True),
-    CostRow(_LOGIC, "v", "F0123", 1, _ONE),
+    CostRow(LOGIC, "v", "F0123", 1, _ONE),
     CostRow("vpternlog[dq]", "vi", "F0123", 1, _TERNARY),
     CostRow("v?p(add|sub)[bwdq]", "v", "F0123", 1, _ONE),
-    CostRow(_SHIFT, "vi", "F23", 1, _ONE),
+    CostRow(SHIFT, "vi", "F23", 1, _ONE),
     CostRow("vps[lr][la]v[dq]", "v", "F23", 1, _ONE),
     CostRow("vpro[lr][dq]", "vi", "F01", 2, _TIMED),
     CostRow("vpro[lr]v[dq]", "v", "F01", 2, _TIMED),
-    CostRow(_SHIFT, "x yx zx", "F01", 2, _TIMED),
+    CostRow(SHIFT, "x yx zx", "F01", 2, _TIMED),
     CostRow("v?pcmp(eq|gt)q|v?pabs[bwdq]", "x y", "F03", 2, _TIMED),
     CostRow("v?pcmp(eq|gt)[bwd]|v?p(min|max)[su][bwd]", "x y", "F0123", 1, _ONE),
     CostRow("vpblendd|v?pblendw", "xi yi", "F0123", 1, _ONE),
     CostRow("vpblendvb", "x y", "F12 + F45", 1, _ONE),
-    CostRow(f"{_MOVES}|vpblendm[bwdq]", "v{k}", "F0123", 1, _ONE),
+    CostRow(f"{MOVES}|vpblendm[bwdq]", "v{k}", "F0123", 1, _ONE),
     CostRow("v?gf2p8affineqb", "vi", "F12", 3, _TIMED),
     CostRow("v?pmuludq|v?pmullw|vpmullq", "v", "F01", 3, _TIMED),
 )
