@@ -169,10 +169,13 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
         draw = random.Random(_SEED)
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
+    in_set = subject.signature.stride // 8 if mode == "mixed" else 0
     if subject.cases:
         given = subject.cases if mode == "mixed" else subject.cases[:1]
-        return ArgumentSets(tuple(word for case in given for word in _set(subject.signature, [case], 1)))
-    return ArgumentSets(_drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1))
+        words = tuple(word for case in given for word in _set(subject.signature, [case], 1))
+    else:
+        words = _drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1)
+    return ArgumentSets(words, in_set=in_set)
 
 
 @lru_cache(2)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import random
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +19,8 @@ _PAGE = 4096
 # page, so all have places of their own, and the same in every process: the routine and its constants lie at the page's
 # beginning, the stack at its end.
 _CONTEXT, _ARGUMENTS = 2048, 3072
+_SEED = 20050522
+_MOST_APART = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +30,14 @@ class ArgumentSets:
     A routine on arrays has `arrays` besides, each of the same number of boards; its one set of arguments, the
     addresses of these, of room for the result, and that number, is made where they come to lie. No two of them begin
     at the same place of a page, where a load would seem to depend on a store to another.
+
+    With `in_set`, the words of a set, each run takes the sets in another order: a processor that meets the same
+    thousands of sets again and again learns by heart how branches go that hang on them.
     """
 
     words: tuple[int, ...] = ()
     arrays: tuple[tuple[int, ...], ...] = ()
+    in_set: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,7 @@ class Stopwatch:
             arrays = [_aligned(boards, apart * at) for at, boards in enumerate((*sets.arrays, (0,) * number))]
             words = (*map(ctypes.addressof, arrays), number)
         arguments = _aligned(words, _ARGUMENTS)
+        self._in_set, self._draw = sets.in_set, random.Random(_SEED)
         self._context = _aligned((0,) * timer.CONTEXT_WORDS, _CONTEXT)
         self._arrays, self._arguments = arrays, arguments  # addresses alone keep no memory
         self._context[timer.ARGUMENTS] = ctypes.addressof(arguments)
@@ -67,12 +76,24 @@ class Stopwatch:
 
     def run(self, rounds: int, trials: int) -> list[Record]:
         """So many trials, each of so many rounds of calls."""
+        if self._in_set:
+            self._reorder(self._draw.randrange(2, _MOST_APART))
         stamps = (_U64 * (timer.STAMPS * trials))()
         self._context[timer.ROUNDS], self._context[timer.TRIALS] = rounds, trials
         self._context[timer.RECORDS] = ctypes.addressof(stamps)
         self._call(ctypes.addressof(self._context))
         starts = range(0, timer.STAMPS * trials, timer.STAMPS)
         return [Record(*(b - a for a, b in pairwise(stamps[start : start + timer.STAMPS]))) for start in starts]
+
+    def _reorder(self, apart: int) -> None:
+        """Sets that were so many apart come one behind the other."""
+        words = memoryview(self._arguments).cast("B").cast("Q")
+        for word in range(self._in_set):
+            column = array("Q", words[word :: self._in_set].tobytes())
+            ordered = array("Q")
+            for first in range(apart):
+                ordered += column[first::apart]
+            words[word :: self._in_set] = memoryview(ordered)
 
     def results(self, number: int) -> tuple[int, ...]:
         """The first words of the last call's result, or of what it wrote to its address for results."""

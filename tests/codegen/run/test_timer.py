@@ -67,6 +67,27 @@ def test_it_calls_as_often_as_it_says(calls: Calls, in_a_round: int, more: tuple
 
 
 @runs
+def test_each_run_takes_all_sets_in_another_order() -> None:
+    seen = [[0] * 96 for _ in range(5)]
+    room = (ctypes.c_uint64 * 97)()  # the first word is where the next set goes
+    room[0] = ctypes.addressof(room) + 8
+    noting = (
+        Instruction("mov", (RAX, Memory(64, RDI))),
+        Instruction("mov", (Memory(64, RAX), RSI)),
+        Instruction("add", (Memory(64, RDI), 8)),
+    )
+    words = [word for number in range(96) for word in (ctypes.addressof(room), number)]
+    calls = Calls("mixed")
+    stopwatch = Stopwatch(timer(routine(*noting), TWO, calls, host()), ArgumentSets(tuple(words), in_set=2))
+    for order in seen:
+        room[0] = ctypes.addressof(room) + 8
+        stopwatch.run(96 // CALLS, 1)
+        order[:] = room[1:]
+    assert all(sorted(order) == list(range(96)) for order in seen)
+    assert len({tuple(order) for order in seen}) == len(seen)
+
+
+@runs
 def test_mixed_calls_take_the_sets_in_turn() -> None:
     sets = 4 * CALLS
     counters = (ctypes.c_uint64 * sets)()
