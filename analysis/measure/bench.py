@@ -41,11 +41,13 @@ def bench(
     processes: int = trials.PROCESSES,
     report: Callable[[str], None] | None = None,
     wanted: int = trials.WANTED,
+    agree: float = trials.PROCESSES_AGREE,
 ) -> list[Timing | Refusal]:
     """The timings of all subjects in those of these modes that they have, in their order.
 
     Chained calls are chained by each argument that may be a result, and the slowest count.
-    `patience` is in seconds a process, `wanted` in blocks of each. `report` is told now and then how far it is.
+    `patience` is in seconds a process, `wanted` in blocks of each; the processes' medians may lie as far
+    apart as `agree` says, a part of the median. `report` is told now and then how far it is.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     ways = [subject.waiting if mode == "chained" else (subject,) for subject, mode in chosen]
@@ -66,7 +68,7 @@ def bench(
             kept.append(worker.submit(run_by_turns, jobs, patience, wanted, core.row).result())
     blocks = zip(*kept, strict=True)
     return [
-        _slowest([summary(subject.measurand(mode), next(blocks)) for _ in of_subject])
+        _slowest([summary(subject.measurand(mode), next(blocks), agree) for _ in of_subject])
         for (subject, mode), of_subject in zip(chosen, ways, strict=True)
     ]
 

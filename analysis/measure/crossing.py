@@ -6,15 +6,19 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE
+from setwise.analysis.measure.kept import Kept
 from setwise.analysis.measure.rivals import rivals_of, runs_right
 from setwise.analysis.measure.subjects import Subject, subject
-from setwise.analysis.measure.trials import OURS, PROCESSES, Timing
+from setwise.analysis.measure.trials import PROCESSES, Refusal, Timing
 from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
+from setwise.codegen.run.timer import MODES
 from setwise.codegen.targets import PACKED, TARGETS
 
 PIECES = range(1, 11)
@@ -27,6 +31,10 @@ ROUTINES = (
 )
 _ANY = 5  # pieces for code that takes as long for any number
 _POSITIONS = 1 << 14
+_FEW = 1 << 10  # positions for a look whether code is right
+_DIGITS = 16
+_WANTED = 12  # blocks of a process
+_AGREE = 0.25  # tables lie otherwise in a core's caches in each process, and a predictor of branches learns otherwise
 _SEED = 20050522
 _ON_BOARD = (8, 28)  # pieces of both sides, at least and at most
 _BESIDE = {"knights": 2, "kings": 1, "pawns": 8}  # a side's pieces beside its sliders, at most
@@ -36,8 +44,9 @@ _BESIDE = {"knights": 2, "kings": 1, "pawns": 8}  # a side's pieces beside its s
 class Point:
     """Core cycles of a call, None where the processor was too busy.
 
-    `pieces` are on the board; 0 for code without branches, which takes as long for any number. `fingerprint` is that
-    of our kernel's row in the reports.
+    `pieces` are on the board; 0 for code without branches, which takes as long for any number. `fingerprint` is of the
+    code: our kernel's in the reports, or of a compiler's bytes. `spread` is how far the processes' medians lie apart,
+    as a part of the median.
     """
 
     name: str
@@ -48,25 +57,54 @@ class Point:
     mode: str
     median: float | None
     fingerprint: str = ""
+    spread: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Code that is timed on boards with so many pieces, 0 for any number, and what tells it from other code."""
+
+    pieces: int
+    subject: Subject
+    fingerprint: str
+
+    def point(self, mode: str, timing: Timing | Refusal | None = None) -> Point:
+        """What was measured of it."""
+        one = self.subject
+        point = Point(one.name, one.isa, one.lanes, one.maker, self.pieces, mode, None, self.fingerprint)
+        if isinstance(timing, Timing):
+            return replace(point, median=round(timing.median, 2), spread=round(timing.spread, 3))
+        return point
 
 
 def measure(
     fingerprint: Callable[[Kernel], str],
+    before: Sequence[Point],
+    keep: Callable[[Sequence[Point]], None],
     progress: Callable[[str], None],
     patience: float,
     routines: Sequence[str] = ROUTINES,
     processes: int = PROCESSES,
 ) -> list[Point]:
-    """All figures; `patience` is in seconds a process and routine. Raises CompilerError, ValueError for wrong code."""
-    return [point for name in routines for point in _of_routine(name, fingerprint, progress, patience, processes)]
+    """All figures; those of `before` stay where a routine's code, ours and the compilers', is the same.
+
+    `keep` is given all of them whenever a routine's are made; `patience` is in seconds a process and routine. Raises
+    CompilerError, ValueError for wrong code.
+    """
+    kept = Kept(routines, before, keep)
+    for number, name in enumerate(routines, 1):
+        progress(f"{number}/{len(routines)} {name}")
+        entrants = list(_entrants(name, fingerprint))
+        wanted = [each.point(mode) for each in entrants for mode in each.subject.modes]
+        if [replace(point, median=None, spread=0.0) for point in kept[name]] != wanted:
+            kept[name] = _points(entrants, progress, patience, processes)
+    return kept.rows
 
 
-def _of_routine(
-    name: str, fingerprint: Callable[[Kernel], str], progress: Callable[[str], None], patience: float, processes: int
-) -> Iterator[Point]:
-    progress(f"positions and tables for {name}")
+def _entrants(name: str, fingerprint: Callable[[Kernel], str]) -> Iterator[Entrant]:
+    """Our kernels that differ, and what compilers make for each, with the first few boards."""
     routine = find(name)
-    given = {pieces: positions([p.name for p in routine.contract.parameters], pieces) for pieces in PIECES}
+    few = {pieces: positions(_names(routine.contract), pieces, number=_FEW) for pieces in PIECES}
     kernels = [
         lower(routine, isa, "sysv", lanes)
         for isa in PACKED
@@ -74,24 +112,40 @@ def _of_routine(
         for lanes in TARGETS[isa].widths
         if lanes in (TARGETS[isa].widths[0], 4)
     ]
-    marks = {(kernel.target.name, kernel.layout.lanes): fingerprint(kernel) for kernel in kernels}
-    subjects: list[tuple[int, Subject]] = []
+    images = {(kernel.target.name, kernel.layout.lanes): binary_of(kernel).image for kernel in kernels}
+    older = {isa: extended.name for isa, target in TARGETS.items() if (extended := target.extends)}
+    kernels = [
+        kernel
+        for kernel in kernels
+        if images.get((older.get(kernel.target.name, ""), kernel.layout.lanes)) != binary_of(kernel).image
+    ]
     for kernel, functions in zip(kernels, rivals_of(kernels, exports=False), strict=True):
-        subjects.append((0, replace(subject(kernel), cases=given[_ANY])))
+        yield Entrant(0, replace(subject(kernel), cases=few[_ANY]), fingerprint(kernel))
         for function in functions:
             if function.binary is None:
                 continue
-            runs_right(function, kernel, given[_ANY])
+            runs_right(function, kernel, few[_ANY])
             theirs = subject(kernel, function.binary, function.label)
-            numbers = PIECES if function.kind.startswith(FOR_SCALE) else (0,)
-            subjects += [(pieces, replace(theirs, cases=given[pieces or _ANY])) for pieces in numbers]
-    timings = iter(bench([one for _, one in subjects], patience=patience, processes=processes, report=progress))
-    for pieces, one in subjects:
-        for mode in one.modes:
-            timing = next(timings)
-            cycles = round(timing.median, 2) if isinstance(timing, Timing) else None
-            mark = marks[one.isa, one.lanes] if one.maker == OURS else ""
-            yield Point(one.name, one.isa, one.lanes, one.maker, pieces, mode, cycles, mark)
+            for pieces in PIECES if function.kind.startswith(FOR_SCALE) else (0,):
+                yield Entrant(
+                    pieces, replace(theirs, cases=few[pieces or _ANY]), function.binary.image_sha256[:_DIGITS]
+                )
+
+
+def _points(
+    entrants: Sequence[Entrant], progress: Callable[[str], None], patience: float, processes: int
+) -> Iterator[Point]:
+    names = _names(entrants[0].subject.contract)
+    boards = {pieces: positions(names, pieces) for pieces in PIECES}
+    subjects = [replace(each.subject, cases=boards[each.pieces or _ANY]) for each in entrants]
+    timings = iter(bench(subjects, MODES, patience, processes, progress, _WANTED, _AGREE))
+    for each in entrants:
+        for mode in each.subject.modes:
+            yield each.point(mode, next(timings))
+
+
+def _names(contract: Contract) -> list[str]:
+    return [parameter.name for parameter in contract.parameters]
 
 
 def positions(names: Sequence[str], pieces: int, number: int = _POSITIONS) -> tuple[tuple[int, ...], ...]:

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import islice
 from math import inf
 from operator import attrgetter
 
@@ -20,6 +20,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all, installed
+from setwise.analysis.measure.kept import Kept
 from setwise.analysis.measure.objective import WAYS, best, offers
 from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import Subject, subject
@@ -115,15 +116,13 @@ def measure(
     `keep` is given all rows now and then; `patience` is in seconds a process and routine. What found no undisturbed
     moment has no row. Raises CompilerError, ValueError for code that is wrong.
     """
-    known = {name: list(rows) for name, rows in groupby(before, attrgetter("name"))}
+    kept = Kept(names, before, keep)
     prover = Prover()
     for number, field in enumerate(_fields(names, on, progress), 1):
-        rows = known.get(field.name, [])
-        if [(row.mode, row.digest) for row in rows] != [(mode, field.digest) for mode in field.modes]:
+        if [(row.mode, row.digest) for row in kept[field.name]] != [(mode, field.digest) for mode in field.modes]:
             progress(f"{number}/{len(names)} {field.name}")
-            known[field.name] = list(_rows(field, prover, patience))
-            keep([row for name in names for row in known.get(name, ())])
-    return [row for name in names for row in known.get(name, ())]
+            kept[field.name] = _rows(field, prover, patience)
+    return kept.rows
 
 
 def _fields(names: Sequence[str], on: Processor, progress: Callable[[str], None]) -> list[Field]:

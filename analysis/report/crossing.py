@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from setwise.analysis.measure.compilers import FOR_SCALE, MAGICS
 from setwise.analysis.measure.crossing import Point
@@ -72,8 +73,8 @@ class Crossing:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Routines and instruction sets that there are figures of, the newest sets first."""
-        pairs = dict.fromkeys((point.name, point.isa) for point in self.points)
+        """Routines and instruction sets that there are figures of ours of, the newest sets first."""
+        pairs = dict.fromkeys((point.name, point.isa) for point in self.points if point.maker == OURS)
         names = list(dict.fromkeys(name for name, _ in pairs))
         return sorted(pairs, key=lambda pair: (names.index(pair[0]), -ISAS.index(pair[1])))
 
@@ -106,9 +107,17 @@ def crossing(measured: Crossing) -> str:
         "crossing.md",
         **once_of(measured),
         compilers=versions_of(measured.versions),
+        apart=_apart(measured),
         kernels=_kernels(measured),
         tables=_tables(measured),
     )
+
+
+def _apart(measured: Crossing) -> str:
+    """How far the processes lie apart, by the way to call."""
+    spreads = [(way, [point.spread for point in measured.points if point.mode == way and point.median]) for way in WAYS]
+    middle = ", ".join(f"{median(held):.0%} {way}" for way, held in spreads if held)
+    return f"in the middle of all figures they lie {middle} apart"
 
 
 def _kernels(measured: Crossing) -> str:

@@ -13,7 +13,6 @@ from setwise.analysis.measure.compilers import installed
 from setwise.analysis.measure.fastest import OBJECTIVES, Row, Taken
 from setwise.analysis.measure.trials import OURS
 from setwise.analysis.report.bounds import TITLES
-from setwise.analysis.report.files import write
 from setwise.analysis.report.findings import RECORD as FINDINGS
 from setwise.analysis.report.findings import Finding, about, explained
 from setwise.analysis.report.markdown import code, page, table, table_if_any, versions_of
@@ -84,7 +83,7 @@ def measure(
     held = Fastest(machine, here.name, date, {one.name: one.version for one in installed()}, known)
 
     def keep(rows: Sequence[Row]) -> None:
-        write(folder, {RECORD.path: RECORD.text(replace(held, rows=tuple(rows)))})
+        RECORD.write(folder, replace(held, rows=tuple(rows)))
 
     return replace(held, rows=tuple(race.measure(race.routines(), here, known, keep, progress, patience)))
 

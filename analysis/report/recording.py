@@ -21,6 +21,7 @@ from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.report import choices, fastest, wasted
 from setwise.analysis.report.compilers import shortest
+from setwise.analysis.report.crossing import RECORD as CROSSING
 from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.data import Data
 from setwise.analysis.report.forecasts import Forecasts, forecasts_of
@@ -52,7 +53,7 @@ def measure_anew(kind: str, data: Data, folder: Path, progress: Callable[[str], 
     ways: dict[str, tuple[str, Callable[[], object]]] = {
         "kernels": ("measured", lambda: measure(progress, patience)),
         "choices": ("choices", lambda: choices.measure(_chosen_by(), machine(), today(), progress, patience)),
-        "crossing": ("crossing", lambda: measure_crossing(progress, patience)),
+        "crossing": ("crossing", lambda: measure_crossing(folder, progress, patience)),
         "fastest": ("fastest", lambda: fastest.measure(folder, _chosen_by(), machine(), today(), progress, patience)),
         "python": ("python", lambda: measure_python(progress)),
         "waste": ("wasted", lambda: wasted.measure(shortest(data.compilers), folder, progress)),
@@ -78,18 +79,27 @@ def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> Fro
     )
 
 
-def measure_crossing(progress: Callable[[str], None], patience: float) -> Crossing:
-    """Time kernels beside tables; `patience` is in seconds a process and routine. CompilerError as above."""
-    here = processor_here()
-    points = crossing.measure(lambda kernel: figures_from(kernel).fingerprint, progress, patience)
-    return Crossing(
+def measure_crossing(folder: Path, progress: Callable[[str], None], patience: float) -> Crossing:
+    """Time kernels beside tables; what is recorded of the same code on the same machine stays.
+
+    A routine's figures are written into the folder as they are made, so that after an interrupt it goes on from there.
+    `patience` is in seconds a process and routine. CompilerError as above.
+    """
+    here, before = processor_here(), CROSSING.read(folder)
+    held = Crossing(
         machine=machine(),
         processor=here.name if here else "",
         date=today(),
         method=METHOD,
         versions={compiler.name: compiler.version for compiler in installed()},
-        points=tuple(points),
+        points=before.points if before and before.machine == machine() else (),
     )
+
+    def keep(points: Sequence[crossing.Point]) -> None:
+        CROSSING.write(folder, replace(held, points=tuple(points)))
+
+    points = crossing.measure(lambda kernel: figures_from(kernel).fingerprint, held.points, keep, progress, patience)
+    return replace(held, points=tuple(points))
 
 
 def _chosen_by() -> Processor:

@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from setwise.analysis.report.files import write
+
 COMMAND = "setwise report"
 T = TypeVar("T")
 
@@ -42,6 +44,10 @@ class Record(Generic[T]):
             remedy = self.remedy or f"make it anew by {self.command}"
             raise ValueError(f"{path} cannot be read ({error}): {remedy}") from None
         return recorded
+
+    def write(self, folder: Path, held: T) -> None:
+        """Put it into that reports' folder."""
+        write(folder, {self.path: self.text(held)})
 
     def text(self, held: T) -> str:
         """The file that holds it."""

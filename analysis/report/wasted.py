@@ -9,7 +9,6 @@ from datetime import date
 from pathlib import Path
 
 from setwise.analysis.measure.compilers import Compiled, Compiler, compile_all, installed
-from setwise.analysis.report.files import write
 from setwise.analysis.report.records import Record
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.search.forms import SearchError
@@ -84,7 +83,7 @@ def measure(wanted: Sequence[Key], folder: Path, progress: Callable[[str], None]
             row = future.result()
             rows[row.key] = row
             if number % _KEPT_EVERY == 0:
-                write(folder, {RECORD.path: RECORD.text((*rows.values(),))})
+                RECORD.write(folder, (*rows.values(),))
             progress(f"{number}/{len(searching)} {row.routine} {row.isa} {row.compiler}")
     return tuple(rows[key] for key in wanted if key in rows)
 

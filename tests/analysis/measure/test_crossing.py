@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.measure import crossing
 from setwise.analysis.measure.compilers import FOR_SCALE, MAGICS, Compiled, Compiler
-from setwise.analysis.measure.crossing import PIECES, ROUTINES, measure, positions
+from setwise.analysis.measure.crossing import PIECES, ROUTINES, Point, measure, positions
 from setwise.analysis.measure.rivals import rivals_of, runs_right
 from setwise.analysis.measure.subjects import Subject, arguments_for, subject
 from setwise.analysis.measure.trials import OURS, Timing
@@ -74,7 +74,7 @@ def test_figures_are_of_whom_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch
         assert not exports
         return [(made(each, kernels[0], "plain"), made(each, kernels[0], "look-up")) for each in kernels]
 
-    def bench(subjects: Sequence[Subject], **_: object) -> list[Timing]:
+    def bench(subjects: Sequence[Subject], *_: object) -> list[Timing]:
         number = [100.0 * (FOR_SCALE in one.maker) + one.cases[0][0].bit_count() for one in subjects]
         return [
             Timing(one.measurand(mode), median, median, 0, 1, 1, 1, 1)
@@ -85,12 +85,19 @@ def test_figures_are_of_whom_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(crossing, "rivals_of", rivals)
     monkeypatch.setattr(crossing, "positions", partial(positions, number=64))
     monkeypatch.setattr(crossing, "bench", bench)
-    points = measure(lambda kernel: kernel.target.name, lambda _: None, 1.0, ["leapers.knights"])
+    kept: list[Sequence[Point]] = []
+    measured = partial(measure, lambda kernel: kernel.target.name, keep=kept.append, progress=lambda _: None)
+    points = measured((), patience=1.0, routines=["leapers.knights"])
     for point in points:
         assert point.median == (100 + point.pieces if FOR_SCALE in point.maker else 5)
         assert bool(point.pieces) == (FOR_SCALE in point.maker)
-        assert point.fingerprint == (point.isa if point.maker == OURS else "")
+        assert point.maker != OURS or point.fingerprint == point.isa
     assert sum(FOR_SCALE in point.maker and point.isa == "x86-64" for point in points) == 3 * len(PIECES)
+    assert kept == [points]
+    monkeypatch.delattr(crossing, "bench")
+    assert measured(points, patience=1.0, routines=["leapers.knights"]) == points  # nothing is timed again
+    with pytest.raises(NameError):
+        measured([replace(points[-1], fingerprint="other"), *points[:-1]], patience=1.0, routines=["leapers.knights"])
 
 
 @runs
