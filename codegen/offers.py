@@ -2,7 +2,8 @@
 
 Beside the forms that promise the shortest code stand such as wait less, and other divisions of the work: all boards in
 general registers, or rooks there beside bishops in vector registers, which go side by side and cross between register
-files once; and shifts where rotates spare moves. Who knows processors ranks them: setwise.analysis.measure.objective.
+files once; shifts where rotates spare moves; and comparisons where cases are jumped to by a table. Who knows processors
+ranks them: setwise.analysis.measure.objective.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ MOST = 32
 """How many variants of a kernel are offered."""
 
 _ROTATE = "rorx"
+_JUMP = "movsxd"
 _PERMUTE = "vpermq"
 _PERMUTED = 4  # lanes of what is put side by side and permuted
 
@@ -76,7 +78,8 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
 
     apart: directions of rooks in general registers, others in vectors; general: all there; shifts: without rotates;
     blended: boards are spread each by itself and blended, not put side by side and permuted; stored: so they are, from
-    memory, where the convention keeps what lies below the stack pointer.
+    memory, where the convention keeps what lies below the stack pointer; compared: the number of a case is
+    compared with the cases' numbers, where else a table of jumps is read.
     """
     asked = plan(routine, target_named(isa), abi, lanes)
     plans = {"": asked}
@@ -101,6 +104,11 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
     in_general = (name for name in [*plans] if not asked.target.vectors or name.endswith(("apart/", "general/")))
     if shifting is not None:
         plans |= {f"{name}shifts/": replace(plans[name], target=shifting) for name in in_general}
+    if not asked.target.vectors and any("distance" in form.graph.operations for form in _forms(asked)):
+        comparing = {name: _without(one.target, _JUMP) for name, one in plans.items()}
+        plans |= {
+            f"{name}compared/": replace(plans[name], target=target) for name, target in comparing.items() if target
+        }
     return plans
 
 

@@ -215,6 +215,8 @@ class Region:
     condition: Condition | None = None
     index: Value | None = None
     falls: bool = False
+    addressed: bool = False
+    """Whether the index has become the address of its body, as selection makes it where there are tables of jumps."""
     name: str = ""
     """What its labels begin with, once selection has numbered the regions."""
 

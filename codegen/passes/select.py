@@ -22,7 +22,7 @@ from setwise.codegen.targets.table import Refused, Target
 @lru_cache(AGAIN)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
-    graph, data = _tables(_canonical(graph))
+    graph, data = _tables(_canonical(graph), target)
     lowering = (_low_half, _scaled_sum, fold, counted, _lanes, _complement, _ternary)
     for step in (*lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
@@ -178,8 +178,11 @@ def _scaled_sum(graph: Graph, target: Target) -> Graph:
     return rewrite(graph, rule, operations=("add",))
 
 
-def _tables(graph: Graph) -> tuple[Graph, tuple[Datum, ...]]:
-    """Table look-ups become an address and an entry; a switch becomes a table of distances and a jump."""
+def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
+    """Table look-ups become an address and an entry; a switch becomes a table of distances and a jump.
+
+    Where the target has no such jumps a switch compares its index with the numbers of the cases.
+    """
     data: dict[tuple[object, ...], Datum] = {}
     bases: dict[str, Value] = {}
 
@@ -197,13 +200,13 @@ def _tables(graph: Graph) -> tuple[Graph, tuple[Datum, ...]]:
 
     def region_rule(region: Region) -> Region:
         region = replace(region, name=f"L{next(numbers)}")
-        if region.index is None:
+        if region.index is None or not target.has("distance", 1):
             return region
         labels = tuple(Label(f"{region.name}_{body}") for body in range(len(region.bodies)))
         datum = data.setdefault(labels, Datum(f"j{len(data)}", labels, 4, 4))
         base = address(datum)
         distance = Value("distance", (base, region.index), 4)
-        return replace(region, index=Value("add", (base, distance), in_place=True))
+        return replace(region, index=Value("add", (base, distance), in_place=True), addressed=True)
 
     graph = rewrite(graph, rule, region_rule)
     return graph, tuple(data.values())

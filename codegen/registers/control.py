@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from setwise.codegen.describe.control import SIGN
 from setwise.codegen.describe.values import Condition, Region, Value
-from setwise.codegen.machine.code import Instruction, Item, Label
+from setwise.codegen.machine.code import Instruction, Item, Label, Register
 from setwise.codegen.registers.assignments import EXTRA, NOTHING, Assignment, Choices, Items, Step, behind, given
 from setwise.codegen.registers.machine import Machine, Moves
 from setwise.codegen.registers.points import REGISTERS, Point, together
@@ -90,8 +92,21 @@ def _go(region: Region, at: dict[Value, int]) -> Items:
         return _branch(region.condition, at, Label(f"{region.name}_end"), holds=False)
     if region.kind == "switch":
         assert region.index is not None
-        return (Instruction("jmp", (REGISTERS[at[region.index]],)),)
+        register = REGISTERS[at[region.index]]
+        return (Instruction("jmp", (register,)),) if region.addressed else tuple(_compared(region, register))
     return ()
+
+
+def _compared(region: Region, register: Register) -> Iterator[Instruction]:
+    """Two cases a comparison, the last ones first; the first body follows."""
+    number = len(region.bodies)
+    for case in range(number - 2, 0, -2):
+        yield Instruction("cmp", (register, case))
+        yield Instruction("jz", (Label(f"{region.name}_{case}"),))
+        yield Instruction("jae", (Label(f"{region.name}_{case + 1}"),))
+    if number % 2 == 0:
+        yield Instruction("test", (register, register))
+        yield Instruction("jnz", (Label(f"{region.name}_1"),))
 
 
 _JUMPS = {"nonzero": ("jz", "jnz"), "below": ("jae", "jb"), "at-least": ("jb", "jae")}

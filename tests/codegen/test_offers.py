@@ -23,6 +23,20 @@ def test_variants_differ_and_are_made_again_by_name(name: str, isa: str) -> None
         assert offered_as(kernel.variant, find(name), isa) == kernel
 
 
+@pytest.mark.parametrize(("name", "switches"), [("exploding.rook", 2), ("exploding.bishop-corners", 1)])
+def test_cases_are_compared_where_else_a_table_says_where_to_jump(name: str, switches: int) -> None:
+    usual, compared = (offered_as(variant, find(name), "x86-64") for variant in ("", "compared/1"))
+    to_registers = [
+        [i for i in kernel.code.instructions if i.mnemonic == "jmp" and isinstance(i.operands[0], Register)]
+        for kernel in (usual, compared)
+    ]
+    assert [len(found) for found in to_registers] == [switches, 0]
+    assert len(compared.code.data) == len(usual.code.data) - switches
+    with pytest.raises(ValueError, match=r"has a table of jumps, .*: use another format, or --variant compared/1"):
+        listing(usual, facts_of(usual), "go")
+    assert "CMPQ" in listing(compared, facts_of(compared), "go")
+
+
 def test_rooks_go_apart_from_bishops() -> None:
     kernel = offered_as("apart/1-inner", find("sliders.pair"), "avx2")
     assert kernel.layout.apart == tuple(ROOK)

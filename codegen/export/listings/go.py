@@ -115,7 +115,8 @@ def _check(kernel: Kernel) -> None:
             f"use {', '.join(SCALARS)} or a routine of arrays (.batch)"
         )
     if any(isinstance(value, Label) for datum in kernel.code.data for value in datum.values):
-        raise ValueError(f"{kernel.name} has a table of jumps, which Go's assembler cannot hold: use another format")
+        remedy = "use another format, or --variant compared/1"
+        raise ValueError(f"{kernel.name} has a table of jumps, which Go's assembler cannot hold: {remedy}")
 
 
 def body(kernel: Kernel) -> tuple[Item, ...]:

@@ -55,8 +55,10 @@ def source_of(kernel: Kernel) -> Source:
         return value
 
     def region_rule(region: Region) -> Region:
-        # Selection made the index the address to jump to: the jump table's, plus the entry found there.
-        return region if region.index is None else replace(region, index=region.index.args[1].args[1])
+        if region.index is None or not region.addressed:
+            return region
+        # The address to jump to is the jump table's, plus the entry found there.
+        return replace(region, index=region.index.args[1].args[1])
 
     return Source(rewrite(kernel.selected, rule, region_rule), tables)
 
