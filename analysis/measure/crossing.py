@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE
 from setwise.analysis.measure.kept import Kept
+from setwise.analysis.measure.objective import WAYS, kernel_for
 from setwise.analysis.measure.rivals import rivals_of, runs_right
 from setwise.analysis.measure.subjects import Subject, subject
-from setwise.analysis.measure.trials import PROCESSES, Refusal, Timing
+from setwise.analysis.measure.trials import OURS, PROCESSES, Refusal, Timing
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Contract
+from setwise.codegen.describe.routine import Contract, Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
@@ -79,6 +81,7 @@ class Entrant:
 
 def measure(
     fingerprint: Callable[[Kernel], str],
+    on: Processor | None,
     before: Sequence[Point],
     keep: Callable[[Sequence[Point]], None],
     progress: Callable[[str], None],
@@ -88,23 +91,46 @@ def measure(
 ) -> list[Point]:
     """All figures; those of `before` stay where a routine's code, ours and the compilers', is the same.
 
+    Where there is a table of this processor, `on`, ours are also what it forecasts to be best for each way to call.
     `keep` is given all of them whenever a routine's are made; `patience` is in seconds a process and routine. Raises
     CompilerError, ValueError for wrong code.
     """
     kept = Kept(routines, before, keep)
     for number, name in enumerate(routines, 1):
         progress(f"{number}/{len(routines)} {name}")
-        entrants = list(_entrants(name, fingerprint))
+        entrants = list(_entrants(name, fingerprint, on))
         wanted = [each.point(mode) for each in entrants for mode in each.subject.modes]
         if [replace(point, median=None, spread=0.0) for point in kept[name]] != wanted:
             kept[name] = _points(entrants, progress, patience, processes)
     return kept.rows
 
 
-def _entrants(name: str, fingerprint: Callable[[Kernel], str]) -> Iterator[Entrant]:
-    """Our kernels that differ, and what compilers make for each, with the first few boards."""
+def _entrants(name: str, fingerprint: Callable[[Kernel], str], on: Processor | None) -> Iterator[Entrant]:
+    """Our kernels that differ, what is best for speed, and what compilers make for each, with the first few boards."""
     routine = find(name)
     few = {pieces: positions(_names(routine.contract), pieces, number=_FEW) for pieces in PIECES}
+    kernels = _kernels(routine)
+    for kernel, functions in zip(kernels, rivals_of(kernels, exports=False), strict=True):
+        yield Entrant(0, replace(subject(kernel), cases=few[_ANY]), fingerprint(kernel))
+        for function in functions:
+            if function.binary is None:
+                continue
+            runs_right(function, kernel, few[_ANY])
+            theirs = subject(kernel, function.binary, function.label)
+            digest = function.binary.image_sha256[:_DIGITS]
+            for pieces in PIECES if function.kind.startswith(FOR_SCALE) else (0,):
+                yield Entrant(pieces, replace(theirs, cases=few[pieces or _ANY]), digest)
+    for isa in dict.fromkeys(kernel.target.name for kernel in kernels if on):
+        known = {binary_of(kernel).image for kernel in kernels}
+        for kernel in (kernel_for(objective, on, routine, isa) for objective in WAYS if on):
+            if kernel.variant and binary_of(kernel).image not in known:
+                known.add(binary_of(kernel).image)
+                ours = subject(kernel, maker=f"{OURS} {kernel.variant}")
+                yield Entrant(0, replace(ours, cases=few[_ANY]), binary_of(kernel).image_sha256[:_DIGITS])
+
+
+def _kernels(routine: Routine) -> list[Kernel]:
+    """The usual kernels, and those with four lanes, of the sets that this processor has and that add to others."""
     kernels = [
         lower(routine, isa, "sysv", lanes)
         for isa in PACKED
@@ -114,22 +140,11 @@ def _entrants(name: str, fingerprint: Callable[[Kernel], str]) -> Iterator[Entra
     ]
     images = {(kernel.target.name, kernel.layout.lanes): binary_of(kernel).image for kernel in kernels}
     older = {isa: extended.name for isa, target in TARGETS.items() if (extended := target.extends)}
-    kernels = [
+    return [
         kernel
         for kernel in kernels
         if images.get((older.get(kernel.target.name, ""), kernel.layout.lanes)) != binary_of(kernel).image
     ]
-    for kernel, functions in zip(kernels, rivals_of(kernels, exports=False), strict=True):
-        yield Entrant(0, replace(subject(kernel), cases=few[_ANY]), fingerprint(kernel))
-        for function in functions:
-            if function.binary is None:
-                continue
-            runs_right(function, kernel, few[_ANY])
-            theirs = subject(kernel, function.binary, function.label)
-            for pieces in PIECES if function.kind.startswith(FOR_SCALE) else (0,):
-                yield Entrant(
-                    pieces, replace(theirs, cases=few[pieces or _ANY]), function.binary.image_sha256[:_DIGITS]
-                )
 
 
 def _points(

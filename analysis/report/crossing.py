@@ -32,11 +32,12 @@ class Crossing:
 
     def of(self, fingerprints: Mapping[FigureKey, str]) -> Crossing:
         """The same without the figures of kernels of ours whose code is another now."""
-        fresh = (
-            point
+        stale = {
+            (point.name, point.isa)
             for point in self.points
-            if point.maker != OURS or point.fingerprint == fingerprints.get((point.name, point.isa, point.lanes))
-        )
+            if point.maker == OURS and point.fingerprint != fingerprints.get((point.name, point.isa, point.lanes))
+        }
+        fresh = (point for point in self.points if means(point.maker) != OURS or (point.name, point.isa) not in stale)
         return replace(self, points=tuple(fresh))
 
     def cycles(self, name: str, isa: str, by: str, way: str) -> dict[int, float]:
@@ -74,7 +75,7 @@ class Crossing:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Routines and instruction sets that there are figures of ours of, the newest sets first."""
-        pairs = dict.fromkeys((point.name, point.isa) for point in self.points if point.maker == OURS)
+        pairs = dict.fromkeys((point.name, point.isa) for point in self.points if means(point.maker) == OURS)
         names = list(dict.fromkeys(name for name, _ in pairs))
         return sorted(pairs, key=lambda pair: (names.index(pair[0]), -ISAS.index(pair[1])))
 
@@ -85,11 +86,11 @@ RECORD = Record("data/crossing.json", Crossing, "setwise report --measure crossi
 def means(maker: str) -> str:
     """By what means a maker's code does it: `setwise`, `look-up`, `look-up by magics` or `fills`.
 
-    >>> means("gcc -march=haswell (look-up)"), means("clang-19 -march=haswell (rays)")
-    ('look-up', 'fills')
+    >>> means("gcc -march=haswell (look-up)"), means("clang-19 -march=haswell (rays)"), means("setwise apart/1-inner")
+    ('look-up', 'fills', 'setwise')
     """
     kind = maker.rpartition("(")[2].rstrip(")")
-    return maker if maker == OURS else kind if kind in (PEXT, MAGICS) else FILLS
+    return OURS if maker.startswith(OURS) else kind if kind in (PEXT, MAGICS) else FILLS
 
 
 def _like(isa: str) -> str:

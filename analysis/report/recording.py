@@ -98,7 +98,9 @@ def measure_crossing(folder: Path, progress: Callable[[str], None], patience: fl
     def keep(points: Sequence[crossing.Point]) -> None:
         CROSSING.write(folder, replace(held, points=tuple(points)))
 
-    points = crossing.measure(lambda kernel: figures_from(kernel).fingerprint, held.points, keep, progress, patience)
+    points = crossing.measure(
+        lambda kernel: figures_from(kernel).fingerprint, here, held.points, keep, progress, patience
+    )
     return replace(held, points=tuple(points))
 
 

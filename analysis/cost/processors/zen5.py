@@ -167,7 +167,7 @@ ZEN5 = Processor(
         f"{_GUIDE}: eight macro-operations dispatched a cycle (2.9.7), six integer units (2.10.2), four vector units",
         "measured by setwise bench on the same processor: a call and its return take 4 cycles, as on Zen 4, lines of "
         "code none of their own: routines of 100 bytes take no longer than empty ones",
-        f"{_TIMED}: two taken jumps a cycle, one by a register; a test and its jump are one operation",
+        "measured by rows of jumps on the same processor: two taken jumps a cycle, one by a register",
         "What a general load takes from a store that is under way depends; 0 cycles keep the figure a bound",
     ),
 )

@@ -10,6 +10,7 @@ from operator import or_
 import pytest
 
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.processors import Processor, processor
 from setwise.analysis.measure import crossing
 from setwise.analysis.measure.compilers import FOR_SCALE, MAGICS, Compiled, Compiler
 from setwise.analysis.measure.crossing import PIECES, ROUTINES, Point, measure, positions
@@ -69,7 +70,8 @@ def made(kernel: Kernel, of: Kernel, kind: str) -> Compiled:
 
 
 @runs
-def test_figures_are_of_whom_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("on", [None, processor("zen4")], ids=["unknown", "known"])
+def test_figures_are_of_whom_they_are_said_to_be(on: Processor | None, monkeypatch: pytest.MonkeyPatch) -> None:
     def rivals(kernels: Sequence[Kernel], exports: bool) -> list[tuple[Compiled, ...]]:
         assert not exports
         return [(made(each, kernels[0], "plain"), made(each, kernels[0], "look-up")) for each in kernels]
@@ -86,12 +88,13 @@ def test_figures_are_of_whom_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(crossing, "positions", partial(positions, number=64))
     monkeypatch.setattr(crossing, "bench", bench)
     kept: list[Sequence[Point]] = []
-    measured = partial(measure, lambda kernel: kernel.target.name, keep=kept.append, progress=lambda _: None)
+    measured = partial(measure, lambda kernel: kernel.target.name, on, keep=kept.append, progress=lambda _: None)
     points = measured((), patience=1.0, routines=["leapers.knights"])
     for point in points:
         assert point.median == (100 + point.pieces if FOR_SCALE in point.maker else 5)
         assert bool(point.pieces) == (FOR_SCALE in point.maker)
         assert point.maker != OURS or point.fingerprint == point.isa
+    assert any(point.maker.startswith(f"{OURS} ") for point in points) == (on is not None)
     assert sum(FOR_SCALE in point.maker and point.isa == "x86-64" for point in points) == 3 * len(PIECES)
     assert kept == [points]
     monkeypatch.delattr(crossing, "bench")
