@@ -18,14 +18,13 @@ from math import inf
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.stretch import Stretch
-from setwise.codegen.passes.unit import AGAIN, Block, PlacedRegion, Unit
+from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
 
@@ -49,7 +48,8 @@ WIDTH = 4
 def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with its straight stretches of values in an order that needs fewest moves, as far as wishes go."""
     for _ in range(TURNS):
-        before, block = block, _ordered(block, results, target, room, attrgetter("best"))
+        orders = _orders_in(block, results, target, room)
+        before, block = block, _ordered(block, iter(orders), attrgetter("best"))
         if block is before:
             break
     return block
@@ -57,29 +57,29 @@ def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int
 
 def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
     """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves."""
-    return _ordered(block, results, target, room, attrgetter("soonest"))
+    return _ordered(block, iter(_orders_in(block, results, target, room)), attrgetter("soonest"))
 
 
-def _ordered(
-    block: Block, results: tuple[Value, ...], target: Target, room: int, best: Callable[[_Orders], list[int]]
-) -> Block:
+def _ordered(block: Block, orders: Iterator[_Orders], best: Callable[[_Orders], list[int]]) -> Block:
     """The block with each stretch in the best of its orders; itself where that is so."""
-
-    def order(stretch: list[Value], after: set[Value]) -> list[Value]:
-        return [stretch[i] for i in best(_orders(Stretch(stretch, after, target, room)))]
-
     items: list[Value | PlacedRegion] = []
     stretch: list[Value] = []
-    for position, item in enumerate(block.items):
-        if isinstance(item, PlacedRegion):
-            items += order(stretch, _read(block.items[position:], results))
-            bodies = tuple(_ordered(b, _carried(item, n), target, room, best) for n, b in enumerate(item.bodies))
-            items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
-            stretch = []
-        else:
+    for item in (*block.items, None):
+        if isinstance(item, Value):
             stretch.append(item)
-    items += order(stretch, set(results))
+            continue
+        items += [stretch[i] for i in best(next(orders))]
+        stretch = []
+        if item is not None:
+            bodies = tuple([_ordered(body, orders, best) for body in item.bodies])
+            items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
     return block if tuple(items) == block.items else Block(tuple(items))
+
+
+@lru_cache(LATELY)
+def _orders_in(block: Block, results: tuple[Value, ...], target: Target, room: int) -> list[_Orders]:
+    """The orders of the straight stretches of values in a block and in its regions."""
+    return [_orders(stretch) for stretch in _stretches(block, results, target, room)]
 
 
 def _stretches(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Iterator[Stretch]:
@@ -313,16 +313,11 @@ def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
     what is longer than `most` with these alone is not looked at further.
     """
     room = len(unit.convention.scratch)
-    orders = [order for graph in unit.graphs for order in _orders_in(graph, unit.target, room)]
+    blocks = [(place(graph), graph.results) for graph in unit.graphs]
+    orders = [order for block, results in blocks for order in _orders_in(block, results, unit.target, room)]
     length = sum(len(each.stretch) + each.forced for each in orders)
     for each in orders:
         if length > most:
             break
         length += each.least - each.forced
     return length, reduce(lambda depth, graph: graph.depth_behind(depth), unit.graphs, 1)
-
-
-@lru_cache(AGAIN)
-def _orders_in(graph: Graph, target: Target, room: int) -> list[_Orders]:
-    """The orders of a graph's stretches."""
-    return [_orders(stretch) for stretch in _stretches(place(graph), graph.results, target, room)]
