@@ -23,7 +23,7 @@ from functools import cache, reduce
 from itertools import permutations
 from operator import index, or_
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from setwise.codegen.board import ROOK, Direction, leap
 from setwise.codegen.describe.operations import ALL as ALL
@@ -36,22 +36,25 @@ Lanes = tuple[int, ...]
 _NO_NUMBER = "a traced value is not yet a number, so Python's if and while cannot ask it: use when, while_ or switch"
 
 
-@dataclass(frozen=True, eq=False, slots=True, repr=False)
+@dataclass(eq=False, slots=True, repr=False)
 class Value:
     """A 64-bit value, or several in lanes: what one operation makes of its arguments.
+
+    It never changes. Types say so: a frozen dataclass would too, but takes four times as long to make, and a kernel
+    takes thousands.
 
     `attr` is what the operation needs besides values: a constant's lanes, shift counts, a ray. `in_place` says that the
     description wrote the operation in place (`gen |= x`), so the result is the variable on its left side. `line` is
     that of the description which made it, where lines are recorded (setwise.codegen.describe.lines).
     """
 
-    op: str
-    args: tuple[Value, ...] = ()
-    attr: Any = None
-    lanes: int = 1
-    in_place: bool = False
-    region: Region | None = None
-    line: Line | None = None
+    op: Final[str]
+    args: Final[tuple[Value, ...]] = ()
+    attr: Final[Any] = None
+    lanes: Final[int] = 1
+    in_place: Final[bool] = False
+    region: Final[Region | None] = None
+    line: Final[Line | None] = None
 
     def __repr__(self) -> str:
         below = ", ".join(arg.op for arg in self.args)
