@@ -26,13 +26,27 @@ def place(graph: Graph) -> Block:
     Within a block the description's own order stays.
     """
     order = graph.order
-    needs = _needs(order)
-    homes = _homes(graph, order, needs)
+    if all(value.region is None for value in order):  # all lies in one block
+        return Block(tuple([value for value in order if value.op not in _LEAVES]))
     results = {v.region: [r for r in order if r.region is v.region] for v in order if v.region is not None}
-    done: set[Value] = set()
+    placing = _Placing(_homes(graph, order, _needs(order)), results)
+    items: list[Value | PlacedRegion] = []
+    for result in graph.results:
+        placing.emit(result, (), items)
+    return Block(tuple(items))
 
-    def emit(value: Value, home: Home, items: list[Value | PlacedRegion]) -> None:
+
+class _Placing:
+    """The blocks of a graph as they fill. `homes` says where each value lies, `results` what each region has."""
+
+    def __init__(self, homes: dict[Value, Home], results: dict[Region, list[Value]]) -> None:
+        self.homes = homes
+        self.results = results
+        self.done: set[Value] = set()
+
+    def emit(self, value: Value, home: Home, items: list[Value | PlacedRegion]) -> None:
         """Make all that `value` depends on and that belongs into this block, then the value."""
+        homes, done = self.homes, self.done
         for below in postorder((value,), done):
             if below.op in _LEAVES or homes.get(below) != home:
                 continue
@@ -41,20 +55,15 @@ def place(graph: Graph) -> Block:
                 items.append(below)
                 continue
             region = below.region
-            done.update(results[region])
+            done.update(self.results[region])
             bodies = []
             for number, body in enumerate(region.bodies):
                 inner: list[Value | PlacedRegion] = []
                 asked = region.asked if region.kind == "loop" else ()
                 for following in (*region.effects[number], *body, *asked):
-                    emit(following, (*home, (region, number)), inner)
+                    self.emit(following, (*home, (region, number)), inner)
                 bodies.append(Block(tuple(inner)))
-            items.append(PlacedRegion(region, tuple(bodies), tuple(results[region])))
-
-    items: list[Value | PlacedRegion] = []
-    for result in graph.results:
-        emit(result, (), items)
-    return Block(tuple(items))
+            items.append(PlacedRegion(region, tuple(bodies), tuple(self.results[region])))
 
 
 def _needs(order: tuple[Value, ...]) -> dict[Value, frozenset[Region]]:

@@ -101,35 +101,35 @@ def _ternary(graph: Graph, target: Target) -> Graph:
 
 def _lanes(graph: Graph, target: Target) -> Graph:
     """Operations on several lanes in the forms that the target has."""
+    return rewrite(graph, lambda value, _: _in_lanes(value, target))
 
-    def rule(value: Value, _: Value) -> Value:
-        lanes = value.lanes
-        if lanes == 1:
-            return _alone(value)
-        if value.op == "mirror":
-            (board,) = value.args
-            both = (Value("from-general", (half,), lanes=2) for half in (board, make("flip", board)))
-            return Value("join", tuple(both), lanes=2)
-        if value.op == "beside":
-            return _pair(*value.args)
-        if value.op == "repeat":
-            return value.on(tuple(Value("as-wide", (pair,), lanes=lanes) for pair in value.args))
-        if value.op == "rotl" and not target.has("rotl", lanes):
-            back = tuple((64 - n) % 64 for n in value.attr)
-            return rule(value.args[0] << value.attr, value) | rule(value.args[0] >> back, value)
-        if value.op in ("shl", "shr", "rotl") and len(set(value.attr)) > 1:
-            return replace(value, args=(value.args[0], constant(value.attr)))
-        if value.op == "broadcast" and not target.has("broadcast", lanes):
-            return Value("splat", (Value("from-general", value.args, lanes=2),), lanes=lanes)
-        if value.op == "select" and target.has("blend", lanes):
-            return _blend(value, target)
-        if value.op == "select" and sum(arg.constant is not None for arg in value.args) > 1:
-            # Three-input logic takes one constant.
-            mask, chosen, other = value.args
-            return chosen & mask | other & ~mask
-        return value
 
-    return rewrite(graph, rule)
+def _in_lanes(value: Value, target: Target) -> Value:
+    lanes = value.lanes
+    if lanes == 1:
+        return _alone(value)
+    if value.op == "mirror":
+        (board,) = value.args
+        both = (Value("from-general", (half,), lanes=2) for half in (board, make("flip", board)))
+        return Value("join", tuple(both), lanes=2)
+    if value.op == "beside":
+        return _pair(*value.args)
+    if value.op == "repeat":
+        return value.on(tuple(Value("as-wide", (pair,), lanes=lanes) for pair in value.args))
+    if value.op == "rotl" and not target.has("rotl", lanes):
+        there, back = value.args[0] << value.attr, value.args[0] >> tuple((64 - n) % 64 for n in value.attr)
+        return _in_lanes(there, target) | _in_lanes(back, target)
+    if value.op in ("shl", "shr", "rotl") and len(set(value.attr)) > 1:
+        return replace(value, args=(value.args[0], constant(value.attr)))
+    if value.op == "broadcast" and not target.has("broadcast", lanes):
+        return Value("splat", (Value("from-general", value.args, lanes=2),), lanes=lanes)
+    if value.op == "select" and target.has("blend", lanes):
+        return _blend(value, target)
+    if value.op == "select" and sum(arg.constant is not None for arg in value.args) > 1:
+        # Three-input logic takes one constant.
+        mask, chosen, other = value.args
+        return chosen & mask | other & ~mask
+    return value
 
 
 def _alone(value: Value) -> Value:
