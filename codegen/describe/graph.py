@@ -54,21 +54,28 @@ class Graph:
         depths: dict[Value, int] = dict.fromkeys(self.parameters[-1:], before)
         for value in self.order:
             if value not in depths:
-                depths[value] = 1 + max([depths[below] for below in dependencies(value)], default=0)
+                deepest = 0
+                for below in value.args if value.region is None else dependencies(value):
+                    deepest = max(deepest, depths[below])
+                depths[value] = 1 + deepest
         return max([depths[value] for value in self.results])
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
         """What two graphs that describe the same code have in common."""
         number = {value: i for i, value in enumerate(self.order)}
-        return tuple([(v.op, v.attr, v.in_place, *[number[below] for below in dependencies(v)]) for v in number])
+        told: list[Any] = []
+        for value in number:
+            told += value.op, value.attr, value.in_place, None
+            told += [number[below] for below in (value.args if value.region is None else dependencies(value))]
+        return tuple(told)
 
 
 @lru_cache(LATELY)
 def _users(graph: Graph) -> dict[Value, list[Value]]:
     users: dict[Value, list[Value]] = {value: [] for value in graph.order}
-    for value in graph.order:
-        for below in dependencies(value):
+    for value in users:
+        for below in value.args if value.region is None else dependencies(value):
             users[below].append(value)
     return users
 

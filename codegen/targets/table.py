@@ -57,9 +57,14 @@ class Row:
         """Whether memory must hold all lanes of a constant."""
         return any(word.whole for word in self.words)
 
+    @cached_property
+    def folded(self) -> frozenset[str | None]:
+        """The arguments that may be constants which need no register."""
+        return frozenset([word.folds for word in self.words])
+
     def folds(self, letter: str) -> bool:
         """Whether that argument may be a constant that needs no register."""
-        return any(word.folds == letter for word in self.words)
+        return letter in self.folded
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,9 @@ class Target:
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
         """The rows that can make this value."""
-        wide = value.lanes > 1 or [arg for arg in value.args if arg.lanes > 1]
+        wide = value.lanes > 1
+        for arg in value.args:
+            wide = wide or arg.lanes > 1
         rows, always = self._by_file.get((value.op, "vector" if wide else "general"), ((), True))
         return rows if always else tuple([row for row in rows if row.when is None or row.when(value)])
 
