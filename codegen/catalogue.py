@@ -21,6 +21,7 @@ from setwise.codegen.fills import (
     kogge_stone,
     leapers,
     push,
+    ranks,
     sides,
     sliders,
     subtraction,
@@ -405,7 +406,8 @@ def _sides() -> Iterator[Routine]:
 def _batches() -> Iterator[Routine]:
     directed = (r for r in _kogge_stone() if r.form == "attacks" and r.direction != "any")
     yield from (batch.on_arrays(r) for r in directed)
-    yield from (batch.on_arrays(r) for r in _sliders() if r.form in ("union", "union-empty"))
+    by_ranks = {"union": ranks.union, "union-empty": ranks.union_of_empty}
+    yield from (batch.on_arrays(r, by_ranks[r.form]) for r in _sliders() if r.form in by_ranks)
 
 
 @cache

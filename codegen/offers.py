@@ -45,7 +45,7 @@ def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = N
     seen = {usual.code}
     for name, unit in _in_turns(_divisions(routine, isa, abi, lanes)):
         with suppress(OutOfRegisters, TooLong):
-            for kernel in _orders(name, unit, usual.target):
+            for kernel in _orders(name, unit, usual):
                 if kernel.code not in seen:
                     seen.add(kernel.code)
                     yield kernel
@@ -60,14 +60,14 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
     >>> offered_as("shifts/1", find("push.attacks.sout"), "bmi2").variant
     'shifts/1'
     """
+    usual = plan(routine, target_named(isa), abi, lanes)
     if not name:
         return lower(routine, isa, abi, lanes)
-    target = target_named(isa)
     for division, asked in _divisions(routine, isa, abi, lanes).items():
         if name.startswith(division):
             for unit in _forms(asked):
                 if f"{name}-".startswith(f"{division}{unit.variant}-"):
-                    for kernel in _orders(division, unit, target):
+                    for kernel in _orders(division, unit, usual):
                         if kernel.variant == name:
                             return kernel
     raise Refused(f"{routine.name} for {isa} has no variant '{name}': `setwise best {routine.name}` names some")
@@ -76,10 +76,10 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
 def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Plan]:
     """How boards and directions lie in registers, and which instructions there are, by what variants' names begin with.
 
-    apart: directions of rooks in general registers, others in vectors; general: all there; shifts: without rotates;
-    blended: boards are spread each by itself and blended, not put side by side and permuted; stored: so they are, from
-    memory, where the convention keeps what lies below the stack pointer; compared: the number of a case is
-    compared with the cases' numbers, where else a table of jumps is read.
+    apart: directions of rooks in general registers, others in vectors; general: all there; larger: by descriptions that
+    make larger code; shifts: without rotates; blended: boards are spread each by itself and blended, not put side by
+    side and permuted; stored: so they are, from memory, where the convention keeps what lies below the stack pointer;
+    compared: the number of a case is compared with the cases' numbers, where else a table of jumps is read.
     """
     asked = plan(routine, target_named(isa), abi, lanes)
     plans = {"": asked}
@@ -93,6 +93,8 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
             plans[f"{head}apart/"] = replace(one, layout=replace(one.layout, apart=tuple(ROOK)))
         if lanes is None:
             plans["general/"] = replace(asked, layout=Layout())
+    if asked.target.vectors and routine.larger:
+        plans["larger/"] = replace(asked, routine=replace(routine, descriptions=routine.larger))
     blending = _without(asked.target, _PERMUTE)
     if blending is not None:
         packing = [name for name, one in plans.items() if one.layout.abreast and one.layout.packed == _PERMUTED]
@@ -145,8 +147,9 @@ def _soon(unit: Unit) -> float:
     return length / WIDTH + depth
 
 
-def _orders(division: str, unit: Unit, target: Target) -> Iterator[Kernel]:
-    """The form as code, in each of its orders."""
+def _orders(division: str, unit: Unit, asked: Plan) -> Iterator[Kernel]:
+    """The form as code, in each of its orders, for what is asked."""
     made = through((*PIPELINE.joining, *PIPELINE.order, *PIPELINE.code), unit)
     for each in (made, *other_orders(PIPELINE, made)):
-        yield replace(each.kernel, target=target, variant=f"{division}{each.variant}")
+        variant = f"{division}{each.variant}"
+        yield replace(each.kernel, routine=asked.routine, target=asked.target, variant=variant)

@@ -11,7 +11,8 @@ import numpy as np
 from setwise.analysis.run.cases import Cases, Column
 from setwise.codegen.run.call import Violation
 
-_LENGTHS, _GUARD, _UNTOUCHED = 40, 8, 0xA5A5_5A5A_C3C3_3C3C
+_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C
+_LENGTHS = (*range(40), 143)  # of up to eight boards a register and eight registers a round, each round at least once
 
 CheckStatus = Literal["passed", "failed", "not run", "proved"]
 """The last for code that a proof spares the run."""
@@ -87,7 +88,7 @@ def trials(cases: Cases, *, arrays: bool = False) -> list[Trial]:
 
 
 def _arrays(cases: Cases) -> Iterator[Trial]:
-    for length in range(_LENGTHS):
+    for length in _LENGTHS:
         rows = slice(length, 2 * length)  # from a place that wanders
         # One word behind what NumPy aligns: no multiple of 16.
         columns = tuple(np.concatenate([column[:1], column[rows]])[1:] for column in cases.columns)

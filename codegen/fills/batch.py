@@ -1,5 +1,7 @@
 """Arrays of boards: a routine of boards run over n of them, as many at once as a register has lanes, then one by one.
 
+Where it also has a description rank by rank, code is offered that first runs that over eight registers of boards.
+
 They are done from the last one down, so that what counts them is where they lie, and its sign tells of the end. Each
 round reads all its boards before it writes, so a single result may be one of the inputs; arrays that overlap otherwise
 may not be given. Any n, any alignment.
@@ -7,6 +9,7 @@ may not be given. Any n, any alignment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
@@ -15,17 +18,23 @@ from setwise.codegen.describe.description import InTurn
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Description, Parameter, Routine
 from setwise.codegen.describe.values import Value, load, store
+from setwise.codegen.fills.ranks import REGISTERS, Registers
 from setwise.codegen.targets import ALL_SETS
 
 COUNT = Parameter("n", "count")
 
 
+ByRanks = Callable[..., tuple[Registers, ...]]
+"""From the inputs to the results, each of them boards in eight registers."""
+
+
 @cache
-def on_arrays(routine: Routine) -> Routine:
+def on_arrays(routine: Routine, by_ranks: ByRanks | None = None) -> Routine:
     """A routine of boards over n of them, an array a parameter and an array a result; in vectors lanes are boards."""
 
     count = len(routine.contract.results)
     rest = partial(one_by_one, routine.descriptions[0], count)
+    stages = [(partial(in_lanes, describe, count), rest) for describe in routine.descriptions]
     inputs = tuple(p for p in routine.contract.parameters if p.kind != "results")
     results = routine.contract.results if len(routine.contract.results) > 1 else ("result",)
     arrays = tuple(Parameter(name, "boards") for name in (*(p.name for p in inputs), *results))
@@ -34,11 +43,32 @@ def on_arrays(routine: Routine) -> Routine:
         form=routine.form if routine.direction else f"{routine.form}.batch".lstrip("."),
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
-        descriptions=tuple(InTurn((partial(in_lanes, describe, count), rest)) for describe in routine.descriptions),
+        descriptions=tuple(map(InTurn, stages)),
+        larger=() if by_ranks is None else (InTurn((partial(in_registers, by_ranks, count), *stages[0])),),
         summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
         boards=True,
     )
+
+
+def in_registers(describe: ByRanks, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+    """The description for eight registers of boards at once.
+
+    Parameters are those of `in_lanes`; how many boards are left is returned.
+    """
+    *arrays, count = parameters
+    boards = REGISTERS * layout.lanes
+
+    def writes_at(index: Value) -> list[Value]:
+        places = [index + at for at in range(0, boards, layout.lanes)]
+        made = describe(*(tuple(load(pointer, at, layout.lanes) for at in places) for pointer in arrays[:-results]))
+        return [
+            store(array, at, register)
+            for array, registers in zip(arrays[-results:], made, strict=True)
+            for at, register in zip(places, registers, strict=True)
+        ]
+
+    return (_down(writes_at, boards, count - boards) + boards,)
 
 
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
@@ -49,26 +79,38 @@ def in_lanes(describe: Description, results: int, layout: Layout, *parameters: V
     *arrays, count = parameters
     index = count - layout.lanes
     if layout.lanes > 1:
-        index = _down(describe, results, layout.lanes, arrays, index) + (layout.lanes - 1)
+        index = _down(_lane_by_lane(describe, results, layout.lanes, arrays), layout.lanes, index) + (layout.lanes - 1)
     return (index,)
 
 
 def one_by_one(describe: Description, results: int, _: Layout, *parameters: Value) -> tuple[Value, ...]:
     """The description for one board after the other, from an index on, which is the last parameter."""
     *arrays, index = parameters
-    return (Value("done", (_down(describe, results, 1, arrays, index),)),)
+    return (Value("done", (_down(_lane_by_lane(describe, results, 1, arrays), 1, index),)),)
 
 
-def _down(describe: Description, results: int, lanes: int, arrays: list[Value], index: Value) -> Value:
-    """`index` is where the next round begins, and below 0 where none is left; so is what comes back."""
+Writes = Callable[[Value], list[Value]]
+"""What a round writes that begins at an index."""
+
+
+def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[Value]) -> Writes:
     inputs, written = arrays[:-results], arrays[-results:]
 
-    def boards_at(index: Value) -> tuple[Value, ...]:
+    def writes_at(index: Value) -> list[Value]:
         boards = (load(pointer, index, lanes) for pointer in inputs)
         made = describe(Layout(lanes, boards=True), *boards)
-        writes = [store(array, index, board) for array, board in zip(written, made, strict=True)]
-        index -= lanes
+        return [store(array, index, board) for array, board in zip(written, made, strict=True)]
+
+    return writes_at
+
+
+def _down(writes_at: Writes, boards: int, index: Value) -> Value:
+    """Rounds of so many boards: `index` is where the next begins, below 0 where none is left; so is what comes back."""
+
+    def round_at(index: Value) -> tuple[Value, ...]:
+        writes = writes_at(index)
+        index -= boards
         return index, *writes
 
-    (index,) = while_(lambda index: below(index, SIGN), boards_at, index)
+    (index,) = while_(lambda index: below(index, SIGN), round_at, index)
     return index

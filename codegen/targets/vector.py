@@ -74,6 +74,8 @@ _VEX = _rows(
     Row("odd-to-general", "vpextrq", "d a 1"),
     Row("join", "vpunpcklqdq", "d a b"),
     Row("join-odd", "vpunpckhqdq", "d a b"),
+    Row("interleave", "vpunpcklbw", "d a B8"),
+    Row("interleave-high", "vpunpckhbw", "d a B8"),
 )
 
 _AVX2 = _VEX + _rows(

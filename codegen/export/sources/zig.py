@@ -32,6 +32,9 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
 }
 """The lanes of the argument that an operation takes; those of a second one are numbered -1, -2 and so on."""
 
+_BYTES: Mapping[str, int] = {"interleave": 0, "interleave-high": 8}
+"""The first byte, in each part of 16, of those that an operation takes in turns from two arguments."""
+
 
 class _Zig(Language):
     """How Zig writes what a kernel is made of."""
@@ -57,6 +60,8 @@ class _Zig(Language):
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
         if value.op == "ternary":
             return _ternary(value, operands)
+        if value.op in _BYTES:
+            return _in_turns(_BYTES[value.op], 8 * value.lanes, operands)
         if value.op not in _LANES:
             return self.general(value, operands)
         lanes = _LANES[value.op](value)
@@ -89,6 +94,13 @@ class _Zig(Language):
 
 def _place(pointer: str, index: str, lanes: int) -> str:
     return f"{pointer}[{index}]" if lanes == 1 else f"{pointer}[{index}..][0..{lanes}].*"
+
+
+def _in_turns(begin: int, number: int, operands: Sequence[str]) -> str:
+    parts = (byte for part in range(begin, number, 16) for byte in range(part, part + 8))
+    taken = ", ".join(f"{byte}, {-1 - byte}" for byte in parts)
+    first, second = (f"@as(@Vector({number}, u8), @bitCast({operand}))" for operand in operands)
+    return f"@bitCast(@shuffle(u8, {first}, {second}, [{number}]i32{{ {taken} }}))"
 
 
 def _ternary(value: Value, operands: Sequence[str]) -> str:

@@ -46,6 +46,7 @@ pextrq | r64,x,u1 m64,x,u1
 pinsrq | x,r64,u1 x,m64,u1
 vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
 vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq vpunpcklqdq vpunpckhqdq vpshufb | X,X,X X,X,M128 Y,Y,Y Z,Z,Z Z,Z,M512
+vpunpcklbw vpunpckhbw | X,X,X Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpaddq vpsubb vpsllvq vpshufb | Y,Y,M256
 vpsllq vpsrlq | X,X,u6 Y,Y,u6 Z,Z,u6 X,X,X Y,Y,X Z,Z,X Z,M512,u6 Z,b64,u6
 vpbroadcastq | X,X Y,X Z,X X,M64 Y,M64 Z,M64 X,r64 Y,r64 Z,r64 Z{k}{z},r64 Z{k}{z},M64

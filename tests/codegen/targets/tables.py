@@ -44,7 +44,7 @@ vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
 vpblendd | x,x,x,u8 y,y,y,u8 y,y,m256,u8
 vextracti128 | x,y,u1
 vmovdqa vmovdqu | x,x x,m128 m128,x y,y y,m256 m256,y
-vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
+vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq vpunpcklbw vpunpckhbw | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpandq vporq vpxorq vpandnq vprolvq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpunpcklqdq vpunpckhqdq | X,X,X Y,Y,Y Z,Z,Z
 vshufi64x2 | Z,Z,Z,u8
