@@ -37,6 +37,19 @@ def test_cases_are_compared_where_else_a_table_says_where_to_jump(name: str, swi
     assert "CMPQ" in listing(compared, facts_of(compared), "go")
 
 
+def test_arrays_go_rank_by_rank_where_code_may_be_larger() -> None:
+    union = find("sliders.union.batch")
+    larger = offered_as("larger/1-inner-shallowness", union, "avx2")
+    usual = lower(union, "avx2")
+    assert larger.routine == union  # the same contract
+    interleaving, length = (
+        [sum("vpunpck" in i.mnemonic for i in kernel.code.instructions) for kernel in (usual, larger)],
+        [len(kernel.code.instructions) for kernel in (usual, larger)],
+    )
+    assert interleaving == [0, 3 * 32 + 24]  # each of three inputs four times, the result three times
+    assert length[0] < length[1]
+
+
 def test_rooks_go_apart_from_bishops() -> None:
     kernel = offered_as("apart/1-inner", find("sliders.pair"), "avx2")
     assert kernel.layout.apart == tuple(ROOK)

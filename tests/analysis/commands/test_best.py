@@ -29,6 +29,7 @@ OF_EACH_FAMILY = [
     ("exploding.rook", "bmi2"),
     ("bytewise.add", "bmi2"),
     ("kogge-stone.attacks.nort.batch", "avx2"),
+    ("sliders.union.batch", "avx512"),
     ("side.union.white", "avx2"),
 ]
 
