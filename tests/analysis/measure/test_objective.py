@@ -9,7 +9,7 @@ from setwise.analysis.cost.processors.table import UnknownCost
 from setwise.analysis.measure.objective import best, forecast, kernel_for
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from setwise.codegen.offers import offered
+from setwise.codegen.offers import offered, offered_as
 
 
 @pytest.mark.slow
@@ -21,6 +21,16 @@ def test_none_is_forecast_to_be_faster(objective: str, cpu: str) -> None:
     assert len(set(figures)) > 1
     lengths = [len(kernel.code.instructions) for kernel in kernels]
     assert best(kernels, objective, on) is kernels[min(range(len(kernels)), key=lambda at: (figures[at], lengths[at]))]
+
+
+@pytest.mark.slow
+def test_of_several_results_calls_wait_for_the_first() -> None:
+    """What pawns attack is there long before the sliders' attacks are."""
+    on, nested = processor("zen5"), find("side.nested.white")
+    usual = lower(nested, "avx512")
+    apart = offered_as("apart/1-inner-ranks-shallowness-hastening", nested, "avx512")
+    assert forecast(usual, on).of("latency") < forecast(apart, on).of("latency")
+    assert best([apart, usual], "latency", on) is usual
 
 
 @pytest.mark.slow
