@@ -60,9 +60,9 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
     >>> offered_as("shifts/1", find("push.attacks.sout"), "bmi2").variant
     'shifts/1'
     """
-    usual = plan(routine, target_named(isa), abi, lanes)
     if not name:
         return lower(routine, isa, abi, lanes)
+    usual = plan(routine, target_named(isa), abi, lanes)
     for division, asked in _divisions(routine, isa, abi, lanes).items():
         if name.startswith(division):
             for unit in _forms(asked):

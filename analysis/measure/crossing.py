@@ -120,13 +120,16 @@ def _entrants(name: str, fingerprint: Callable[[Kernel], str], on: Processor | N
             digest = function.binary.image_sha256[:_DIGITS]
             for pieces in PIECES if function.kind.startswith(FOR_SCALE) else (0,):
                 yield Entrant(pieces, replace(theirs, cases=few[pieces or _ANY]), digest)
-    for isa in dict.fromkeys(kernel.target.name for kernel in kernels if on):
+    if on is None:
+        return
+    for isa in dict.fromkeys(kernel.target.name for kernel in kernels):
         known = {binary_of(kernel).image for kernel in kernels}
-        for kernel in (kernel_for(objective, on, routine, isa) for objective in WAYS if on):
-            if kernel.variant and binary_of(kernel).image not in known:
-                known.add(binary_of(kernel).image)
-                ours = subject(kernel, maker=f"{OURS} {kernel.variant}")
-                yield Entrant(0, replace(ours, cases=few[_ANY]), binary_of(kernel).image_sha256[:_DIGITS])
+        for objective in WAYS:
+            kernel = kernel_for(objective, on, routine, isa)
+            ours = subject(kernel, maker=f"{OURS} {kernel.variant}")
+            if kernel.variant and ours.binary.image not in known:
+                known.add(ours.binary.image)
+                yield Entrant(0, replace(ours, cases=few[_ANY]), ours.binary.image_sha256[:_DIGITS])
 
 
 def _kernels(routine: Routine) -> list[Kernel]:

@@ -114,8 +114,8 @@ def _least(kernel: Kernel, objective: str, on: Processor) -> float:
     bounds = cost(stream, on)
     if any(instruction.flow not in ("next", "return") for instruction in stream):
         return 0.0
-    whole = objective == "latency" and _subject(kernel).signature.result is not None
-    return max(bounds.throughput, bounds.latency if whole else 0.0)
+    one = len(kernel.routine.contract.results) == 1
+    return max(bounds.throughput, bounds.latency if one and objective == "latency" else 0.0)
 
 
 def _subject(kernel: Kernel) -> Subject:

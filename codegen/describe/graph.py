@@ -55,7 +55,7 @@ class Graph:
         for value in self.order:
             if value not in depths:
                 deepest = 0
-                for below in value.args if value.region is None else dependencies(value):
+                for below in dependencies(value):
                     deepest = max(deepest, depths[below])
                 depths[value] = 1 + deepest
         return max([depths[value] for value in self.results])
@@ -67,7 +67,7 @@ class Graph:
         told: list[Any] = []
         for value in number:
             told += value.op, value.attr, value.in_place, None
-            told += [number[below] for below in (value.args if value.region is None else dependencies(value))]
+            told += [number[below] for below in dependencies(value)]
         return tuple(told)
 
 
@@ -75,7 +75,7 @@ class Graph:
 def _users(graph: Graph) -> dict[Value, list[Value]]:
     users: dict[Value, list[Value]] = {value: [] for value in graph.order}
     for value in users:
-        for below in value.args if value.region is None else dependencies(value):
+        for below in dependencies(value):
             users[below].append(value)
     return users
 

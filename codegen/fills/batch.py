@@ -44,14 +44,14 @@ def on_arrays(routine: Routine, by_ranks: ByRanks | None = None) -> Routine:
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
         descriptions=tuple(map(InTurn, stages)),
-        larger=() if by_ranks is None else (InTurn((partial(in_registers, by_ranks, count), *stages[0])),),
+        larger=() if by_ranks is None else (InTurn((partial(rank_by_rank, by_ranks, count), *stages[0])),),
         summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
         boards=True,
     )
 
 
-def in_registers(describe: ByRanks, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+def rank_by_rank(describe: ByRanks, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """The description for eight registers of boards at once.
 
     Parameters are those of `in_lanes`; how many boards are left is returned.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.describe.values import Region, Value, in_register
 from setwise.codegen.passes.unit import Block, PlacedRegion
 
 LATELY = 8
@@ -37,10 +37,10 @@ def in_registers(values: Iterable[Value]) -> list[Value]:
     """The values that need a register: all but constants; for a place in memory those that say where it is."""
     found: list[Value] = []
     for value in values:
-        if value.op == "place":
-            found += value.args
-        elif value.op != "const":
+        if in_register(value):
             found.append(value)
+        elif value.op == "place":
+            found += value.args
     return found
 
 

@@ -90,8 +90,8 @@ def test_data_is_read_alone(length: int, data: int) -> None:
 @pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
 @pytest.mark.parametrize("name", ["exploding.rook", "shift.one.any", "sliders.rays", "kogge-stone.attacks.noEa"])
 def test_no_kernel_has_data_that_can_be_executed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    others = writable_code()
     """Neither where it is called nor where it is timed."""
+    others = writable_code()
     made: list[tuple[Executable, bytes]] = []
     real = Executable.__init__
 
