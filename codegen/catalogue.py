@@ -29,7 +29,7 @@ from setwise.codegen.fills import (
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
 from setwise.codegen.own.files import is_own, routines_named
 from setwise.codegen.tables import TABLES
-from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
+from setwise.codegen.targets import ALL_SETS, SCALARS
 
 SLIDERS = Parameter("sliders", "board")
 ROOKS = Parameter("rooks", "board")
@@ -299,7 +299,7 @@ def _sliders() -> Iterator[Routine]:
                 partial(sliders.described, whole, how, board is OCCUPIED, len(boards)) for how in sliders.FORMS
             )
             computes = f"{summary}, given the {board.name} squares"
-            yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, PACKED)
+            yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, ALL_SETS)
     yield from _counts()
 
 
@@ -319,7 +319,7 @@ def _counts() -> Iterator[Routine]:
         contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,), counting=True)
         descriptions = tuple(partial(sliders.described, whole, how, True, len(boards)) for how in sliders.FORMS)
         computes = f"{summary}, given the occupied squares"
-        yield Routine("sliders", form, "", contract, descriptions, SETWISE, computes, PACKED)
+        yield Routine("sliders", form, "", contract, descriptions, SETWISE, computes, ALL_SETS)
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
@@ -341,11 +341,11 @@ def _leapers() -> Iterator[Routine]:
     for form, parameter, by_halves, directions in either:
         contract = Contract((parameter,), form, "", ("attacks",))
         descriptions = (plain(by_halves), leapers.in_lanes(directions))
-        yield Routine("leapers", form, "", contract, descriptions, SETWISE, f"the squares that {form} attack", PACKED)
+        yield Routine("leapers", form, "", contract, descriptions, SETWISE, f"the squares that {form} attack", ALL_SETS)
     for color, (form, parameters, result, moved, summary) in product(leapers.COLORS, _OF_PAWNS):
         contract = Contract(parameters, form, color, (result,))
         computes = summary.format(color.capitalize())
-        yield Routine("leapers", form, color, contract, (plain(moved(color)),), SETWISE, computes, PACKED)
+        yield Routine("leapers", form, color, contract, (plain(moved(color)),), SETWISE, computes, ALL_SETS)
 
 
 _MEN = (*PIECES, KNIGHTS, KINGS, PAWNS)
@@ -395,7 +395,7 @@ def _sides() -> Iterator[Routine]:
         names = tuple(man.name for man in men)
         described = tuple(partial(sides.described, whole, how, color, names) for how in sides.FORMS)
         computes = f"{summary.format(color.capitalize())}, given the occupied squares"
-        return Routine("side", form, color, contract, described, SETWISE, computes, PACKED)
+        return Routine("side", form, color, contract, described, SETWISE, computes, ALL_SETS)
 
     minor = "all squares that rooks, bishops and knights attack"
     yield of_side("union-knights", "", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)

@@ -31,7 +31,7 @@ from setwise.codegen.offers import offered
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
-from setwise.codegen.targets import PACKED, TARGETS, VECTORS, target_named
+from setwise.codegen.targets import ALL_SETS, TARGETS, VECTORS, target_named
 from setwise.codegen.targets.vector import AVX2, AVX512
 
 EXAMPLES = (
@@ -42,7 +42,7 @@ EXAMPLES = (
 )
 _SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
 USUAL: tuple[tuple[str, str, int | None], ...] = (
-    *(("sliders.union", isa, None) for isa in PACKED),
+    *(("sliders.union", isa, None) for isa in ALL_SETS),
     ("sliders.union", AVX512.name, 4),
     *((name, isa, None) for name in _SOUTH for isa in ("x86-64", AVX2.name, AVX512.name)),
     *((f"{family}.attacks.queen", isa, None) for family in ("dumb7", "kogge-stone") for isa in ("x86-64", AVX512.name)),

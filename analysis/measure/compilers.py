@@ -150,7 +150,7 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
         )
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
     if not target.spread:
-        return (boards, _BOARD, *arrays)
+        return (boards, _BOARD, _SLIDERS, _LEAPERS, *arrays)
     if not target.has("rotl", lanes):
         return (boards, _BOARD, _SLIDERS, _LEAPERS, _APART, *arrays)
     wide = [replace(loop, flags=(*_WIDE, *loop.flags)) for loop in arrays]

@@ -21,7 +21,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.timer import MODES
-from setwise.codegen.targets import PACKED, TARGETS
+from setwise.codegen.targets import ALL_SETS, TARGETS
 
 PIECES = range(1, 11)
 """Sliders on the board; knights or kings where a routine has no sliders."""
@@ -136,7 +136,7 @@ def _kernels(routine: Routine) -> list[Kernel]:
     """The usual kernels, and those with four lanes, of the sets that this processor has and that add to others."""
     kernels = [
         lower(routine, isa, "sysv", lanes)
-        for isa in PACKED
+        for isa in ALL_SETS
         if isa in routine.isas and not missing(TARGETS[isa])
         for lanes in TARGETS[isa].widths
         if lanes in (TARGETS[isa].widths[0], 4)

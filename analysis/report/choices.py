@@ -20,7 +20,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.offers import offered
 from setwise.codegen.run.call import missing
-from setwise.codegen.targets import PACKED, SCALARS, TARGETS, VECTORS
+from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS, VECTORS
 
 _PROOF = 30.0  # seconds; then code is run on the check's cases
 
@@ -36,8 +36,8 @@ class Need:
 
 _SOUTH = ("push.attacks.sout", "kogge-stone.attacks.sout", "dumb7.attacks.sout")
 NEEDS = (
-    Need("all that **one side's sliders** attack", ("sliders.union",), PACKED[::-1]),
-    Need("with its **knights, king and pawns**", ("side.union.white",), PACKED[::-1]),
+    Need("all that **one side's sliders** attack", ("sliders.union",), ALL_SETS[::-1]),
+    Need("with its **knights, king and pawns**", ("side.union.white",), ALL_SETS[::-1]),
     Need("**one direction**, as south, one board", _SOUTH, SCALARS[::-1]),
     Need("east alone, by an addition", ("push.attacks.east", "subtraction.attacks.east"), SCALARS[:1]),
     Need("one direction, a register of boards", _SOUTH, VECTORS[::-1]),

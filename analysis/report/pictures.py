@@ -32,7 +32,7 @@ from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.targets import PACKED, TARGETS
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.vector import AVX512
 
 TITLES = {
@@ -49,7 +49,7 @@ MEASURED = "pictures/measured.svg", "Measured: latency against throughput"
 """Path and title of the picture that there is where there is a measurement."""
 
 _BY_ISA = dict(zip(TARGETS, (BRICK, OCHRE, BLUE, TEAL, PLUM, INK), strict=False))
-_SETS = [(colour, isa) for isa, colour in _BY_ISA.items() if isa in PACKED]
+_SETS = [(colour, isa) for isa, colour in _BY_ISA.items()]
 _FAMILIES = ("dumb7", "kogge-stone", "push", "subtraction")
 _SOUTH = {f"{family}.attacks.sout": COLOURS[family] for family in ("dumb7", "kogge-stone", "push")}
 _ON = "zen4"

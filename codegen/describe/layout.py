@@ -38,7 +38,7 @@ class Layout:
     @property
     def abreast(self) -> bool:
         """Whether all rays lie in lanes: of a board's directions none has a general register of its own."""
-        return self.packed > 1 and not self.apart
+        return self.packed > 2 and not self.apart
 
     @property
     def mirrors(self) -> bool:
@@ -75,7 +75,7 @@ class Layout:
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
         """Pairs of a ray to the left and the ray back, for the axes of the given left directions."""
-        alone, beside = self._divided(directions)
+        alone, beside = (directions, ()) if self.packed <= 2 else self._divided(directions)
         lefts = _alone(alone)
         if beside:
             lefts += tuple(self._ray(beside[at : at + self.packed]) for at in range(0, len(beside), self.packed))
@@ -83,8 +83,6 @@ class Layout:
 
     def _divided(self, directions: Sequence[Direction]) -> tuple[Sequence[Direction], Sequence[Direction]]:
         """The directions that have a register each, and those that share some."""
-        if self.packed <= 2:
-            return directions, ()
         return [d for d in directions if d in self.apart], [d for d in directions if d not in self.apart]
 
     def _ray(self, directions: Sequence[Direction]) -> CompassRay:
@@ -120,14 +118,39 @@ class Layout:
             return reshaped("mirror", board, 2)
         return ray.spread(board)
 
+    def directions(self, ray: CompassRay) -> tuple[Direction, ...]:
+        """Where a ray's lanes go on the board.
+
+        >>> from setwise.codegen.board import NOEA
+        >>> Layout(lanes=2).directions(CompassRay((NOEA, NOEA)))
+        (noEa, soEa)
+        """
+        if self.mirrors and len(ray.directions) == 2:
+            return ray.directions[0], ray.directions[1].mirrored
+        return ray.directions
+
+    def apiece(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
+        """Each of a ray's directions with its lane, as a board by itself."""
+        each = self.halves(board) if self.mirrors and board.lanes == 2 else lanes(board)
+        yield from zip(self.directions(ray), each, strict=True)
+
+    def halves(self, board: Value) -> tuple[Value, Value]:
+        """The lower and the upper lanes of a board, a mirrored lane the right way round."""
+        low, high = halves(board)
+        return low, make("flip", high) if self.mirrors else high
+
     def union(self, boards: Iterable[Value]) -> Value:
         """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""
         by_width: dict[int, Value] = {}
         for board in boards:
             by_width[board.lanes] = by_width[board.lanes] | board if board.lanes in by_width else board
-        one = _unmirrored if self.mirrors else _united
-        united = by_width.values() if self.boards else map(one, by_width.values())
+        united = by_width.values() if self.boards else map(self._united, by_width.values())
         return reduce(or_, united, constant(0))
+
+    def _united(self, board: Value) -> Value:
+        if board.lanes == 1:
+            return board
+        return union(self.halves(board)) if self.mirrors else reshaped("unite", board)
 
     def counted(self, boards: Iterable[Value]) -> Value:
         """How many squares all boards have together, those of all lanes (a number a lane where lanes are boards)."""
@@ -173,17 +196,6 @@ def folded(value: Value, lanes: int) -> Value:
         low, high = halves(value)
         value = low | high
     return value
-
-
-def _united(board: Value) -> Value:
-    return board if board.lanes == 1 else reshaped("unite", board)
-
-
-def _unmirrored(board: Value) -> Value:
-    if board.lanes == 1:
-        return board
-    low, high = halves(board)
-    return low | make("flip", high)
 
 
 def _paired(directions: Sequence[Direction]) -> Iterator[CompassRay]:

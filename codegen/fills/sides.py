@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from setwise.codegen.board import ALL, DIR8, Direction
 from setwise.codegen.describe.layout import Layout, halves, united_beside
@@ -17,10 +18,13 @@ from setwise.codegen.describe.values import CompassRay, Value, constant
 from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import AROUND, IN_TURNS, Board, Form
 
-FORMS: tuple[Form, ...] = (sliders.by_axes(push.push_of_two), sliders.by_rays)
+FORMS: tuple[Form, ...] = (sliders.by_axes(push.push_of_two), sliders.ALONE)
 """Those of the sliders of which some instruction set has the shortest code."""
 
 NONE = constant(0)
+
+Tally = tuple[Value, Value]
+"""Squares attacked, and those attacked twice or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Side:
     def _riders(self, ray: CompassRay) -> Value:
         """What steps along a ray, in each lane: kings, and pawns where they capture."""
         ways = leapers.CAPTURES.get(self.color, ())
-        captures = constant(tuple(ALL if direction in ways else 0 for direction in ray.directions))
+        captures = constant(tuple(ALL if direction in ways else 0 for direction in self.layout.directions(ray)))
         return self.layout.board(ray, self.kings) | self.layout.board(ray, self.pawns) & captures
 
     def jumps(self) -> list[Value]:
@@ -109,12 +113,21 @@ def nested(side: Side) -> tuple[Value, ...]:
 def twice(side: Side) -> tuple[Value, ...]:
     """All squares attacked, and those attacked from two directions, by two jumps or by both, or more."""
     rays = side.along()
-    once, again = rays[0], constant(0, rays[0].lanes)
-    alike = replace(side.layout, lanes=once.lanes)
-    for attacks in (*rays[1:], *leapers.leaps(alike, side.knights, leapers.JUMPS)):
-        again |= once & attacks
-        once |= attacks
-    while once.lanes > 1:
-        (low, high), (low_again, high_again) = halves(once), halves(again)
-        once, again = low | high, low_again | high_again | low & high
-    return once, again
+    alike = replace(side.layout, lanes=rays[0].lanes)
+    by_width: dict[int, Tally] = {}
+    for attacks in (*rays, *leapers.leaps(alike, side.knights, leapers.JUMPS)):
+        tally = attacks, constant(0, attacks.lanes)
+        by_width[attacks.lanes] = _together(by_width[attacks.lanes], tally) if attacks.lanes in by_width else tally
+    return reduce(_together, (_folded(side.layout, tally) for tally in by_width.values()))
+
+
+def _together(some: Tally, others: Tally) -> Tally:
+    again = some[1] | others[1] | some[0] & others[0]
+    return some[0] | others[0], again
+
+
+def _folded(layout: Layout, tally: Tally) -> Tally:
+    while tally[0].lanes > 1:
+        (low, high), (low_again, high_again) = map(layout.halves, tally)
+        tally = _together((low, low_again), (high, high_again))
+    return tally

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
-from setwise.codegen.describe.layout import Layout, folded, folded_apart, halves, lanes, united_beside
+from setwise.codegen.describe.layout import Layout, folded, folded_apart, halves, united_beside
 from setwise.codegen.describe.values import CompassRay, Value
 from setwise.codegen.fills import blockers, push
 
@@ -58,13 +59,17 @@ def along_axes(axis: AxisFill) -> Form:
 
 
 def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
-    """Axis by axis, `forth` to the left and `back` to the right; on a general register east is an addition."""
+    """Axis by axis, `forth` to the left and `back` to the right; where lanes are mirrored, `back` along each ray.
+
+    On a general register east is an addition.
+    """
 
     def axis(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
         there = push.east_by_addition if left.directions == (EAST,) else forth
         return there(left, gen, pro), back(right, gen, pro)
 
-    return along_axes(axis)
+    axes, rays = along_axes(axis), by_rays(back)
+    return lambda board, *of: (rays if board.layout.mirrors else axes)(board, *of)
 
 
 def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
@@ -75,14 +80,25 @@ def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[
     return blockers.axis(left, right, gen, wall)
 
 
-def by_rays(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
-    """Each ray by itself with runs of two alone."""
-    layout = board.layout
-    return [
-        (ray, push.pull_by_two(ray, layout.sliders(ray, rooks, bishops), layout.board(ray, board.empty)))
-        for ray in layout.rays(order)
-    ]
+def by_rays(fill: RayFill) -> Form:
+    """Each ray by itself; on a general register east is an addition."""
 
+    def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
+        return [
+            (
+                ray,
+                (push.east_by_addition if ray.directions == (EAST,) else fill)(
+                    ray, board.layout.sliders(ray, *sliders), board.layout.board(ray, board.empty)
+                ),
+            )
+            for ray in board.layout.rays(order)
+        ]
+
+    return form
+
+
+ALONE = by_rays(push.pull_by_two)
+"""Each ray by itself with runs of two alone."""
 
 FORMS: tuple[Form, ...] = (
     by_axes(push.push),  # the same runs for both rays
@@ -91,7 +107,7 @@ FORMS: tuple[Form, ...] = (
     by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone
     along_axes(push.both_by_two),
     along_axes(walls),
-    by_rays,
+    ALONE,
 )
 
 
@@ -128,7 +144,7 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
 
 def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value) -> tuple[Value, ...]:
     """Squares attacked by rooks, by bishops and by queens, each apart."""
-    if board.layout.holds_two and form is not by_rays:
+    if board.layout.holds_two and form is not ALONE:
         both, its = _two_sets(form, board, rooks, bishops, queens, queens)
         return both, board.layout.union((its,))
     order = IN_TURNS if board.layout.abreast else AROUND
@@ -141,7 +157,7 @@ def sides(
     """All squares that White's rooks and bishops attack, and all that Black's do."""
     if not board.layout.abreast:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
-    if board.layout.holds_two and form is not by_rays:
+    if board.layout.holds_two and form is not ALONE:
         both = _two_sets(form, board, white_rooks, white_bishops, black_rooks, black_bishops)
     else:
         white, black = form(board, AROUND, white_rooks, white_bishops), form(board, AROUND, black_rooks, black_bishops)
@@ -155,11 +171,11 @@ def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Va
     diagonal: list[Value] = []
     for ray, attacks in form(board, AROUND, rooks, bishops):
         moves = attacks & board.layout.board(ray, targets)
-        if moves.lanes == 1:
-            (straight if ray.straight else diagonal).append(moves)
-        else:
+        if ray.straight is None:
             for half, boards in zip(halves(moves), (straight, diagonal), strict=True):
                 boards.append(half)
+        else:
+            (straight if ray.straight else diagonal).append(moves)
     return board.layout.counted(straight), board.layout.counted(diagonal)
 
 
@@ -184,9 +200,9 @@ def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
     layout = board.layout
     if not layout.abreast:
         by_ray = form(board, DIR8, rooks, bishops)
-        attacks = {d: lane for ray, attacked in by_ray for d, lane in zip(ray.directions, lanes(attacked), strict=True)}
+        attacks = dict(chain.from_iterable(layout.apiece(ray, attacked) for ray, attacked in by_ray))
         return tuple(attacks[direction] for direction in DIR8)
-    order = DIR8 if layout.mixes and form is by_rays else (*DIR8[-2:], *DIR8[:-2])
+    order = DIR8 if layout.mixes and form is ALONE else (*DIR8[-2:], *DIR8[:-2])
     found = [attacked for _, attacked in form(board, order, rooks, bishops)]
     if len(found) == 1:
         return (found[0],)

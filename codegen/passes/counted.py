@@ -20,7 +20,7 @@ def counted(graph: Graph, target: Target) -> Graph:
 
     def summed(value: Value, _: Value) -> Value:
         (counts,) = value.args
-        if counts.op == "popcount" and not target.has("popcount", counts.lanes):
+        if counts.op == "popcount" and not target.has("popcount", counts.lanes) and target.has("popcount", 1):
             return reduce(add, (lane.popcount() for lane in _apart(*counts.args)))
         while counts.lanes > 2:
             counts = reduce(add, halves(counts))

@@ -14,7 +14,7 @@ ALL_SETS = tuple(TARGETS)
 SCALARS = tuple(name for name, target in TARGETS.items() if not target.vectors)
 VECTORS = tuple(name for name, target in TARGETS.items() if target.vectors)
 PACKED = tuple(name for name, target in TARGETS.items() if not target.vectors or target.spread)
-"""Those for which a routine of several directions comes: in general registers, or a direction a lane."""
+"""Those for which any description of several directions comes: no lane has to be the mirror image of another."""
 
 
 def in_words(names: tuple[str, ...]) -> str:

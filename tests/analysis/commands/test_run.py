@@ -193,7 +193,7 @@ def test_run_on_another_processor(capsys: Capture) -> None:
     assert out.startswith("sliders.pair, gfni, sysv, on Ice Lake (emulated)\n")
     assert "0x0808_08f7_0808_0808" in out
     assert printed(capsys, "run", "sliders.pair", "--on", "nehalem", "--fen", "8/8/8/8/8/8/8/k1K5 w").startswith(
-        "sliders.pair, x86-64, sysv, on Nehalem"
+        "sliders.pair, sse2, sysv, on Nehalem"
     )
     said = complaint(capsys, "run", "sliders.pair", "--isa", "avx2", "--on", "nehalem", "--fen", "8/8 w", status=2)
     assert said

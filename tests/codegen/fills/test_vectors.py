@@ -89,7 +89,26 @@ def test_kogge_stone_in_one_direction(family: str, isa: str, most: int) -> None:
     ],
 )
 def test_a_mirrored_board_in_the_second_lane_spares_instructions(family: str, way: str, most: int) -> None:
-    name = f"{family}.attacks.{way}"
+    assert_the_mirror_spares(f"{family}.attacks.{way}", most)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("sliders.union", 96),
+        pytest.param("sliders.pair", 102, marks=pytest.mark.slow),
+        pytest.param("sliders.rays", 104, marks=pytest.mark.slow),
+        pytest.param("sliders.pieces", 175, marks=pytest.mark.slow),
+        pytest.param("sliders.sides", 174, marks=pytest.mark.slow),
+        pytest.param("sliders.counts", 208, marks=pytest.mark.slow),
+        pytest.param("side.twice.black", 175, marks=pytest.mark.slow),
+    ],
+)
+def test_east_and_west_go_beside_mirrored_boards(name: str, most: int) -> None:
+    assert_the_mirror_spares(name, most)
+
+
+def assert_the_mirror_spares(name: str, most: int) -> None:
     found = counts(name, "sse2")
     assert found.instructions <= most < counts(name, "x86-64").instructions
     assert "punpcklqdq" in {each.mnemonic for each in made(name, "sse2")[1]}
@@ -266,7 +285,6 @@ def test_win64_gets_its_vector_registers_back(isa: str, lanes: int) -> None:
     ("name", "isa", "abi", "lanes", "message"),
     [
         ("dumb7.occluded-until-dry.sout", "avx2", "sysv", None, "until-dry.sout does not come for avx2.*x86-64, bmi2"),
-        ("sliders.union", "sse2", "sysv", None, "union does not come for sse2.*x86-64, bmi2, avx2, avx512"),
         ("kogge-stone.attacks.any", "avx512", "sysv", None, "any does not come for avx512: use one of x86-64, bmi2"),
         ("exploding.rook", "avx512", "sysv", None, "exploding.rook does not come for avx512: use one of x86-64, bmi2"),
         ("sliders.union", "avx512", "wiki", None, "wiki convention .* not for sliders.union: use sysv or win64"),
