@@ -1,4 +1,4 @@
-"""Orders of a union: its parts one after the other, each with what it is made of, joined as soon as they are there."""
+"""Orders of unions: their parts one after the other, each with what it is made of, joined as soon as they are there."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MOST_PARTS, MOST_GROUPS = 32, 8
 
 
 class Parts:
-    """The parts of the union that a stretch ends in."""
+    """The parts of the unions that a stretch ends in: of whatever is left, or written, for others."""
 
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
 
     def by_kinship(self) -> list[int]:
-        """An order by the parts of a union: next comes the part that shares most with what is already there."""
+        """An order by the parts of the unions: next comes the part that shares most with what is already there."""
         return self._order(self._akin)
 
     def by_groups(self, forced: int) -> list[int]:
@@ -57,7 +57,7 @@ class Parts:
 
     @cached_property
     def _akin(self) -> list[int]:
-        """The parts of the union, each but the first the one that shares most with those before."""
+        """The parts of the unions, each but the first the one that shares most with those before."""
         reads = self._reads
         parts = dict.fromkeys(self._union[0])
         seen = 0
@@ -81,7 +81,7 @@ class Parts:
         return reads
 
     def _order(self, ranked: Sequence[int]) -> list[int]:
-        """The order that makes the parts of a union one after the other, and joins them as soon as they are there."""
+        """The order that makes the parts of unions one after the other, and joins them as soon as they are there."""
         stretch = self.stretch
         _, joints = self._union
         done: dict[int, None] = {}
@@ -107,16 +107,14 @@ class Parts:
 
     @cached_property
     def _union(self) -> tuple[dict[int, None], dict[int, int]]:
-        """The parts of the union that the last value is, and what joins them, numbered from there inward."""
+        """The parts of the unions that nobody here reads, and what joins or writes them, numbered from there inward."""
         stretch = self.stretch
-        last = len(stretch) - 1
         parts: dict[int, None] = {}
         joints: dict[int, int] = {}
-        pending = [last] if last >= 0 else []
+        pending = [i for i in reversed(range(len(stretch))) if not stretch.users[i]]
         while pending:
             i = pending.pop()
-            inner = i == last or len(stretch.users[i]) == 1
-            if inner and stretch.joins[i] and stretch.before[i]:
+            if len(stretch.users[i]) <= 1 and stretch.joins[i] and stretch.before[i]:
                 joints[i] = len(joints)
                 pending += reversed(stretch.before[i])
             else:

@@ -14,6 +14,7 @@ from setwise.codegen.passes.live import in_registers
 from setwise.codegen.targets.table import Target
 
 _tied = attrgetter("tied")
+_UNITES = WRITES | {"or"}
 
 
 class Stretch:
@@ -43,8 +44,10 @@ class Stretch:
         """Values that are needed after the stretch."""
         self.makes = [value.op not in WRITES for value in values]
         """Whether each makes a value that takes a register."""
-        self.joins = [value.op == "or" or (value.op == "and" and len(read[i]) == 1) for i, value in enumerate(values)]
-        """Whether each unites others, or masks such a union."""
+        self.joins = [
+            value.op in _UNITES or (value.op == "and" and len(read[i]) == 1) for i, value in enumerate(values)
+        ]
+        """Whether each unites others, or masks or writes what does."""
         self.file = [value.file for value in number]
         """The registers that may hold a value."""
         self.spare: dict[RegisterFile, int] = {"general": room, "vector": target.vectors, "mask": len(MASKS)}

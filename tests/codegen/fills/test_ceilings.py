@@ -96,6 +96,10 @@ def test_kogge_stone_with_bmi2_moves_nothing(form: str, direction: str) -> None:
         ("sliders.union", "bmi2", 100, 0),
         ("sliders.union-empty", "x86-64", 113, 15),
         ("sliders.union-empty", "bmi2", 102, 2),
+        ("sliders.pair", "bmi2", 103, 0),
+        ("sliders.rays", "x86-64", 119, 15),
+        ("sliders.rays", "bmi2", 105, 0),
+        ("sliders.sides", "bmi2", 200, 7),
     ],
 )
 def test_ceilings(name: str, isa: str, instructions: int, moves: int) -> None:

@@ -33,7 +33,7 @@ SAMPLE = (
     ("sliders.union", "avx2"),
     ("sliders.union", "avx512"),
     ("sliders.pair", "avx2"),
-    ("sliders.rays", "x86-64"),  # values on the stack, the frame pointer in use
+    ("sliders.sides", "x86-64"),  # values on the stack, the frame pointer in use
     ("side.pieces.white", "x86-64"),  # arguments beyond the registers, and beside values on the stack
     ("shift.one.any", "bmi2"),
     ("dumb7.occluded-until-dry.any", "x86-64"),

@@ -1,0 +1,26 @@
+"""Orders by the parts of unions: what shares most comes next, whichever result it is part of."""
+
+from __future__ import annotations
+
+from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.passes.parts import Parts
+from setwise.codegen.passes.stretch import Stretch
+from setwise.codegen.targets.general import X86_64
+
+ROOKS, BISHOPS, EMPTY, POINTER = (parameter(at) for at in range(4))
+
+
+def test_parts_of_several_results_come_by_kinship() -> None:
+    """Two rays of an axis share a run: the results of one axis come together, in whatever order they are returned."""
+    runs = [Value("and", (EMPTY, Value("shl", (EMPTY,), (n,)))) for n in (1, 8)]
+    rays = [Value("and", (run, sliders)) for sliders in (ROOKS, BISHOPS) for run in runs]
+    unions = [Value("or", (ray, EMPTY)) for ray in rays]
+    written = [Value("put", (POINTER, union), 8 * at) for at, union in enumerate(unions)]
+    values = [*(run.args[1] for run in runs), *runs, *rays, *unions, *written]
+    order = Parts(Stretch(values, set(), X86_64, 9)).by_kinship()
+    assert sorted(order) == [*range(len(values))]
+    axes = [rays.index(values[i]) % 2 for i in order if values[i] in rays]
+    assert axes in ([0, 0, 1, 1], [1, 1, 0, 0])
+    # A result is written as soon as it is there, so that its register is free for the next.
+    for union, put in zip(unions, written, strict=True):
+        assert order.index(values.index(put)) == order.index(values.index(union)) + 1
