@@ -25,6 +25,13 @@ class Parts:
         """An order by the parts of the unions: next comes the part that shares most with what is already there."""
         return self._order(self._akin)
 
+    def from_the_last(self) -> list[int]:
+        """An order by whole unions, the last first, where the description has the first first."""
+        done: dict[int, None] = {}
+        for end in self._ends:
+            done.update(dict.fromkeys(sorted(self._below(end, done))))
+        return list(done)
+
     def by_groups(self, forced: int) -> list[int]:
         """The same with groups of parts in other turns, as long as that spares moves.
 
@@ -111,7 +118,7 @@ class Parts:
         stretch = self.stretch
         parts: dict[int, None] = {}
         joints: dict[int, int] = {}
-        pending = [i for i in reversed(range(len(stretch))) if not stretch.users[i]]
+        pending = [*self._ends]
         while pending:
             i = pending.pop()
             if len(stretch.users[i]) <= 1 and stretch.joins[i] and stretch.before[i]:
@@ -120,6 +127,11 @@ class Parts:
             else:
                 parts[i] = None
         return parts, joints
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """The values that nobody here reads, the last first."""
+        return [i for i in reversed(range(len(self.stretch))) if not self.stretch.users[i]]
 
     def _below(self, i: int, done: Container[int]) -> set[int]:
         """A value and all in this stretch that it is made of, but for what is done."""

@@ -146,7 +146,7 @@ class _Orders:
         """The first of the orders that costs least."""
         tried = [list(range(len(self.stretch)))]
         cheapest = line(tried[0])
-        for make in (self._thrifty, self.parts.by_kinship, *more):
+        for make in (self._thrifty, self.parts.by_kinship, *more, self.parts.from_the_last):
             if cheapest.cost > self.forced and (order := make()) not in tried:
                 tried.append(order)
                 cheapest = min(cheapest, line(order), key=attrgetter("cost"))

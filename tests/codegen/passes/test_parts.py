@@ -24,3 +24,10 @@ def test_parts_of_several_results_come_by_kinship() -> None:
     # A result is written as soon as it is there, so that its register is free for the next.
     for union, put in zip(unions, written, strict=True):
         assert order.index(values.index(put)) == order.index(values.index(union)) + 1
+
+
+def test_unions_come_whole_from_the_last() -> None:
+    shared = ROOKS & BISHOPS
+    first, second = shared << 8, shared >> 8
+    values = [shared, first, Value("put", (POINTER, first), 0), second, Value("put", (POINTER, second), 8)]
+    assert Parts(Stretch(values, set(), X86_64, 9)).from_the_last() == [0, 3, 4, 1, 2]
