@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import chain
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value, overwritable
+from setwise.codegen.describe.values import Region, Value, overwritable
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.arguments import stores
 from setwise.codegen.passes.live import Event, asked_first, in_registers, live_events, reads
-from setwise.codegen.passes.slots import Rewriting, Variable, Waiting
-from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled, Unit
+from setwise.codegen.passes.slots import ENTRY, Path, Rewriting, Variable, Waiting
+from setwise.codegen.passes.unit import Block, Spilled, Unit
 from setwise.codegen.targets.table import Target
 
 
@@ -37,8 +37,8 @@ class _Moments:
         self.target = target
         self.room = room
         self.fewest = min(room.values())
-        self.gone: set[Value] = set()
-        """What waits from the event on that is looked at, as has been found."""
+        self.gone: dict[Value, int] = {}
+        """What waits at the event that is looked at, as has been found, and at which event it is fetched."""
 
     def crowded(self, event: Event) -> RegisterFile | None:
         """The registers of which an event needs more than there are."""
@@ -59,7 +59,7 @@ class _Moments:
     def moments(self, event: Event) -> Iterator[Set[Value]]:
         """The values that need registers together in the course of an event."""
         read = set(reads(event))
-        after = event.after - (self.gone - read)
+        after = event.after - (self.gone.keys() - read)
         if event.value is not None:
             yield (after - {event.value}) | read
             yield after | {event.value} | self.unwritten(event.value, after)
@@ -99,8 +99,7 @@ class _Crowd(_Moments):
     ) -> None:
         super().__init__(live_events(block, results), target, room)
         self.rewriting = rewriting
-        lengths = zip(rewriting.item_of, map(_length, block.items), strict=True)
-        self.item_of = [item for item, length in lengths for _ in range(length)]
+        self.paths = [_path(event, rewriting.paths) for event in self.events]
         makes = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
         self.made: Mapping[Value, int] = makes
         self.uses: dict[Value, list[int]] = {named: [] for value in makes for named in (*value.args, value)}
@@ -110,12 +109,17 @@ class _Crowd(_Moments):
                 self.uses.setdefault(value, []).append(at)
         self.fixed = {value for event in self.events if event.region is not None for value in reads(event)}
         self.old = rewriting.before | {value: value for value in self.uses if value.op == "param"}
-        """What the values were before the rewriting; what came in by it was nothing."""
+        """What the values were before the rewriting; what came in by it for one use alone was nothing."""
+        self.since = dict.fromkeys(self.old, ENTRY) | rewriting.since
+        """Where each got its register."""
 
     def relieve(self) -> bool:
         """Where there is not room for all, what waits best does from now on; whether that is more than before."""
         relieved = False
         for at, event in enumerate(self.events):
+            for value in [value for value, until in self.gone.items() if until == at]:
+                del self.gone[value]
+                self.since[value] = self.paths[at]
             while file := self.crowded(event):
                 victim = self.best(at, file)
                 if victim is None:
@@ -125,17 +129,27 @@ class _Crowd(_Moments):
                     # Whole regions change, and with them the events.
                     self.rewriting.waiting.add(victim)
                     return True
-                self.rewriting.waiting.add(self.old[victim], self.item_of[at])
-                self.gone.add(victim)
+                place = self.place(victim, at)
+                assert place is not None
+                self.rewriting.waiting.give_up(self.old[victim], place)
+                uses = (use for use in self.uses[victim] if use > at and self.events[use].value is not None)
+                self.gone[victim] = next(uses, len(self.events))
         return relieved
+
+    def place(self, value: Value, at: int) -> Path | None:
+        """Where its register is given up for an event, in the block in which it got it; None where it has none."""
+        since, path = self.since[value], self.paths[at]
+        place = path[: len(since)]
+        given_up = self.rewriting.waiting.given_up.get(self.old[value], ())
+        return place if place[:-1] == since[:-1] and since < place and place not in given_up else None
 
     def best(self, at: int, file: RegisterFile) -> Value | Variable | None:
         """The value that is needed last, if there can be one that no region reads or carries.
 
         Else what a region carries, with the fewest uses.
         """
-        event, since = self.events[at], self.rewriting.waiting.since
-        held = event.after - self.gone
+        event = self.events[at]
+        held = event.after - self.gone.keys()
         using = set() if event.value is None else {event.value, *reads(event)}
         free = [
             value
@@ -144,9 +158,8 @@ class _Crowd(_Moments):
             and value not in using
             and value.file == file
             and value.op not in WRITES
-            # What came in by the rewriting is held for its use alone; so is what waits already.
             and value in self.old
-            and since.get(self.old[value], len(self.events)) > self.item_of[at]
+            and self.place(value, at) is not None
         ]
         plain = [value for value in free if value not in self.fixed and value.region is None]
         if free:
@@ -167,11 +180,17 @@ class _Crowd(_Moments):
         return sum(len(self.uses.get(phis[place], ())) for phis in region.phis)
 
 
-def _length(item: Value | PlacedRegion) -> int:
-    """How many events an item has: a region its start and end, each body its own as well."""
-    if isinstance(item, Value):
-        return 1
-    return 2 + sum(2 + sum(map(_length, body.items)) for body in item.bodies)
+def _path(event: Event, paths: Mapping[Value | Region | Variable, Path]) -> Path:
+    """Where an event of a new block is in the old one."""
+    if event.value is not None:
+        return paths[event.value]
+    assert event.region is not None
+    if event.kind == "leave":
+        return paths[event.region, event.number]
+    path = paths[event.region]
+    if event.kind == "body":
+        return (*path, event.number, 0)
+    return (*path[:-1], path[-1] + (event.kind == "exit"))
 
 
 def _original(value: Value) -> Value:

@@ -20,7 +20,7 @@ from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.code import Instruction, Memory, general
+from setwise.codegen.machine.code import Instruction, Memory, Operand, general
 from setwise.codegen.targets import ALL_SETS, TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.codegen.programs import ALL
@@ -74,9 +74,12 @@ def check(describe: Description, boards: int, isa: str, abi: str, lanes: int = 1
 
 def slots(kernel: Kernel) -> int:
     """How many times the stack is written to or read from beyond what is saved."""
-    rsp = general("rsp")
     operands = [o for i in kernel.code.instructions if not i.mnemonic.endswith("ups") for o in i.operands]
-    return sum(isinstance(o, Memory) and o.base == rsp for o in operands)
+    return sum(map(_on_stack, operands))
+
+
+def _on_stack(operand: Operand) -> bool:
+    return isinstance(operand, Memory) and operand.base == general("rsp")
 
 
 def joined(values: Sequence[Value]) -> Value:
@@ -103,6 +106,27 @@ def test_more_vectors_than_registers(isa: str, lanes: int, abi: str) -> None:
     registers = TARGETS[isa].vectors
     assert slots(check(crowded(registers + 6), 2, isa, abi, lanes))
     assert not slots(check(crowded(registers - 4), 2, isa, abi, lanes)), "where registers suffice, nothing waits"
+
+
+@wide
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_what_is_fetched_stays_for_the_next_use(isa: str, lanes: int, abi: str, rounds: int) -> None:
+    """Straight on, and in a loop, where what is used before it has to make way is not fetched at all."""
+
+    def body(a: Value, b: Value) -> Value:
+        early = a ^ b
+        total = joined(many(TARGETS[isa].vectors + 6, early + b)[::-1])
+        for n in range(5):
+            total = total.rotate(n + 1) - early
+        return total
+
+    def describe(a: Value, b: Value) -> Values:
+        return repeat(rounds, lambda x: (body(x, b),), a) if rounds else (body(a, b),)
+
+    kernel = check(describe, 2, isa, abi, lanes)
+    fetched = [i.operands[1] for i in kernel.code.instructions if "dqu" in i.mnemonic and _on_stack(i.operands[1])]
+    assert fetched
+    assert len(set(fetched)) == len(fetched), "no slot is read twice"
 
 
 @wide
