@@ -18,7 +18,8 @@
     placement   values get their places in blocks
     scheduling  another order where that spares moves
 
-    hastening   an order that ends sooner: tried besides
+    meeting     a board within two masks is where those within one meet, in order again: tried of the best
+    hastening   an order that ends sooner: tried of the best
 
     spilling    values that find no register wait on the stack
     allocation  the exact search for the fewest moves
@@ -44,6 +45,7 @@ from setwise.codegen.passes.expand import expansion
 from setwise.codegen.passes.flags import flags
 from setwise.codegen.passes.frame import framing
 from setwise.codegen.passes.further import further, runs_further
+from setwise.codegen.passes.meeting import meeting
 from setwise.codegen.passes.operands import operands
 from setwise.codegen.passes.place import placement
 from setwise.codegen.passes.references import references
@@ -67,7 +69,7 @@ PIPELINE = Pipeline(
     promise=promise,
     joining=(joining,),
     order=(arguments, placement, scheduling),
-    sooner=(hastening,),
+    again=(meeting, hastening),
     code=(spilling, allocation, flags, operands, framing, references),
 )
 

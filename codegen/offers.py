@@ -24,7 +24,7 @@ from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT_RELOAD
-from setwise.codegen.variants import other_orders, selected_forms, through
+from setwise.codegen.variants import again, selected_forms, through
 
 MOST = 32
 """How many variants of a kernel are offered."""
@@ -148,8 +148,9 @@ def _soon(unit: Unit) -> float:
 
 
 def _orders(division: str, unit: Unit, asked: Plan) -> Iterator[Kernel]:
-    """The form as code, in each of its orders, for what is asked."""
+    """The form as code, and what else is tried of it, for what is asked."""
     made = through((*PIPELINE.joining, *PIPELINE.order, *PIPELINE.code), unit)
-    for each in (made, *other_orders(PIPELINE, made)):
+    others = (again(PIPELINE, step, made) for step in PIPELINE.again)
+    for each in (made, *chain.from_iterable(others)):
         variant = f"{division}{each.variant}"
         yield replace(each.kernel, routine=asked.routine, target=asked.target, variant=variant)

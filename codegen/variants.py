@@ -1,8 +1,8 @@
 """Variants of a routine for one target, and the best of them by a given objective.
 
 What no pass decides alone is tried: descriptions, the masks that lie on a path (`Masks`), graphs with less waiting.
-Every form goes as far as selection, and those that promise the shortest code go on. The best is ordered once more, so
-that it ends sooner, and the better of the two orders stays.
+Every form goes as far as selection, and those that promise the shortest code go on. Of the best something else is tried
+once more, such as an order that ends sooner, and the better of the two stays.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Pipeline(NamedTuple):
     """One graph of all that run in turn."""
     order: tuple[Pass, ...]
     """The first to ask for the convention; then values have their order."""
-    sooner: tuple[Pass, ...]
-    """Another order, which is tried besides; the same unit where there is none."""
+    again: tuple[Pass, ...]
+    """Each tries something else of the best of all forms, in order; the same unit where there is nothing."""
     code: tuple[Pass, ...]
 
 
@@ -110,8 +110,9 @@ def _best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
     for form in variants(pipeline, plan, most):
         best = form if best is None else min(best, form, key=figure)
     assert best is not None
-    for other in other_orders(pipeline, best, partial(most, of_equals=True)):
-        best = min(other, best, key=figure)
+    for step in pipeline.again:
+        for other in again(pipeline, step, best, partial(most, of_equals=True)):
+            best = min(other, best, key=figure)
     return best.kernel
 
 
@@ -136,12 +137,12 @@ def variants(pipeline: Pipeline, plan: Plan, most: Allowed = lambda _: inf) -> I
             yield through((*pipeline.order, *pipeline.code), replace(form, convention=plan.convention, most=most(form)))
 
 
-def other_orders(pipeline: Pipeline, unit: Unit, most: Allowed = lambda _: inf) -> Iterator[Unit]:
-    """The same form in the order that ends sooner, where there is one that finds registers and is not too long."""
-    sooner = _besides(pipeline.sooner, unit)
-    if sooner is not unit:
+def again(pipeline: Pipeline, step: Pass, unit: Unit, most: Allowed = lambda _: inf) -> Iterator[Unit]:
+    """The same form after one more pass, where that changes it, finds registers and is not too long."""
+    other = _besides((step,), unit)
+    if other is not unit:
         with suppress(OutOfRegisters, TooLong):
-            yield through(pipeline.code, replace(sooner, most=most(sooner)))
+            yield through(pipeline.code, replace(other, most=most(other)))
 
 
 @lru_cache(LATELY)

@@ -14,16 +14,17 @@ from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.vector import GFNI
-from setwise.codegen.variants import MOST_FORMS, best, other_orders, size, variants
+from setwise.codegen.variants import MOST_FORMS, again, best, size, variants
 
 SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")]
 
 
 def offered(name: str, isa: str) -> Iterator[Kernel]:
-    """Each form in each of its orders."""
+    """Each form, and what else is tried of it."""
     for form in variants(PIPELINE, plan(find(name), target_named(isa), "sysv", None)):
         yield form.kernel
-        yield from (unit.kernel for unit in other_orders(PIPELINE, form))
+        for step in PIPELINE.again:
+            yield from (unit.kernel for unit in again(PIPELINE, step, form))
 
 
 @pytest.mark.parametrize(("name", "isa"), SEVERAL)

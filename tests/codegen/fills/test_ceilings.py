@@ -95,10 +95,12 @@ def test_kogge_stone_with_bmi2_moves_nothing(form: str, direction: str) -> None:
         ("sliders.union", "x86-64", 114, 15),
         ("sliders.union", "bmi2", 100, 0),
         ("sliders.union-empty", "x86-64", 113, 15),
-        ("sliders.union-empty", "bmi2", 102, 2),
+        ("sliders.union-empty", "bmi2", 101, 1),
         ("sliders.pair", "bmi2", 103, 0),
+        ("sliders.pair-empty", "bmi2", 104, 1),
         ("sliders.rays", "x86-64", 119, 15),
         ("sliders.rays", "bmi2", 105, 0),
+        ("sliders.rays-empty", "bmi2", 106, 1),
         ("sliders.sides", "bmi2", 200, 7),
     ],
 )
