@@ -1,9 +1,9 @@
 """Variants of a kernel for a judge to choose among: ordinary kernels, each with a name by which it is made again.
 
 Beside the forms that promise the shortest code stand such as wait less, and other divisions of the work: all boards in
-general registers, or rooks there beside bishops in vector registers, which go side by side and cross between register
-files once; shifts where rotates spare moves; and comparisons where cases are jumped to by a table. Who knows processors
-ranks them: setwise.analysis.measure.objective.
+general registers, or rooks there beside bishops in vector registers, side by side, which cross between files;
+constants held in registers; shifts where rotates spare moves; and comparisons where cases are jumped to by a table. Who
+knows processors ranks them: setwise.analysis.measure.objective.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
     apart: directions of rooks in general registers, others in vectors; general: all there; larger: by descriptions that
     make larger code; shifts: without rotates; blended: boards are spread each by itself and blended, not put side by
     side and permuted; stored: so they are, from memory, where the convention keeps what lies below the stack pointer;
+    held: vectors of constants that are wanted more than once are loaded once;
     compared: the number of a case is compared with the cases' numbers, where else a table of jumps is read.
     """
     asked = plan(routine, target_named(isa), abi, lanes)
@@ -102,6 +103,11 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
         if asked.convention.red_zone and blending.has("splat", _PERMUTED):
             kind, blending = "stored/", replace(blending, rows=(*blending.rows, SPLAT_RELOAD))
         plans |= {f"{name}{kind}": replace(plans[name], target=blending) for name in packing}
+    plans |= {
+        f"{name}held/": replace(one, target=replace(one.target, holds=True))
+        for name, one in [*plans.items()]
+        if asked.target.vectors and name != "general/"
+    }
     shifting = _without(asked.target, _ROTATE)
     in_general = (name for name in [*plans] if not asked.target.vectors or name.endswith(("apart/", "general/")))
     if shifting is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
 from itertools import chain
 
+from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost, round_cost
@@ -78,22 +79,26 @@ def offers(routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int 
 
 
 def best(kernels: Iterable[Kernel], objective: str, on: Processor) -> Kernel:
-    """Of the kernels the one with the least forecast, of equals the shortest; UnknownCost as `forecast` has it.
+    """The kernel with the least forecast, of equals the one that does least; UnknownCost as `forecast` has it.
 
     The one that may be best by what is known of it is looked at next, one argument that calls wait by at a time.
     """
     asked = list(kernels)
-    known = [
-        (round(_least(kernel, objective, on), 2), len(kernel.code.instructions), at) for at, kernel in enumerate(asked)
-    ]
+    known = [(round(_least(kernel, objective, on), 2), _done(kernel), at) for at, kernel in enumerate(asked)]
     left = [_ways(kernel, objective) for kernel in asked]
     heapify(known)
     while True:
-        cycles, length, at = known[0]
+        cycles, done, at = known[0]
         way = next(left[at], None)
         if way is None:
             return asked[at]
-        heapreplace(known, (max(cycles, _cycles(*way, on, enough=cycles)), length, at))
+        heapreplace(known, (max(cycles, _cycles(*way, on, enough=cycles)), done, at))
+
+
+def _done(kernel: Kernel) -> int:
+    """How many instructions it has, and how often they read or write memory besides."""
+    counts = count(binary_of(kernel))
+    return counts.instructions + counts.memory_operands
 
 
 def _ways(kernel: Kernel, objective: str) -> Iterator[tuple[Subject, Mode]]:

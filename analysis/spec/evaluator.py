@@ -352,7 +352,6 @@ _EACH: Mapping[str, Callable[..., WordLike]] = MappingProxyType(
 _WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = MappingProxyType(
     {
         "broadcast": lambda value, args: args[0] * value.lanes,
-        "mirror": lambda _, args: (*args[0], _flipped(args[0][0])),
         "unite": lambda _, args: (reduce(or_, args[0]),),
         "total": lambda _, args: (clip(reduce(add, args[0])),),
         "beside": lambda _, args: (*args[0], *args[1]),

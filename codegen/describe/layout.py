@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, or_
 from typing import TypeVar
 
-from setwise.codegen.board import ROOK, Direction
+from setwise.codegen.board import ALL, ROOK, Direction
 from setwise.codegen.describe.values import CompassRay, Value, beside, constant, make, repeated, reshaped, total
 
 T = TypeVar("T")
@@ -115,8 +115,16 @@ class Layout:
     def board(self, ray: CompassRay, board: Value) -> Value:
         """A board for every lane of a ray."""
         if self.mirrors and len(ray.directions) == 2:
-            return reshaped("mirror", board, 2)
+            return beside(board, make("flip", board))
         return ray.spread(board)
+
+    def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
+        """A board for every lane of a ray, and with it another one in lanes that go one of these ways."""
+        goes = [direction in ways for direction in self.directions(ray)]
+        if self.mirrors and len(goes) == 2:
+            here, mirrored = (board | other if way else board for way in goes)
+            return beside(here, make("flip", mirrored))
+        return self.board(ray, board) | self.board(ray, other) & constant(tuple(ALL if way else 0 for way in goes))
 
     def directions(self, ray: CompassRay) -> tuple[Direction, ...]:
         """Where a ray's lanes go on the board.

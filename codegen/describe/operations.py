@@ -258,7 +258,7 @@ _TABLE = (
     Operation("affine", _affine, said={"call": "gf2p8affine_epi64_epi8 a b n"}),
     Operation("test-bytes", mask=True, said={"call": "test_epi8_mask a b"}),
     Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
-    *(Operation(name) for name in ("unite", "total", "mirror", "beside")),  # of lanes: gone when code is made
+    *(Operation(name) for name in ("unite", "total", "beside")),  # of lanes: gone when code is made
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),

@@ -358,7 +358,6 @@ def total(value: Value) -> Value:
 RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
     {
         "broadcast": lambda numbers, lanes: numbers * lanes,
-        "mirror": lambda numbers, _: (*numbers, operation_named("flip").of(*numbers)),
         "extended": lambda numbers, lanes: (*numbers, *(0,) * (lanes - len(numbers))),
         "exchange": lambda numbers, _: tuple(numbers[lane ^ 2] for lane in range(len(numbers))),
         "low-half": lambda numbers, lanes: numbers[:lanes],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from setwise.codegen.board import ALL, DIR8, Direction
+from setwise.codegen.board import DIR8, Direction
 from setwise.codegen.describe.layout import Layout, halves, united_beside
 from setwise.codegen.describe.layout import union as union_of
 from setwise.codegen.describe.values import CompassRay, Value, constant
@@ -54,8 +54,7 @@ class Side:
     def _riders(self, ray: CompassRay) -> Value:
         """What steps along a ray, in each lane: kings, and pawns where they capture."""
         ways = leapers.CAPTURES.get(self.color, ())
-        captures = constant(tuple(ALL if direction in ways else 0 for direction in self.layout.directions(ray)))
-        return self.layout.board(ray, self.kings) | self.layout.board(ray, self.pawns) & captures
+        return self.layout.joined(ray, self.kings, self.pawns, ways)
 
     def jumps(self) -> list[Value]:
         """Squares that knights attack, in lanes where there are some."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -9,10 +10,11 @@ from itertools import count
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, in_turn, rewrite
 from setwise.codegen.describe.operations import COMMUTATIVE
-from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, make, permuted
+from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, permuted
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.counted import counted
 from setwise.codegen.passes.fold import fold
+from setwise.codegen.passes.simplify import share
 from setwise.codegen.passes.ternary import to_ternary
 from setwise.codegen.passes.unit import AGAIN, Unit
 from setwise.codegen.targets import TARGETS, in_words
@@ -100,20 +102,17 @@ def _ternary(graph: Graph, target: Target) -> Graph:
 
 
 def _lanes(graph: Graph, target: Target) -> Graph:
-    """Operations on several lanes in the forms that the target has."""
-    return rewrite(graph, lambda value, _: _in_lanes(value, target))
+    """Operations on several lanes in the forms that the target has; two pairs may have a board in common."""
+    made = rewrite(graph, lambda value, _: _in_lanes(value, target))
+    return share(made) if "beside" in graph.operations else made
 
 
 def _in_lanes(value: Value, target: Target) -> Value:
     lanes = value.lanes
     if lanes == 1:
         return _alone(value)
-    if value.op == "mirror":
-        (board,) = value.args
-        both = (Value("from-general", (half,), lanes=2) for half in (board, make("flip", board)))
-        return Value("join", tuple(both), lanes=2)
     if value.op == "beside":
-        return _pair(*value.args)
+        return _pair(target, *value.args)
     if value.op == "repeat":
         return value.on(tuple(Value("as-wide", (pair,), lanes=lanes) for pair in value.args))
     if value.op == "rotl" and not target.has("rotl", lanes):
@@ -139,9 +138,16 @@ def _alone(value: Value) -> Value:
     return Value("to-general", value.args) if value.op == "low-half" else value
 
 
-def _pair(first: Value, second: Value) -> Value:
-    """Two scalars, a lane each."""
-    return Value("insert", (Value("from-general", (first,), lanes=2), second), lanes=2)
+def _pair(target: Target, first: Value, second: Value) -> Value:
+    """Two scalars, a lane each; the way into a vector register leaves its upper lanes empty."""
+    if first.constant == (0,):
+        return Value("join", (constant(0, 2), Value("from-general", (second,), lanes=2)), lanes=2)
+    low = Value("from-general", (first,), lanes=2)
+    if second.constant == (0,):
+        return low
+    if target.has("insert", 2):
+        return Value("insert", (low, second), lanes=2)
+    return Value("join", (low, Value("from-general", (second,), lanes=2)), lanes=2)
 
 
 def _blend(value: Value, target: Target) -> Value:
@@ -152,7 +158,7 @@ def _blend(value: Value, target: Target) -> Value:
     if len(scalars) == 2 and (value.lanes == 2 or (value.lanes == 4 and target.has("permute", 4))):
         if value.lanes == 2:
             scalars = [scalars[0 if pick else 1] for pick in picks]
-        pair = _pair(*scalars)
+        pair = _pair(target, *scalars)
         if value.lanes == 2:
             return pair
         order = sum((0 if pick else 1) << 2 * at for at, pick in enumerate(picks))
@@ -274,8 +280,9 @@ def _written(graph: Graph, target: Target) -> Graph:
 
 
 def _loaded(graph: Graph, target: Target) -> Graph:
-    """A constant goes into a register where no instruction takes it as it is."""
+    """A constant goes into a register where no instruction takes it as it is, or where the target holds it there."""
     loads: dict[Lanes, Value] = {}
+    often = {lanes for lanes, number in _times(graph).items() if number > 1} if target.holds else set()
 
     def rule(value: Value, _: Value) -> Value:
         if "const" not in [arg.op for arg in value.args]:
@@ -283,7 +290,9 @@ def _loaded(graph: Graph, target: Target) -> Graph:
         rows = target.rows_for(value)
         args = tuple(
             loads.setdefault(arg.constant, _load(arg))
-            if rows and arg.constant is not None and not any(row.folds(letter) for row in rows)
+            if rows
+            and arg.constant is not None
+            and (arg.constant in often or not any(row.folds(letter) for row in rows))
             else arg
             for letter, arg in zip("abc", value.args, strict=False)
         )
@@ -297,6 +306,13 @@ def _loaded(graph: Graph, target: Target) -> Graph:
         return replace(region, condition=replace(asked, value=number))
 
     return rewrite(graph, rule, region_rule)
+
+
+def _times(graph: Graph) -> Counter[Lanes]:
+    """How often constants of several lanes are operands."""
+    return Counter(
+        arg.constant for value in graph.order for arg in value.args if arg.constant is not None and arg.lanes > 1
+    )
 
 
 def _load(value: Value) -> Value:

@@ -93,6 +93,8 @@ class Target:
     """Whether a memory operand may be one number for all lanes."""
     aligned: bool = False
     """Whether a vector in memory must lie at a multiple of its size, except for the instruction that loads it."""
+    holds: bool = False
+    """Whether a vector that is wanted more than once is loaded once, where instructions could each read it."""
     extends: Target | None = None
     """An instruction set of which it has all rows, and beyond them only rows of operations that that one lacks."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.board import ROOK
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.listings.listing import listing
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Memory, Register
 from setwise.codegen.offers import MOST, offered, offered_as
@@ -74,6 +77,20 @@ def test_boards_go_to_all_lanes_through_memory_where_the_convention_keeps_it() -
     assert "stack       24 bytes below the return address" in listing(stored, facts_of(stored), "nasm")
     on_windows = offered_as("blended/1-inner", find("sliders.union"), "avx2", "win64")
     assert all(o.displacement >= 0 for i in on_windows.code.instructions for o in i.operands if isinstance(o, Memory))
+
+
+def test_constants_that_are_wanted_often_are_loaded_once() -> None:
+    usual, held = (offered_as(variant, find("sliders.rays"), "avx512") for variant in ("", "held/7-inner"))
+
+    def read(kernel: Kernel) -> Counter[str | None]:
+        return Counter(
+            o.symbol for i in kernel.code.instructions for o in i.operands if isinstance(o, Memory) and o.symbol
+        )
+
+    often = {symbol for symbol, times in read(usual).items() if times > 1}
+    assert often
+    assert set(read(held).values()) == {1}
+    assert len(held.code.instructions) == len(usual.code.instructions) + len(often)
 
 
 def test_shifts_stand_for_rotates() -> None:

@@ -100,8 +100,9 @@ def test_a_mirrored_board_in_the_second_lane_spares_instructions(family: str, wa
         pytest.param("sliders.rays", 104, marks=pytest.mark.slow),
         pytest.param("sliders.pieces", 175, marks=pytest.mark.slow),
         pytest.param("sliders.sides", 174, marks=pytest.mark.slow),
+        pytest.param("side.union.white", 136, marks=pytest.mark.slow),
         pytest.param("sliders.counts", 208, marks=pytest.mark.slow),
-        pytest.param("side.twice.black", 175, marks=pytest.mark.slow),
+        pytest.param("side.twice.black", 174, marks=pytest.mark.slow),
     ],
 )
 def test_east_and_west_go_beside_mirrored_boards(name: str, most: int) -> None:
