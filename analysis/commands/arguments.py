@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 PATTERNS = "routines, or patterns such as 'dumb7.*'; or of a file of your own, which is run: mine.py, mine.py:function"
 
@@ -150,3 +150,10 @@ def add_time_limit(parser: ArgumentParser, text: str = "seconds a proof") -> Non
 def add_json(parser: ArgumentParser, more: str = "") -> None:
     """--json."""
     parser.add_argument("--json", action="store_true", help=f"print JSON instead of a table{more}")
+
+
+def place(given: str) -> str:
+    """The name of a file or directory to write: "-", which is standard output elsewhere, is none."""
+    if given in ("", "-"):
+        raise ArgumentTypeError(f"'{given}' names nothing to write: give a name (./- for one that is called -)")
+    return given

@@ -13,7 +13,7 @@ from pathlib import Path
 from setwise.analysis.bounds.programs import text
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, decide, decide_within
 from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS, Ruled, Words, ruled_out
-from setwise.analysis.commands.arguments import add_dask, add_json
+from setwise.analysis.commands.arguments import add_dask, add_json, place
 from setwise.analysis.commands.cluster import SomethingElse, workers_for
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.progress import Progress
@@ -63,8 +63,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=float, metavar="S", help="seconds of processor time a question (default: as long as it takes)"
     )
-    parser.add_argument("--certificates", metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there")
-    parser.add_argument("--record", metavar="DIR", help="put the answers into the reports of that folder")
+    parser.add_argument(
+        "--certificates", type=place, metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there"
+    )
+    parser.add_argument("--record", type=place, metavar="DIR", help="put the answers into the reports of that folder")
     add_dask(parser)
     add_json(parser)
 

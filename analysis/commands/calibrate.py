@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from setwise.analysis.commands.arguments import add_json
+from setwise.analysis.commands.arguments import add_json, place
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
@@ -36,7 +36,7 @@ _REMEDY = "end other programs, wait longer with --patience SECONDS, or try when 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Where the table goes, and for how long."""
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the table there, for --cpu FILE")
+    parser.add_argument("-o", "--output", type=place, metavar="FILE", help="write the table there, for --cpu FILE")
     parser.add_argument(
         "--patience",
         type=float,

@@ -13,7 +13,14 @@ from itertools import pairwise, product
 from msgspec import UNSET, UnsetType
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_lanes, add_names, add_prefix, add_time_limit, instruction_sets
+from setwise.analysis.commands.arguments import (
+    add_lanes,
+    add_names,
+    add_prefix,
+    add_time_limit,
+    instruction_sets,
+    place,
+)
 from setwise.analysis.commands.errors import CannotRunHere, refused_by_system
 from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, processor_named
 from setwise.analysis.commands.progress import Progress
@@ -52,7 +59,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="F,...",
         help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig, javascript",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the directory: a new or an empty one")
+    parser.add_argument(
+        "-o", "--output", required=True, type=place, metavar="DIR", help="the directory: a new or an empty one"
+    )
     shown = "instruction sets, all, or native, the newest of this processor (default: x86-64)"
     parser.add_argument("--isa", type=instruction_sets, default="x86-64", metavar="I,...", help=shown)
     add_lanes(parser)
@@ -81,8 +90,6 @@ def run(arguments: Namespace) -> int:
 def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
     """Write these routines' files and say in a line what they are."""
     given = format_called(arguments.format)
-    if not arguments.output:
-        raise ValueError("-o has no name of a directory: give one, such as out")
     request = _request(arguments, given, routines)
     kernels = kernels_of(request, routines)
     _tell_left_out(request, kernels)

@@ -25,6 +25,7 @@ from setwise.analysis.commands.arguments import (
     add_only_isa,
     add_time_limit,
     object_given,
+    place,
 )
 from setwise.analysis.commands.boards import boards, expected_and_got, input_lines
 from setwise.analysis.commands.jobs import Job, jobs_of, judged, lowered
@@ -105,7 +106,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_object(parser, spec=True)
     add_time_limit(parser, "seconds a kernel; then it is not proved")
     add_dask(parser)
-    parser.add_argument("--smt", metavar="DIR", help="keep each question to the solver as SMT-LIB 2 in a new directory")
+    parser.add_argument(
+        "--smt", type=place, metavar="DIR", help="keep each question to the solver as SMT-LIB 2 in a new directory"
+    )
     add_json(
         parser,
         "; sha256 is that of listings and metadata.json, of code with distances to data zero, image_sha256 of code and "

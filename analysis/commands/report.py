@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from setwise.analysis.commands.arguments import place
 from setwise.analysis.commands.best import best_of, row_of
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.kernels import OBJECTIVES, add_cpu, had_by, maker, processor_named
@@ -33,7 +34,9 @@ EXAMPLES = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The folder, and what is made anew."""
-    parser.add_argument("-o", "--output", default="reports", metavar="DIR", help="the folder (default: reports)")
+    parser.add_argument(
+        "-o", "--output", default="reports", type=place, metavar="DIR", help="the folder (default: reports)"
+    )
     parser.add_argument(
         "--check", action="store_true", help="make all that is not measured anew, and name what differs from the files"
     )

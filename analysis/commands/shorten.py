@@ -19,7 +19,15 @@ from typing import Any, ParamSpec, TypeVar, cast
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
-from setwise.analysis.commands.arguments import add_dask, add_json, add_names, add_object, add_only_isa, object_given
+from setwise.analysis.commands.arguments import (
+    add_dask,
+    add_json,
+    add_names,
+    add_object,
+    add_only_isa,
+    object_given,
+    place,
+)
 from setwise.analysis.commands.cluster import SomethingElse, workers_for
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import OWN_HERE, jobs_of, lowered
@@ -73,8 +81,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=float, default=BUDGET, metavar="S", help="seconds of processor time a level (default: 60)"
     )
-    parser.add_argument("--save", metavar="FILE", help="keep the search in this file, and go on from there")
-    parser.add_argument("--record", metavar="DIR", help="put what was tried into the reports of that folder")
+    parser.add_argument("--save", type=place, metavar="FILE", help="keep the search in this file, and go on from there")
+    parser.add_argument(
+        "--record", type=place, metavar="DIR", help="put what was tried into the reports of that folder"
+    )
     add_dask(parser)
     add_json(parser)
     parser.epilog = (parser.epilog or "") + (

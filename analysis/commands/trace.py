@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target
+from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target, place
 from setwise.analysis.commands.boards import input_lines, squares_lines, turned
 from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
 from setwise.analysis.commands.terminal import painted
@@ -52,7 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
     shown.add_argument("--network", action="store_true", help="the prefix network of a Kogge-Stone fill")
-    parser.add_argument("--svg", metavar="FILE", help="draw to this file instead")
+    parser.add_argument("--svg", type=place, metavar="FILE", help="draw to this file instead")
     add_target(parser)
 
 

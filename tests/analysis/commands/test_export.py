@@ -230,7 +230,8 @@ def test_metadata_of_exports_without_names_is_as_it_was(tmp_path: Path) -> None:
         ((SOUTH, "--format", "c", "--prefix", "x" * 65), "cannot begin names in C"),
         ((SOUTH, "--format", "go", "--name", "../x"), "'../x' cannot begin names"),
         ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is a word that a language"),
-        ((SOUTH, "--format", "elf", "-o", ""), "-o has no name of a directory"),
+        ((SOUTH, "--format", "elf", "-o", ""), "-o/--output: '' names nothing to write: give a name"),
+        ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' names nothing to write: give a name"),
     ],
 )
 def test_bad_usage_is_one_line(arguments: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture) -> None:
