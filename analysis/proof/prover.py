@@ -33,6 +33,7 @@ TIME_LIMIT = 60.0
 
 # So many boards have the arrays among which counterexamples are looked for: two and three rounds of up to 8 boards.
 _FEW = (*range(10), 16, 17, 24, 31)
+_LINE = 64  # bytes, of which the stack may be aligned to a multiple
 _SPLIT = ("square", "dir8")  # a proof for each value: tables and switches are then known
 
 
@@ -104,9 +105,10 @@ class Prover:
             try:
                 certificate = self._prove_case(code, task, case, certificate, by_step)
             except AlignmentUnknownError as error:
-                if case.alignment > 16:
+                if case.alignment == _LINE:
                     return replace(certificate, status="not proved", reason=str(error))
-                waiting += [replace(case, alignment=64, offset=offset) for offset in (8, 24, 40, 56)]
+                offsets = (case.offset, case.offset + case.alignment)
+                waiting += [replace(case, alignment=2 * case.alignment, offset=offset) for offset in offsets]
         return certificate
 
     def _refutation(self, code: Program, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:

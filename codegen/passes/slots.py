@@ -40,8 +40,8 @@ class Waiting:
         """One more, unless it waits already."""
         lanes = waiting.lanes if isinstance(waiting, Value) else waiting[0].inits[waiting[1]].lanes
         if waiting not in self.slots:
-            self.slots[waiting] = self.size
-            self.size += lanes
+            self.slots[waiting] = _multiple(self.size, lanes)
+            self.size = self.slots[waiting] + lanes
 
     def give_up(self, value: Value, at: Path) -> None:
         """The value is in no register from there on until it is fetched."""
@@ -210,12 +210,18 @@ class Rewriting:
         written = {i: slot for i, slot in away.items() if nexts[i] is not phis[i]}
         for i in written:
             if phis[i] in (*nexts, *asked):
-                aside, self.slots = self.slots, self.slots + phis[i].lanes
+                aside = _multiple(self.slots, phis[i].lanes)
+                self.slots = aside + phis[i].lanes
                 self.stored(phis[i], aside, items)
                 self.lies[phis[i]] = aside
         for i, slot in written.items():
             self.stored(nexts[i], slot, items)
         return self.fetched((*(value for i, value in enumerate(nexts) if i not in away), *asked), items)
+
+
+def _multiple(slot: int, lanes: int) -> int:
+    """The first slot from there on at a multiple of so many, where so many lanes can be aligned."""
+    return -(-slot // lanes) * lanes
 
 
 def _load_constant(value: Value) -> Value:

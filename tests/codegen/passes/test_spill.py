@@ -6,7 +6,7 @@ Kernels are stepped, so that those of every instruction set run here, and return
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 import pytest
 
@@ -20,7 +20,7 @@ from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.code import Instruction, Memory, Operand, general
+from setwise.codegen.machine.code import Instruction, Memory, Register, general
 from setwise.codegen.targets import ALL_SETS, TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.codegen.programs import ALL
@@ -72,14 +72,16 @@ def check(describe: Description, boards: int, isa: str, abi: str, lanes: int = 1
     return kernel
 
 
-def slots(kernel: Kernel) -> int:
-    """How many times the stack is written to or read from beyond what is saved."""
-    operands = [o for i in kernel.code.instructions if not i.mnemonic.endswith("ups") for o in i.operands]
-    return sum(map(_on_stack, operands))
+def slots(kernel: Kernel) -> list[Instruction]:
+    """What writes to the stack or reads from it beyond what is saved."""
+    rsp = general("rsp")
+    starts = {rsp, *(i.operands[0] for i in kernel.code.instructions if i.mnemonic == "lea" and _base(i) == rsp)}
+    others = (i for i in kernel.code.instructions if i.mnemonic != "lea" and not i.mnemonic.endswith("ups"))
+    return [i for i in others if _base(i) in starts]
 
 
-def _on_stack(operand: Operand) -> bool:
-    return isinstance(operand, Memory) and operand.base == general("rsp")
+def _base(instruction: Instruction) -> Register | None:
+    return next((operand.base for operand in instruction.operands if isinstance(operand, Memory)), None)
 
 
 def joined(values: Sequence[Value]) -> Value:
@@ -124,9 +126,39 @@ def test_what_is_fetched_stays_for_the_next_use(isa: str, lanes: int, abi: str, 
         return repeat(rounds, lambda x: (body(x, b),), a) if rounds else (body(a, b),)
 
     kernel = check(describe, 2, isa, abi, lanes)
-    fetched = [i.operands[1] for i in kernel.code.instructions if "dqu" in i.mnemonic and _on_stack(i.operands[1])]
+    fetched = [i.operands[1] for i in slots(kernel) if isinstance(i.operands[1], Memory)]
     assert fetched
     assert len(set(fetched)) == len(fetched), "no slot is read twice"
+
+
+def _once(_: int, body: Description, *inits: Value) -> Values:
+    return body(*inits)
+
+
+@pytest.mark.parametrize(("isa", "lanes"), [("avx2", 4), ("avx512", 8)])
+@pytest.mark.parametrize("abi", ["sysv", "win64"])
+@pytest.mark.parametrize("numbers", [2, 16])
+def test_vectors_that_wait_in_a_loop_lie_within_lines(isa: str, lanes: int, abi: str, numbers: int) -> None:
+    """Wherever rsp is at entry, as long as a register is left to say where; other code is not made longer for it."""
+
+    def describe(in_loop: bool, a: Value, n: Value) -> Values:
+        def crowd(x: Value, *counts: Value) -> Values:
+            return joined(many(TARGETS[isa].vectors + 6, x)[::-1]), *counts[1:], *counts[:1]
+
+        last, *counts = (repeat if in_loop else _once)(3, crowd, a, *many(numbers, n))
+        return when(nonzero(joined(counts)), lambda x: (x ^ last,), a)
+
+    def vectors(kernel: Kernel) -> list[Memory]:
+        operands = [o for i in slots(kernel) for o in i.operands if isinstance(o, Memory)]
+        return [operand for operand in operands if operand.bits == 64 * lanes]
+
+    looped = check(partial(describe, True), 1, isa, abi, lanes, scalars=1)
+    rounded = [i.operands[1] for i in looped.code.instructions if i.mnemonic == "and" and i.operands[1] == -8 * lanes]
+    assert bool(rounded) == (numbers == 2)
+    assert all(operand.displacement % (8 * lanes) == 0 for operand in vectors(looped))
+    assert {operand.base == general("rsp") for operand in vectors(looped)} == {not rounded}
+    straight = check(partial(describe, False), 1, isa, abi, lanes, scalars=1)
+    assert {operand.base for operand in vectors(straight)} == {general("rsp")}
 
 
 @wide
