@@ -17,9 +17,8 @@ from setwise.analysis.commands.kernels import OBJECTIVES, add_cpu, had_by, maker
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.measure.compilers import CompilerError
 from setwise.analysis.report.best import PAGE, best
-from setwise.analysis.report.contents import files
+from setwise.analysis.report.contents import complaints, files
 from setwise.analysis.report.data import gather
-from setwise.analysis.report.fastest import complaints
 from setwise.analysis.report.files import differences, write
 from setwise.analysis.report.since import at_commit
 from setwise.analysis.run.workers import Workers
@@ -65,7 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Write the reports, or compare them with what is there; 1 if anything differs."""
+    """Write the reports, or compare them with what is there; 1 if anything differs, or has no cause that is known."""
     if arguments.check and arguments.measure:
         raise ValueError("--check compares what is there, --measure makes it anew: give one of them")
     if arguments.check and arguments.since:
@@ -99,13 +98,13 @@ def run(arguments: Namespace) -> int:
             raise CannotRunHere(str(error)) from None
         except BrokenProcessPool:
             raise CannotRunHere("one of its processes was ended from outside: try again") from None
-    open_questions = complaints(data.fastest, data.findings or ()) if data.fastest else ()
+    open_questions = complaints(data)
     for note in (*data.notes, *open_questions):
         print(f"setwise report: {note}", file=sys.stderr)
     differing = list(differences(folder, contents))
     if arguments.check:
         print("\n".join(map(str, differing)) or f"{folder}: {len(contents)} files are as they should be")
-        return int(bool(differing))
+        return int(bool(differing or open_questions))
     write(folder, contents)
     changed = sum(difference.wanted is not None for difference in differing)
     print(f"{folder}: {len(contents)} files, {changed} of them new or changed")

@@ -12,8 +12,8 @@ from setwise.analysis.measure import fastest as race
 from setwise.analysis.measure.compilers import installed
 from setwise.analysis.measure.fastest import OBJECTIVES, Row, Taken
 from setwise.analysis.measure.trials import OURS
+from setwise.analysis.report import findings
 from setwise.analysis.report.bounds import TITLES
-from setwise.analysis.report.findings import RECORD as FINDINGS
 from setwise.analysis.report.findings import Finding, about, explained
 from setwise.analysis.report.markdown import code, page, table, table_if_any, versions_of
 from setwise.analysis.report.outcomes import NOISE, OUTCOMES, Outcome, tallied
@@ -49,22 +49,11 @@ def outcome(row: Row) -> Outcome:
     return outcome_of(row.ours.cycles, row.speed * row.ours.cycles, noise)
 
 
-def complaints(held: Fastest, findings: Sequence[Finding]) -> list[str]:
+def complaints(held: Fastest, known: Sequence[Finding]) -> list[str]:
     """A line on each row that is behind for no known cause, and on each finding without a row that is slower."""
-    known = about(findings, held.processor, PAGE)
+    behind = {_call(row): f"is behind ({row.speed:.2f})" for row in held.behind}
     slower = [_call(row) for row in held.rows if row.speed < 1]
-    return [
-        *(
-            f"{_call(row)} is behind ({row.speed:.2f}): {FINDINGS.path} has no cause"
-            for row in held.behind
-            if not any(finding.explains(_call(row)) for finding in known)
-        ),
-        *(
-            f"{FINDINGS.path} explains '{finding.calls}', of which no row is behind: remove it"
-            for finding in known
-            if not any(map(finding.explains, slower))
-        ),
-    ]
+    return findings.complaints(behind, about(known, held.processor, PAGE), slower)
 
 
 def _call(row: Row) -> str:
@@ -88,7 +77,7 @@ def measure(
     return replace(held, rows=tuple(race.measure(race.routines(), here, known, keep, progress, patience)))
 
 
-def fastest(held: Fastest, findings: Sequence[Finding]) -> str:
+def fastest(held: Fastest, known: Sequence[Finding]) -> str:
     """The page."""
     head = ("Routine", "calls", "taken", "cycles", "fastest", "cycles", "speed")
     behind = [
@@ -103,7 +92,7 @@ def fastest(held: Fastest, findings: Sequence[Finding]) -> str:
         number=counted(len(held.rows), "row"),
         outcomes=_outcomes(held.rows),
         behind=table_if_any(head, behind, left=3),
-        **explained(map(_call, held.behind), about(findings, held.processor, PAGE)),
+        **explained(map(_call, held.behind), about(known, held.processor, PAGE)),
     )
 
 

@@ -1,23 +1,25 @@
-"""What was found out about one processor: written by hand with its day, as data that pages quote."""
+"""What was found out about a processor, or about code: written by hand with its day, as data that pages quote."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from setwise.analysis.report.markdown import code, listed
 from setwise.analysis.report.records import Record
 
 BY_HAND = "hand"
+ANY = "any"
+"""What stands for a processor where none matters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found about a processor, on that day; `page` quotes it.
+    """What was found about a processor, or about code on "any", on that day; `page` quotes it.
 
     `calls` is a pattern of those that it explains, on compilers.md as `routine set lanes calls`, on fastest.md as
-    `routine calls`; the first that matches counts.
+    `routine calls`, on optimality.md as `routine set`; the first that matches counts.
     """
 
     processor: str
@@ -42,8 +44,25 @@ RECORD = Record("data/findings.json", tuple[Finding, ...], BY_HAND, remedy="writ
 
 
 def about(findings: Sequence[Finding], processor: str, page: str) -> list[Finding]:
-    """Those about a processor that a page quotes."""
+    """Those about a processor, or about code on any, that a page quotes."""
     return [finding for finding in findings if (finding.processor, finding.page) == (processor, page)]
+
+
+def complaints(asked: Mapping[str, str], known: Sequence[Finding], also: Iterable[str] = ()) -> list[str]:
+    """A line on each call without a cause, with what is said of it, and on each cause of none of these nor `also`."""
+    calls = (*asked, *also)
+    return [
+        *(
+            f"{call} {said}: {RECORD.path} has no cause"
+            for call, said in asked.items()
+            if not any(finding.explains(call) for finding in known)
+        ),
+        *(
+            f"{RECORD.path} explains '{finding.calls}' for {finding.page}, which asks for nothing such: remove it"
+            for finding in known
+            if not any(map(finding.explains, calls))
+        ),
+    ]
 
 
 def explained(calls: Iterable[str], known: Sequence[Finding]) -> dict[str, str | None]:

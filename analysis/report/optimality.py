@@ -11,17 +11,21 @@ from typing import Any, NotRequired, TypedDict
 from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, asked
 from setwise.analysis.bounds.steps import in_one
+from setwise.analysis.report.findings import ANY, Finding, about, explained
+from setwise.analysis.report.findings import complaints as unexplained
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import code, page, table, table_if_any
 from setwise.analysis.report.records import Record
 from setwise.analysis.report.searched import Row as Searched
-from setwise.analysis.report.searched import searched_summary, searched_table
+from setwise.analysis.report.searched import not_applied, searched_summary, searched_table
 from setwise.analysis.report.since import Since, changed_table, summary
 from setwise.analysis.report.words import Row as OfWords
 from setwise.analysis.report.words import words_table
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.run import cpu
 from setwise.codegen.targets import TARGETS
+
+PAGE = "optimality.md"
 
 
 class Tried(TypedDict):
@@ -211,17 +215,23 @@ def _inputs(isa: str) -> int:
     return 3 if "ternary" in _operations(isa) else 2
 
 
+def complaints(searched: Sequence[Searched], figures: Figures, known: Sequence[Finding]) -> list[str]:
+    """A line on each kernel whose shorter code is not taken for no known cause, and on each finding without one."""
+    return unexplained(not_applied(searched, figures), about(known, ANY, PAGE))
+
+
 def optimality(
     rows: Sequence[Row],
     figures: Figures,
     words: Sequence[OfWords] = (),
     searched: Sequence[Searched] = (),
     since: Since | None = None,
+    known: Sequence[Finding] = (),
 ) -> str:
     """The page.
 
     `words` is what was ruled out of whole words, `searched` are the kernels that were searched for shorter code,
-    `since` is what there was before.
+    `since` is what there was before, `known` says why shorter code that was found is not taken.
     """
     head = ("reach", "functions of", "fewest operations", "of greater reach", "clauses derived", "a program")
     lines = [
@@ -237,13 +247,14 @@ def optimality(
     ]
     least = {isa: max((_any_reach(row) for row in rows if row["inputs"] == _inputs(isa)), default=1) for isa in TARGETS}
     return page(
-        "optimality.md",
+        PAGE,
         bounds=table(head, lines, left=0),
         tried=_tried(rows),
         steps=_of_steps(figures),
         **(searched_summary(searched) if searched else {}),
         words=words_table(words, figures) if words else None,
         searched=searched_table(searched, figures, least) if searched else None,
+        **explained(not_applied(searched, figures), about(known, ANY, PAGE)),
         **(summary(since, figures) if since else {}),
         fell=changed_table(since, figures, rose=False) if since else None,
         rose=changed_table(since, figures, rose=True) if since else None,

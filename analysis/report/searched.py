@@ -75,7 +75,7 @@ def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
 
 def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, int]) -> str:
     """A row a routine and set; `least` is what a ray to the north or the south takes at least, by instruction set."""
-    now = {(kernel.name, kernel.isa, kernel.code_bytes) for kernel in figures.values()}
+    now = _now(figures)
     together: dict[tuple[str, str, str, tuple[str, ...], str], list[Row]] = {}
     for row in rows:
         key = (row["name"], row["isa"], f"{row['budget']:g} s, {row['date']}", tuple(row["levels"]), row["refused"])
@@ -97,6 +97,21 @@ def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, in
         lines,
         left=2,
     )
+
+
+def not_applied(rows: Sequence[Row], figures: Figures) -> dict[str, str]:
+    """What is said of each kernel for which shorter code was found, where its code still is as it was searched."""
+    now = _now(figures)
+    return {
+        f"{row['name']} {row['isa']}": f"was found in {row['shortest']} instructions, and takes {row['instructions']}"
+        for row in rows
+        if row["shortest"] < row["instructions"] and (row["name"], row["isa"], row["bytes"]) in now
+    }
+
+
+def _now(figures: Figures) -> set[tuple[str, str, int]]:
+    """The code that there is now: routine, set, bytes."""
+    return {(kernel.name, kernel.isa, kernel.code_bytes) for kernel in figures.values()}
 
 
 def searched_summary(rows: Sequence[Row]) -> dict[str, object]:

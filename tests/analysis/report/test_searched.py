@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from setwise.analysis.report.kernels import Figures
-from setwise.analysis.report.optimality import optimality
-from setwise.analysis.report.searched import (
-    RECORD,
-    merged,
-    searched_summary,
-    searched_table,
-)
+from setwise.analysis.report.findings import ANY, Finding
+from setwise.analysis.report.kernels import Figures, figures_of
+from setwise.analysis.report.optimality import complaints, optimality
+from setwise.analysis.report.searched import RECORD, merged, searched_summary, searched_table
 from tests.analysis.report.recorded import assert_reads_back
 
 TRIED = {"places": 14, "all_places": 14, "candidates": 1171, "seconds": 0.5}
@@ -55,6 +52,23 @@ def test_numbers_of_lanes_stand_in_one_row_and_levels_apart() -> None:
 def test_new_rows_stand_for_old_ones_of_the_same_routine_and_set() -> None:
     new = {**NORTH, "instructions": 12, "shortest": 12}
     assert merged([NORTH, EAST], [new, {**new, "sha256": "01"}]) == [EAST, new]
+
+
+def test_why_shorter_code_is_not_taken_is_said() -> None:
+    kernel = figures_of(("push.attacks.nort", "bmi2", 1))
+    figures = Figures({kernel.key: kernel})
+    here = {**NORTH, "bytes": kernel.code_bytes}
+    cause = Finding(ANY, "2026-01-30", "optimality.md", "A page", r"push\..* bmi2")
+    assert complaints([here, EAST], figures, [cause]) == []
+    (open_question,) = complaints([here], figures, [])
+    assert open_question.startswith("push.attacks.nort bmi2 was found in 13 instructions, and takes 14: ")
+    assert complaints([here], figures, [replace(cause, page="compilers.md")]) == [open_question]
+    assert complaints([NORTH, {**here, "shortest": 14}], figures, []) == []  # of other code, and none
+    (stale,) = complaints([NORTH], figures, [cause])
+    assert "remove it" in stale
+    assert "* A page (2026-01-30): `push.attacks.nort bmi2`." in optimality([], figures, (), [here], known=[cause])
+    assert "Not explained: `push.attacks.nort bmi2`." in optimality([], figures, (), [here])
+    assert "not taken" not in optimality([], figures, (), [NORTH])
 
 
 def test_what_is_recorded_reads_back_or_is_one_line(tmp_path: Path) -> None:
