@@ -2,40 +2,67 @@
 
 `x = g | q & g << n` and `y = g | p & g >> n` both shift `g`, which takes a move. From `x` comes back what does from `g`
 and, beyond that, only squares of `g`, which `y` has: `y = g | p & x >> n`. Where nobody reads `x` after that, the move
-goes. But `x` lives until then, and values may crowd: so it is tried besides.
+goes, whichever of the two the description has first. But `x` lives until then, and values may crowd: so it is tried
+besides.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from setwise.codegen.describe.graph import Graph, rewrite
+from setwise.codegen.describe.graph import Graph, dependencies, rewrite
 from setwise.codegen.describe.values import Value
 from setwise.codegen.passes.unit import AGAIN, Unit
 
 
 @lru_cache(AGAIN)
 def shifted_back(graph: Graph) -> Graph:
-    """The graph with fills to the right from what those to the left have by then."""
+    """The graph with fills to the right from what those to the left have, where that needs none of the former."""
     uses = graph.users
     there: dict[tuple[Value, int], Value] = {}
+    fills: dict[Value, tuple[int, int]] = {}
+    """Those to the right, with the places of the run among the arguments and of the shift among the run's."""
+    for value in graph.order:
+        for at, run in enumerate(value.args) if value.op == "or" and value.lanes == 1 else ():
+            for to, shift in enumerate(run.args) if run.op == "and" else ():
+                if shift.op in ("shl", "shr") and shift.args[0] is value.args[1 - at]:
+                    if shift.op == "shl":
+                        there.setdefault((shift.args[0], shift.count), value)
+                    elif len(uses[run]) == 1:
+                        fills.setdefault(value, (at, to))
+    if not there or not fills:
+        return graph
+    behind = set(fills)
+    """They, and what needs one of them."""
+    for value in graph.order:
+        if not behind.isdisjoint(dependencies(value)):
+            behind.add(value)
+    inside = _inside(graph)
 
     def rule(value: Value, old: Value) -> Value:
-        if value.lanes > 1:
+        if old not in fills:
             return value
-        for (begun, run), old_run in zip((value.args, value.args[::-1]), old.args[::-1], strict=True):
-            for shift in run.args if run.op == "and" else ():
-                if shift.op not in ("shl", "shr") or shift.args[0] is not begun:
-                    continue
-                key = begun, shift.count
-                if shift.op == "shl":
-                    there.setdefault(key, value)
-                elif key in there and len(uses[old_run]) == 1:
-                    back = Value("shr", (there[key],), (shift.count,))
-                    return value.on((begun, run.on(tuple(back if arg is shift else arg for arg in run.args))))
-        return value
+        at, to = fills[old]
+        begun, run = value.args[1 - at], value.args[at]
+        shift = old.args[at].args[to]
+        other = there.get((shift.args[0], shift.count))
+        if other is None or other in behind or not inside[other] <= inside[old]:
+            return value
+        back = Value("shr", (other,), shift.attr)
+        return value.on((begun, run.on((run.args[1 - to], back) if to else (back, run.args[1 - to]))))
 
     return rewrite(graph, rule, operations=("or",))
+
+
+def _inside(graph: Graph) -> dict[Value, frozenset[Value]]:
+    """For each value the phis that it is made from: only in their bodies it can be."""
+    inside: dict[Value, frozenset[Value]] = {}
+    for value in graph.order:
+        below: frozenset[Value] = frozenset({value} if value.op == "phi" else ())
+        for other in dependencies(value):
+            below |= inside[other]
+        inside[value] = below.difference(*value.region.phis) if value.region is not None else below
+    return inside
 
 
 def back(unit: Unit) -> Unit:

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from setwise.analysis.spec.evaluator import evaluate
+from setwise.codegen.describe.control import repeat
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.passes.back import shifted_back
@@ -20,11 +21,12 @@ def graph(*results: Value) -> Graph:
 
 
 @pytest.mark.parametrize("right", [BOARD | RIGHT, RIGHT | BOARD, (BOARD >> 9 & HERE) | BOARD])
-def test_it_begins_with_what_the_other_has(right: Value) -> None:
-    before = graph(LEFT << 18, right)
+@pytest.mark.parametrize("first", [True, False])
+def test_it_begins_with_what_the_other_has(right: Value, first: bool) -> None:
+    before = graph(*(LEFT << 18, right)[:: 1 if first else -1])
     after = shifted_back(before)
     (back,) = (value for value in after.order if value.op == "shr")
-    assert back.args[0] is after.results[0].args[0]
+    assert back.args[0] is after.results[0 if first else 1].args[0]
     chance = Random(1)
     for _ in range(100):
         words = [chance.getrandbits(64) for _ in range(3)]
@@ -34,7 +36,7 @@ def test_it_begins_with_what_the_other_has(right: Value) -> None:
 @pytest.mark.parametrize(
     "results",
     [
-        (BOARD | RIGHT, LEFT),  # what the other has is not there by then
+        (BACK := BOARD | RIGHT, BOARD | BACK & BOARD << 9),  # what the other has is made of this one
         (LEFT, BOARD | RIGHT, RIGHT << 1),  # somebody else looks at it
         (LEFT, THERE | RIGHT),
         (LEFT, BOARD | HERE & BOARD >> 8),
@@ -42,4 +44,10 @@ def test_it_begins_with_what_the_other_has(right: Value) -> None:
 )
 def test_it_stays_where_it_would_be_wrong_or_spare_nothing(results: tuple[Value, ...]) -> None:
     before = graph(*results)
+    assert shifted_back(before) == before
+
+
+def test_what_a_body_makes_stays_inside_it() -> None:
+    (there,) = repeat(3, lambda path: (BOARD | path & BOARD << 9,), THERE)
+    before = graph(there, BOARD | RIGHT)
     assert shifted_back(before) == before
