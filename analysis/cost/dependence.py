@@ -56,12 +56,17 @@ _ARGUMENT, _STACK_POINTER = Arrival(), Arrival(live=False)
 
 @dataclass(frozen=True, slots=True)
 class PendingStore:
-    """What a store left in memory: `size` bytes from `offset`."""
+    """What a store left in memory: `size` bytes from `offset`.
+
+    `named` are the registers that named the address, `symbol` is what a general register that was stored holds.
+    """
 
     offset: int
     size: int
     kind: str
     value: Arrival
+    named: tuple[str, ...]
+    symbol: Symbol | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +169,12 @@ class Dataflow:
         value = self._finish(inputs, sources, index)
         for name in part.written:
             self.values[name] = value
+        symbol = self._copied(part, cell)
         self._follow(part, index)
+        if symbol is not None and not instruction.stores:
+            self.symbols[part.named[0]] = symbol
         if instruction.stores and cell is not None:
-            self._store(instruction, cell, value)
+            self._store(part, cell, value, symbol)
 
     def _finish(self, inputs: Sequence[Input], sources: Sequence[Arrival], index: int) -> Arrival:
         ready: float = 0  # a whole number as long as all are
@@ -206,19 +214,39 @@ class Dataflow:
             covered = missing & set(range(stored.offset, stored.offset + stored.size))
             if covered:
                 missing -= covered
-                forwards = self.processor.forwards
-                latency = forwards.get(stored.kind + part.kind, forwards[""])
+                latency = self._forwarded(stored, part)
                 yield stored.value, Input(stored.value.producer, "memory", latency + part.behind)
         if missing and key == ("rsp", "", 1) and offset > 0:
             yield _ARGUMENT, Input(BEFORE, "memory", self.processor.loads[part.kind].latency + part.behind)
 
-    def _store(self, instruction: Decoded, cell: Cell, value: Arrival) -> None:
+    def _forwarded(self, stored: PendingStore, part: Part) -> float:
+        """Cycles from the data of a store to a load of it; by the same registers it may be found without looking."""
+        forwards, kinds = self.processor.forwards, stored.kind + part.kind
+        if stored.named == _names(part.instruction) and f"{kinds}=" in forwards:
+            return forwards[f"{kinds}="]
+        return forwards.get(kinds, forwards[""])
+
+    def _store(self, part: Part, cell: Cell, value: Arrival, symbol: Symbol | None) -> None:
         key, offset = cell
-        new = PendingStore(offset, _bytes(instruction), size_of(instruction), value)
+        instruction = part.instruction
+        new = PendingStore(offset, _bytes(instruction), part.kind, value, _names(instruction), symbol)
         kept = [old for old in self.stored.get(key, []) if not _covers(new, old)]
         self.stored[key] = [*kept, new]
         if key[0] != "rsp" and instruction.flow == "next":
             self.results.append(value)
+
+    def _copied(self, part: Part, cell: Cell | None) -> Symbol | None:
+        """What a general register holds that goes to memory as it is, or comes from there."""
+        if cell is None or part.instruction.mnemonic not in ("mov", "push", "pop") or _bytes(part.instruction) != 8:
+            return None
+        if part.instruction.stores:
+            register = part.instruction.operands[-1]
+            return self._symbol(register.full) if isinstance(register, Reg) else None
+        key, offset = cell
+        for stored in reversed(self.stored.get(key, [])):
+            if offset - stored.size < stored.offset < offset + 8:
+                return stored.symbol if (stored.offset, stored.size) == (offset, 8) else None
+        return None
 
     def _symbol(self, name: str) -> Symbol:
         return self.symbols.get(name, (name, 0))
@@ -254,6 +282,12 @@ def _moves_stack(instruction: Decoded) -> bool:
 
 def _kind(name: str) -> str:
     return "x" if name.startswith("zmm") else "k" if name[0] == "k" else "r"
+
+
+def _names(instruction: Decoded) -> tuple[str, ...]:
+    """The registers that name the address in memory."""
+    memory = instruction.memory
+    return ("rsp",) if memory is None else tuple(part.full for part in (memory.base, memory.index) if part)
 
 
 def _bytes(instruction: Decoded) -> int:

@@ -223,8 +223,8 @@ def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
     yield Label("round")
     for call in range(calls.in_round):
         for number, place in enumerate(signature.places):
-            if isinstance(place, Register) and not (chained and number == calls.chained):
-                yield _loaded(signature, number, place, call if calls.mode == "mixed" else 0)
+            if not (chained and number == calls.chained):
+                yield from _passed(signature, number, place, call if calls.mode == "mixed" else 0)
         yield Instruction("call", (Label("routine"),))
         if chained:
             yield from _close(signature, calls)
@@ -243,16 +243,11 @@ def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
 
 
 def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
-    """Arguments on the stack, the first of the chain, and a few steps, another number in each trial.
+    """The first argument of the chain, and a few steps, another number in each trial.
 
     What a core does with a loop may settle into one of several rhythms, a few per cent apart, and stay in it for long.
     So trials begin differently, and together meet them all.
     """
-    for number, place in enumerate(signature.places):
-        if isinstance(place, int):
-            yield _loaded(signature, number, _RAX)
-            # Before the call rsp is 8 above what the routine sees.
-            yield move(word(_RSP, place // 8 - 1), _RAX)
     first = signature.places[calls.chained]
     if calls.mode == "chained" and isinstance(first, Register):
         yield _loaded(signature, calls.chained, first)
@@ -263,6 +258,16 @@ def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
     yield Instruction("sub", (_ROUND, 1))
     yield Instruction("jne", (Label("step"),))
     yield move(_ROUND, word(_CONTEXT, ROUNDS))
+
+
+def _passed(signature: Signature, number: int, place: Register | int, of_set: int) -> Iterator[Instruction]:
+    """An argument of one of the sets, where the routine expects it."""
+    if isinstance(place, Register):
+        yield _loaded(signature, number, place, of_set)
+    else:
+        yield _loaded(signature, number, _RAX, of_set)
+        # Before the call rsp is 8 above what the routine sees.
+        yield move(word(_RSP, place // 8 - 1), _RAX)
 
 
 def _loaded(signature: Signature, number: int, place: Register, of_set: int = 0) -> Instruction:

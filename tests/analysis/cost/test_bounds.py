@@ -90,6 +90,22 @@ def test_a_store_hands_its_value_on() -> None:
     assert cost(code, processor("zen4")).latency == 4  # the address alone
 
 
+@pytest.mark.parametrize(
+    ("code", "cycles"),
+    [
+        ("48891f 488b1f", 0),  # mov [rdi],rbx / mov rbx,[rdi]
+        ("53 5b", 0),  # push rbx / pop rbx
+        ("4889f9 488919 488b1f", 7),  # mov rcx,rdi / mov [rcx],rbx / mov rbx,[rdi]
+        ("57 59 488919 488b1f", 7),  # push rdi / pop rcx / the same
+        ("48893e 488b0e 488919 488b1f", 7),  # mov [rsi],rdi / mov rcx,[rsi] / the same
+        ("48893e 894604 488b0e 488919 488b1f", 0),  # where half of the address is another: somewhere else
+    ],
+)
+def test_a_load_finds_a_store_at_the_same_place(code: str, cycles: float) -> None:
+    """Measured on Zen 5: 7 cycles, none where both name the address by the same register."""
+    assert round_cost(decode(bytes.fromhex(code)), processor("zen5")).latency == cycles
+
+
 def test_rounds_of_a_loop_wait_for_the_one_before() -> None:
     body = decode(bytes.fromhex("480fafc048ffc975f7"))  # imul rax,rax / dec rcx / jne
     found = round_cost(body, processor("zen4"))
