@@ -46,7 +46,8 @@ def add(x: Value, y: Value) -> Value:
 
 def subtract(x: Value, y: Value) -> Value:
     """Differences of the eight bytes of x and y, each modulo 256, by parallel prefix (`psubb` of the post)."""
-    return ((_carries(~x & y, ~x ^ y) << 1) & NOT_A) ^ (x ^ y)
+    differing = x ^ y
+    return ((_carries(~x & y, ~differing) << 1) & NOT_A) ^ differing
 
 
 def right_attacks(free: Value, rooks: Value) -> Value:

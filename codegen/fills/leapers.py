@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from setwise.codegen.board import EAST, NOEA, NORT, NOWE, RANK_3, RANK_6, SOEA, SOUT, SOWE, WEST, Direction, leap
+from setwise.codegen.board import EAST, NOEA, NORT, NOWE, RANK_4, RANK_5, SOEA, SOUT, SOWE, WEST, Direction, leap
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Description
 from setwise.codegen.describe.values import Value
@@ -27,8 +27,8 @@ FORWARD: Mapping[str, Direction] = {"white": NORT, "black": SOUT}
 """Where each side's pawns go."""
 CAPTURES: Mapping[str, tuple[Direction, Direction]] = {"white": (NOEA, NOWE), "black": (SOEA, SOWE)}
 """Where they attack."""
-_CROSSED: Mapping[str, int] = {"white": RANK_3, "black": RANK_6}
-"""The rank that a double step crosses."""
+_REACHED: Mapping[str, int] = {"white": RANK_4, "black": RANK_5}
+"""The rank that a double step ends on."""
 
 
 def leaps(layout: Layout, leapers: Value, directions: Sequence[Direction]) -> Iterator[Value]:
@@ -73,7 +73,7 @@ def double_pushes(color: str) -> Callable[[Value, Value], Value]:
     """Empty squares two before those pawns of that color that have not moved, where the square between is empty."""
 
     def double(board: Value, empty: Value) -> Value:
-        between = board.step(FORWARD[color]) & empty & _CROSSED[color]
-        return between.step(FORWARD[color]) & empty
+        between = board.step(FORWARD[color]) & empty
+        return between.step(FORWARD[color]) & (empty & _REACHED[color])
 
     return double
