@@ -76,7 +76,7 @@ PIPELINE = Pipeline(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Meanwhile nobody looks for circles of objects: graphs live until the code is made, and have next to none."""
+    """Nobody looks for circles of objects meanwhile, nor in what stays: graphs have next to none, and some are kept."""
     if not gc.isenabled():
         yield
         return
@@ -84,6 +84,10 @@ def _uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            # All goes among the old objects, which are looked through least often.
+            gc.freeze()
+            gc.unfreeze()
         gc.enable()
 
 

@@ -37,10 +37,10 @@ def in_registers(values: Iterable[Value]) -> list[Value]:
     """The values that need a register: all but constants; for a place in memory those that say where it is."""
     found: list[Value] = []
     for value in values:
-        if in_register(value):
-            found.append(value)
-        elif value.op == "place":
+        if value.op == "place":
             found += value.args
+        elif in_register(value):
+            found.append(value)
     return found
 
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import chain, permutations
 from operator import itemgetter
+from typing import NamedTuple
 
 from setwise.codegen.passes.stretch import Stretch
-from setwise.codegen.passes.wishes import Line
 
 MOST_PARTS, MOST_GROUPS = 32, 8
 """Of how many parts, in how many groups, other turns are tried."""
+
+
+class _Union(NamedTuple):
+    """The unions that nobody in a stretch reads."""
+
+    parts: dict[int, None]
+    joints: dict[int, int]
+    """What joins or writes parts, numbered from the end inward."""
+    into: dict[int, list[int]]
+    """For parts and joints the joints that read them."""
 
 
 class Parts:
@@ -27,10 +37,13 @@ class Parts:
 
     def from_the_last(self) -> list[int]:
         """An order by whole unions, the last first, where the description has the first first."""
-        done: dict[int, None] = {}
+        order: list[int] = []
+        done = 0
         for end in self._ends:
-            done.update(dict.fromkeys(sorted(self._below(end, done))))
-        return list(done)
+            below = self._below(end, done)
+            order += _members(below)
+            done |= below
+        return order
 
     def by_groups(self, forced: int) -> list[int]:
         """The same with groups of parts in other turns, as long as that spares moves.
@@ -51,7 +64,7 @@ class Parts:
                 group.append(part)
 
         def cost(groups: list[list[int]]) -> int:
-            return Line(self.stretch, self._order([*chain(*groups)])).cost
+            return self.stretch.cost(self._order([*chain(*groups)]))
 
         least = cost(groups)
         while forced < least and len(groups) <= MOST_GROUPS:
@@ -66,7 +79,7 @@ class Parts:
     def _akin(self) -> list[int]:
         """The parts of the unions, each but the first the one that shares most with those before."""
         reads = self._reads
-        parts = dict.fromkeys(self._union[0])
+        parts = dict.fromkeys(self._union.parts)
         seen = 0
         ranked: list[int] = []
         while parts:
@@ -89,64 +102,68 @@ class Parts:
 
     def _order(self, ranked: Sequence[int]) -> list[int]:
         """The order that makes the parts of unions one after the other, and joins them as soon as they are there."""
-        stretch = self.stretch
-        _, joints = self._union
-        done: dict[int, None] = {}
-        waiting = {joint: len(stretch.before[joint]) for joint in joints}
+        joints, into = self._union.joints, self._union.into
+        waiting = {joint: len(self.stretch.before[joint]) for joint in joints}
         joined: list[int] = []
-
-        def finish(i: int) -> None:
-            done[i] = None
-            for user in stretch.users[i]:
-                if user in waiting:
-                    waiting[user] -= 1
-                    if not waiting[user]:
-                        heappush(joined, -joints[user])
-
+        done = 0
+        order: list[int] = []
         innermost = [*joints]
         for part in ranked:
-            for i in sorted(self._below(part, done)):
-                finish(i)
-            while joined:
-                finish(innermost[-heappop(joined)])
-        done.update(dict.fromkeys(range(len(stretch))))
-        return list(done)
+            below = self._below(part, done)
+            done |= below
+            finished = _members(below)
+            while finished:
+                order += finished
+                for i in finished:
+                    for joint in into.get(i, ()):
+                        waiting[joint] -= 1
+                        if not waiting[joint]:
+                            heappush(joined, -joints[joint])
+                finished = [innermost[-heappop(joined)]] if joined else []
+        return list(dict.fromkeys((*order, *range(len(self.stretch)))))
 
     @cached_property
-    def _union(self) -> tuple[dict[int, None], dict[int, int]]:
-        """The parts of the unions that nobody here reads, and what joins or writes them, numbered from there inward."""
+    def _union(self) -> _Union:
         stretch = self.stretch
         parts: dict[int, None] = {}
         joints: dict[int, int] = {}
+        into: dict[int, list[int]] = {}
         pending = [*self._ends]
         while pending:
             i = pending.pop()
             if len(stretch.users[i]) <= 1 and stretch.joins[i] and stretch.before[i]:
                 joints[i] = len(joints)
                 pending += reversed(stretch.before[i])
+                for joined in stretch.before[i]:
+                    into.setdefault(joined, []).append(i)
             else:
                 parts[i] = None
-        return parts, joints
+        return _Union(parts, joints, into)
 
     @cached_property
     def _ends(self) -> list[int]:
         """The values that nobody here reads, the last first."""
         return [i for i in reversed(range(len(self.stretch))) if not self.stretch.users[i]]
 
-    def _below(self, i: int, done: Container[int]) -> set[int]:
+    def _below(self, i: int, done: int) -> int:
         """A value and all in this stretch that it is made of, but for what is done."""
-        below: set[int] = set()
-        pending = [i]
-        while pending:
-            at = pending.pop()
-            if at not in below and at not in done:
-                below.add(at)
-                pending += self.stretch.before[at]
-        return below
+        return (self._reads[i] | 1 << i) & ~done & (1 << len(self.stretch)) - 1
+
+
+def _members(values: int) -> list[int]:
+    """The values of a set, in order."""
+    members: list[int] = []
+    while values:
+        lowest = values & -values
+        members.append(lowest.bit_length() - 1)
+        values ^= lowest
+    return members
 
 
 def _moved(groups: list[list[int]]) -> Iterator[list[list[int]]]:
-    """The groups with one of them elsewhere."""
+    """The groups with one of them elsewhere, each order once: to exchange neighbours either may move."""
     for at, to in permutations(range(len(groups)), 2):
+        if to == at - 1:
+            continue
         others = [*groups[:at], *groups[at + 1 :]]
         yield [*others[:to], groups[at], *others[to:]]

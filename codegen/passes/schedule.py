@@ -10,13 +10,12 @@ its steps. So the last part may come by height: first what has the longest way t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial, reduce
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from math import inf
 from operator import attrgetter, itemgetter
-from typing import Any
 
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
@@ -130,96 +129,57 @@ class _Orders:
     def best(self) -> list[int]:
         """The order with the fewest moves: the description's, or one that keeps few values alive, with wishes met."""
 
-        def improved(order: list[int]) -> Line:
+        def improved(order: list[int]) -> tuple[int, list[int]]:
             line = Line(self.stretch, order)
             line.improve(self.forced)
-            return line
+            return line.cost, line.order
 
-        return self._cheapest(improved, partial(self.parts.by_groups, self.forced)).order
+        return self._cheapest(improved, partial(self.parts.by_groups, self.forced))[1]
 
     @cached_property
     def least(self) -> int:
         """What the cheapest of the orders costs before any wish."""
-        return self._cheapest(lambda order: Line(self.stretch, order)).cost
+        return self._cheapest(lambda order: (self.stretch.cost(order), order))[0]
 
-    def _cheapest(self, line: Callable[[list[int]], Line], *more: Callable[[], list[int]]) -> Line:
-        """The first of the orders that costs least."""
+    def _cheapest(
+        self, improved: Callable[[list[int]], tuple[int, list[int]]], *more: Callable[[], list[int]]
+    ) -> tuple[int, list[int]]:
+        """The first of the orders that costs least once improved, behind its cost."""
         tried = [list(range(len(self.stretch)))]
-        cheapest = line(tried[0])
+        cheapest = improved(tried[0])
         for make in (self._thrifty, self.parts.by_kinship, *more, self.parts.from_the_last):
-            if cheapest.cost > self.forced and (order := make()) not in tried:
+            if cheapest[0] > self.forced and (order := make()) not in tried:
                 tried.append(order)
-                cheapest = min(cheapest, line(order), key=attrgetter("cost"))
+                cheapest = min(cheapest, improved(order), key=itemgetter(0))
         return cheapest
 
     def _thrifty(self) -> list[int]:
         """An order that at each step takes what frees most registers."""
-        args = self.stretch.args
-        return self._listed(
-            self.stretch.before,
-            (),
-            lambda i, left: ("general", -sum([left[arg] == 1 for arg in args[i]])),
-            lambda taken, _: taken[1],
-            range(len(args)),
-        )
-
-    def _listed(
-        self,
-        before: Sequence[tuple[int, ...]],
-        begun: Sequence[int],
-        group: Callable[[int, list[int]], Group],
-        price: Callable[[Group, dict[RegisterFile, int]], int],
-        turn: Sequence[Any],
-    ) -> list[int]:
-        """The order that goes on from what is `begun`, each value behind those `before` it, the cheapest next.
-
-        The values of a group cost the same, by how many registers of each file are left, and have their turns. Which
-        group one is in depends on how many still read each value: it changes when it becomes the last to read one.
-        """
         stretch = self.stretch
-        after: list[list[int]] = [[] for _ in before]
-        for i, firsts in enumerate(before):
-            for first in firsts:
-                after[first].append(i)
-        left = stretch.uses()
-        spare = dict(stretch.spare)
-        waiting = [len(firsts) for firsts in before]
-        groups: dict[int, Group] = {}
-        ready: dict[Group, list[tuple[Any, int]]] = {}
+        left = [*stretch.uses]
+        frees = [sum([left[arg] == 1 for arg in args]) for args in stretch.args]
+        waiting = [*map(len, stretch.before)]
+        ready = [(-frees[i], i) for i, count in enumerate(waiting) if not count]
+        heapify(ready)
         order: list[int] = []
-
-        def offer(i: int) -> None:
-            groups[i] = group(i, left)
-            heappush(ready.setdefault(groups[i], []), (turn[i], i))
-
-        def take(i: int) -> None:
-            groups.pop(i, None)
-            waiting[i] = -1
+        while ready:
+            offered, i = heappop(ready)
+            if offered != -frees[i]:
+                continue  # it stood there before it became the last to read something
             order.append(i)
-            spare[stretch.file[i]] -= stretch.makes[i]
+            frees[i] = -1
             for arg in stretch.args[i]:
                 left[arg] -= 1
-                spare[stretch.file[arg]] += not left[arg]
                 if left[arg] == 1:
                     for user in stretch.users[arg]:
-                        if user in groups:
-                            offer(user)
-            for user in after[i]:
+                        if frees[user] >= 0:
+                            frees[user] += 1
+                            if not waiting[user]:
+                                heappush(ready, (-frees[user], user))
+            for user in stretch.users[i]:
                 waiting[user] -= 1
                 if not waiting[user]:
-                    offer(user)
-
-        for i, count in enumerate(waiting):
-            if not count:
-                offer(i)
-        for i in begun:
-            take(i)
-        while groups:
-            for key, heap in ready.items():
-                while heap and groups.get(heap[0][1]) != key:
-                    heappop(heap)
-            _, (_, cheapest) = min([(price(key, spare), heap[0]) for key, heap in ready.items() if heap])
-            take(cheapest)
+                    heappush(ready, (-frees[user], user))
         return order
 
     @cached_property
@@ -244,25 +204,61 @@ class _Orders:
         for at, i in enumerate(order):
             ends[i] = 1 + max([ends[arg] for arg in self.stretch.args[i]], default=0.0)
             ends[i] = max(ends[i], 1 + at / WIDTH)
-        return Line(self.stretch, order).cost, max(ends, default=0)
+        return self.stretch.cost(order), max(ends, default=0)
 
     def _by_height(self, begin: int) -> list[int]:
         """This order, but from `begin` on what most waits for comes first, as long as there are registers.
 
         Whoever overwrites an argument still does, so that no move is added.
         """
-        args, file, makes = self.stretch.args, self.stretch.file, self.stretch.makes
+        stretch, turn, before = self.stretch, self._from_the_highest, self._with_last_users
+        file = stretch.file
+        after: list[list[int]] = [[] for _ in before]
+        for i, firsts in enumerate(before):
+            for first in firsts:
+                after[first].append(i)
+        left = [*stretch.uses]
+        spare = dict(stretch.spare)
+        waiting = [*map(len, before)]
+        groups: dict[int, Group] = {}
+        """Which group a value that is ready is in: that changes when it becomes the last to read an argument."""
+        ready: dict[Group, list[tuple[tuple[int, int], int]]] = {}
+        order: list[int] = []
 
-        def registers_taken(i: int, left: list[int]) -> Group:
-            return file[i], makes[i] - sum([left[arg] == 1 and file[arg] == file[i] for arg in args[i]])
+        def offer(i: int) -> None:
+            freed = sum([left[arg] == 1 and file[arg] == file[i] for arg in stretch.args[i]])
+            groups[i] = file[i], stretch.makes[i] - freed
+            heappush(ready.setdefault(groups[i], []), (turn[i], i))
 
-        return self._listed(
-            self._with_last_users,
-            range(begin),
-            registers_taken,
-            lambda taken, spare: max(0, taken[1] - spare[taken[0]]),
-            self._from_the_highest,
-        )
+        def take(i: int) -> None:
+            groups.pop(i, None)
+            waiting[i] = -1
+            order.append(i)
+            spare[file[i]] -= stretch.makes[i]
+            for arg in stretch.args[i]:
+                left[arg] -= 1
+                spare[file[arg]] += not left[arg]
+                if left[arg] == 1:
+                    for user in stretch.users[arg]:
+                        if user in groups:
+                            offer(user)
+            for user in after[i]:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    offer(user)
+
+        for i, count in enumerate(waiting):
+            if not count:
+                offer(i)
+        for i in range(begin):
+            take(i)
+        while groups:
+            for key, heap in ready.items():
+                while heap and groups.get(heap[0][1]) != key:
+                    heappop(heap)
+            cheapest = [(max(0, taken - spare[of]), heap[0]) for (of, taken), heap in ready.items() if heap]
+            take(min(cheapest)[1][1])
+        return order
 
     @cached_property
     def _from_the_highest(self) -> list[tuple[int, int]]:
@@ -277,7 +273,7 @@ class _Orders:
     def _with_last_users(self) -> list[tuple[int, ...]]:
         """What comes before each value: what it is made of, and the other users of an argument that it overwrites."""
         stretch = self.stretch
-        left = stretch.uses()
+        left = [*stretch.uses]
         before = [*stretch.before]
         for i, args in enumerate(stretch.args):
             for arg in args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from itertools import chain
-from operator import attrgetter
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, in_register, overwritable
@@ -13,7 +12,6 @@ from setwise.codegen.machine.convention import MASKS
 from setwise.codegen.passes.live import in_registers
 from setwise.codegen.targets.table import Target
 
-_tied = attrgetter("tied")
 _UNITES = WRITES | {"or"}
 
 
@@ -42,6 +40,8 @@ class Stretch:
         """For every value who reads it."""
         self.stays = {number[value] for value in needed_after if value in number}
         """Values that are needed after the stretch."""
+        self.uses = [len(readers) + (value in self.stays) for value, readers in enumerate(users)]
+        """For each value how many read it; one more if it is needed after the stretch."""
         self.makes = [value.op not in WRITES for value in values]
         """Whether each makes a value that takes a register."""
         self.joins = [
@@ -68,9 +68,31 @@ class Stretch:
     def __hash__(self) -> int:
         return hash(self._told)
 
-    def uses(self) -> list[int]:
-        """For each value how many read it; one more if it is needed after the stretch."""
-        return [len(users) + (value in self.stays) for value, users in enumerate(self.users)]
+    def cost(self, order: Iterable[int]) -> int:
+        """What an order costs: its moves, and twice the registers beyond those there are.
+
+        A value needs a move where it could overwrite an argument, but is the last to read none of these.
+        """
+        file, left = self.file, [*self.uses]
+        spare = dict(self.spare)
+        least = dict(spare)
+        moves = 0
+        for i in order:
+            overwritable = self.overwritable[i]
+            moves += bool(overwritable)
+            overwrites = False
+            for arg in self.args[i]:
+                left[arg] -= 1
+                if not left[arg]:
+                    spare[file[arg]] += 1
+                    overwrites = overwrites or arg in overwritable
+            moves -= overwrites
+            if self.makes[i]:
+                its = file[i]
+                spare[its] -= 1
+                if spare[its] < least[its]:
+                    least[its] = spare[its]
+        return moves + crowding(least.values())
 
     def forced(self) -> int:
         """Moves that every order needs: a user gets an argument to overwrite, an argument goes to one user at most.
@@ -106,8 +128,12 @@ class Stretch:
         return unmatched
 
 
+def crowding(least: Iterable[int]) -> int:
+    """What it costs that so few registers of each file are left at the worst."""
+    return 2 * sum([-rooms for rooms in least if rooms < 0])
+
+
 def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:
-    if value.op == "copy":
+    if value.op == "copy" or not target.overwrites(value):
         return ()
-    rows = target.rows_for(value)
-    return tuple(filter(in_register, overwritable(value))) if rows and all(map(_tied, rows)) else ()
+    return tuple([arg for arg in overwritable(value) if in_register(arg)])

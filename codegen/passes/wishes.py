@@ -6,13 +6,13 @@ is judged by that window, once, until another wish changes a window that overlap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress
 from operator import itemgetter
 
 from setwise.codegen.machine.code import RegisterFile
-from setwise.codegen.passes.stretch import Stretch
+from setwise.codegen.passes.stretch import Stretch, crowding
 
 EFFORT = 1 << 14
 """How many positions of windows are judged for one order; what is best by then is taken. The catalogue needs 6,000."""
@@ -41,7 +41,7 @@ class _Window:
 
 
 class Line:
-    """An order of a stretch, and what it costs: its moves, and twice the registers beyond those there are."""
+    """An order of a stretch, and what it costs there."""
 
     def __init__(self, stretch: Stretch, order: Sequence[int]) -> None:
         self.stretch = stretch
@@ -147,7 +147,7 @@ class Line:
             file: [*accumulate(s[::-1], min, initial=start[file])][::-1] for file, s in self.spare.items()
         }
         self.moves_before = [*accumulate(self.moves, initial=0)]
-        self.cost = self.moves_before[-1] + _crowding(least[-1] for least in self.least_before.values())
+        self.cost = self.moves_before[-1] + crowding(least[-1] for least in self.least_before.values())
 
     def _cost_with(self, window: _Window) -> int:
         """What the line would cost with this window."""
@@ -157,9 +157,4 @@ class Line:
             min(self.least_before[file][begin], self.least_after[file][end], rooms)
             for file, rooms in window.least.items()
         )
-        return self.moves_before[-1] - inside + window.cost + _crowding(least)
-
-
-def _crowding(least: Iterable[int]) -> int:
-    """What it costs that so few registers of each file are left at the worst."""
-    return 2 * sum(max(0, -rooms) for rooms in least)
+        return self.moves_before[-1] - inside + window.cost + crowding(least)

@@ -128,6 +128,11 @@ class Target:
         rows, always = self._by_file.get((value.op, "vector" if wide else "general"), ((), True))
         return rows if always else tuple([row for row in rows if row.when is None or row.when(value)])
 
+    def overwrites(self, value: Value) -> bool:
+        """Whether every row that can make this value writes the result over an argument."""
+        rows = self.rows_for(value)
+        return bool(rows) and all(row.tied for row in rows)
+
     def has(self, op: str, lanes: int) -> bool:
         """Whether some row makes that operation for so many lanes."""
         return (op, "vector" if lanes > 1 else "general") in self._by_file
