@@ -19,7 +19,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
-from setwise.codegen.passes.unit import Masks, Pass, Unit
+from setwise.codegen.passes.unit import Masks, Most, Pass, Unit
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets.table import Refused, Target
 
@@ -32,8 +32,8 @@ LATELY = 64
 Objective = Callable[[Kernel], Any]
 """What of a kernel is compared: the least is best."""
 
-Allowed = Callable[[Unit], float]
-"""How many instructions the code of a form may have."""
+Allowed = Callable[[Unit], Most]
+"""How large the code of a form may be."""
 
 
 class Pipeline(NamedTuple):
@@ -104,8 +104,8 @@ def _best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
     def figure(unit: Unit) -> Any:
         return objective(unit.kernel)
 
-    def most(form: Unit, *, of_equals: bool = False) -> float:
-        return _most(form, best.kernel, of_equals=of_equals) if best and objective is size else inf
+    def most(form: Unit, *, of_equals: bool = False) -> Most:
+        return _most(form, best.kernel, of_equals=of_equals) if best and objective is size else Most()
 
     for form in variants(pipeline, plan, most):
         best = form if best is None else min(best, form, key=figure)
@@ -116,28 +116,27 @@ def _best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
     return best.kernel
 
 
-def _most(form: Unit, best: Kernel, *, of_equals: bool) -> int:
-    """How many instructions a form may have and be of less size than the best so far, or of the same.
+def _most(form: Unit, best: Kernel, *, of_equals: bool) -> Most:
+    """How large a form may be and of less size than the best so far, or of the same.
 
-    With as many it must have as many moves at least: whatever its operations leave.
+    With as many instructions it needs as many moves, or more where there is as much waiting.
     """
     length, moves, depth = size(best)
-    operations = 1 + sum(not value.operation.free and not value.operation.writes for value in form.selected.order)
-    least = operations - length, form.selected.depth
-    return length if least < (moves, depth) or (of_equals and least == (moves, depth)) else length - 1
+    behind = form.selected.depth - depth - of_equals
+    return Most(length, -moves + (behind >= 0))
 
 
-def variants(pipeline: Pipeline, plan: Plan, most: Allowed = lambda _: inf) -> Iterator[Unit]:
+def variants(pipeline: Pipeline, plan: Plan, most: Allowed = lambda _: Most()) -> Iterator[Unit]:
     """The forms that promise the shortest code, as code, each in the order with the fewest moves.
 
-    Those are left out whose code has more instructions than `most` allows them by then.
+    Those are left out whose code is larger than `most` allows them by then.
     """
     for form in _shortest(pipeline, plan.routine, plan.target, plan.layout):
         with suppress(TooLong):
             yield through((*pipeline.order, *pipeline.code), replace(form, convention=plan.convention, most=most(form)))
 
 
-def again(pipeline: Pipeline, step: Pass, unit: Unit, most: Allowed = lambda _: inf) -> Iterator[Unit]:
+def again(pipeline: Pipeline, step: Pass, unit: Unit, most: Allowed = lambda _: Most()) -> Iterator[Unit]:
     """The same form after one more pass, where that changes it, finds registers and is not too long."""
     other = _besides((step,), unit)
     if other is not unit:

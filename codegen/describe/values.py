@@ -261,6 +261,13 @@ def in_register(value: Value) -> bool:
     return value.op not in ("const", "place")
 
 
+def original(value: Value) -> Value:
+    """The value of which it is another name, or another view."""
+    while value.operation.free and len(value.args) == 1:
+        (value,) = value.args
+    return value
+
+
 def load(pointer: Value, index: Value, lanes: int = 1) -> Value:
     """Boards number `index` and following of an array, as many as there are lanes."""
     return Value("load", (pointer, index), lanes=lanes)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Region, Value, overwritable
+from setwise.codegen.describe.values import Region, Value, original, overwritable
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.arguments import stores
 from setwise.codegen.passes.live import Event, asked_first, in_registers, live_events, reads
@@ -48,7 +48,7 @@ class _Moments:
         for values in self.moments(event):
             if len(values) > fewest:
                 # Another name of a value lies where that one does.
-                held = {_original(value) for value in values}
+                held = {original(value) for value in values}
                 if len(held) > fewest:
                     files = [value.file for value in held if value.op not in WRITES]
                     for file in room:
@@ -81,8 +81,8 @@ class _Moments:
         others = set(in_registers(value.args)) - vectors
         if not all(row.tied for row in self.target.rows_for(value)):
             return others
-        needed = {_original(other) for other in after if other is not value}
-        dying = [arg for arg in overwritable(value) if arg in vectors and _original(arg) not in needed]
+        needed = {original(other) for other in after if other is not value}
+        dying = [arg for arg in overwritable(value) if arg in vectors and original(arg) not in needed]
         return others | vectors - set(dying[:1])
 
 
@@ -191,13 +191,6 @@ def _path(event: Event, paths: Mapping[Value | Region | Variable, Path]) -> Path
     if event.kind == "body":
         return (*path, event.number, 0)
     return (*path[:-1], path[-1] + (event.kind == "exit"))
-
-
-def _original(value: Value) -> Value:
-    """The value of which it is another name, or another view."""
-    while value.operation.free and len(value.args) == 1:
-        (value,) = value.args
-    return value
 
 
 def spilling(unit: Unit) -> Unit:

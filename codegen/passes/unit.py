@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from setwise.codegen.describe.graph import Graph, in_turn
 from setwise.codegen.describe.layout import Layout
@@ -80,6 +80,17 @@ class Allocated:
     exact: bool
 
 
+class Most(NamedTuple):
+    """How large code may be: so many instructions, and of that many some must be moves, which cost least."""
+
+    instructions: float = inf
+    moves: int = 0
+
+    def besides(self, others: int) -> float:
+        """How many instructions there may be where so many at least are no moves."""
+        return self.instructions - (self.instructions - others < self.moves)
+
+
 @dataclass(frozen=True)
 class Unit:
     """A routine on its way down; each pass fills in the next field, from those above it alone."""
@@ -94,8 +105,8 @@ class Unit:
     """Asked from selection on."""
     convention: Convention = SYSV
     """Asked once a graph has been selected."""
-    most: float = inf
-    """How many instructions its code may have; none is made where it would have more."""
+    most: Most = Most()
+    """How large its code may be; none is made where it would be larger."""
     before: tuple[Graph, ...] = ()
     """What runs first: what each graph gives is the last parameter of the next, until they become one."""
     graph: Graph = Graph((), ())

@@ -21,7 +21,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value, in_register, overwritable
+from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
@@ -29,7 +29,6 @@ from setwise.codegen.registers.alike import likeness
 from setwise.codegen.registers.assignments import (
     EXTRA,
     NOTHING,
-    VIEWS,
     Assignment,
     Choices,
     Onward,
@@ -37,6 +36,7 @@ from setwise.codegen.registers.assignments import (
     given,
     written,
 )
+from setwise.codegen.registers.bounds import fewest, forced_moves, forced_saves, never_moves
 from setwise.codegen.registers.control import at_region
 from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters, TooLong
 from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, numbered, together
@@ -108,7 +108,7 @@ class _Search:
         self.choices = Choices(machine, _wants(machine.target, events), ends)
         self.points = lay_out(events, tuple(entry), machine.target, machine.constant)
         self.live_at_end = self.points[-1].following if self.points else tuple(entry)
-        self.bounds = [EXTRA * moves for moves in _forced_moves(machine.target, events)]
+        self.bounds = [EXTRA * moves for moves in forced_moves(machine.target, events)]
         self.starts = _starts(self.choices, tuple(entry), (*entry.values(),))
 
     def likeness(self, effort: int) -> bytes:
@@ -153,9 +153,7 @@ class _Search:
             for number, (after, cost, _) in enumerate(self.starts)
         ]
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
-        # The bounds may take a view for a move, which it never is.
-        views = sum(point.event.value is not None and point.value.op in VIEWS for point in self.points)
-        limit = too_much + EXTRA * views
+        limit = too_much + EXTRA * never_moves([point.event for point in self.points])
         onward = self.onward
         first = None  # what was reached first waits outside the heap: most often it goes on next
         while heap or first is not None:
@@ -225,21 +223,6 @@ def _starts(choices: Choices, live: tuple[Value, ...], registers: Registers) -> 
     return starts
 
 
-def _forced_moves(target: Target, events: Sequence[Event]) -> list[int]:
-    """For each event the moves that it and those after it need whatever is chosen: nothing to overwrite dies."""
-    bounds = [0]
-    for event in reversed(events):
-        value = event.value
-        forced = (
-            value is not None
-            and value.op != "copy"
-            and all(row.tied for row in target.rows_for(value))
-            and all(arg in event.after or not in_register(arg) for arg in overwritable(value))
-        )
-        bounds.insert(0, bounds[0] + forced)
-    return bounds
-
-
 def _needed_first(first: Event | None, results: Results) -> set[Value]:
     """The values that the first event needs, or leaves to those after it."""
     if first is None:
@@ -268,22 +251,6 @@ def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before:
     return [(((), headers, saved), EXTRA * len(ordered), given((*ordered, *constants)))]
 
 
-def _fewest(events: Sequence[Event]) -> int:
-    """How many instructions the events have at least, whatever is chosen, and the way out."""
-    fewest = 1
-    for event in events:
-        region = event.region
-        if event.value is not None:
-            fewest += not event.value.operation.free
-        elif region is not None and event.kind == "enter":
-            fewest += region.kind != "loop"
-            fewest += sum(init.constant is not None for init in region.inits)
-        elif region is not None and event.kind == "leave":
-            fewest += region.kind == "loop"
-            fewest += sum(value.constant is not None for _, value in event.left)
-    return fewest
-
-
 def allocation(unit: Unit) -> Unit:
     """The pass: instructions with registers, and the constants that they may read from memory.
 
@@ -305,8 +272,16 @@ def allocation(unit: Unit) -> Unit:
     events = live_events(unit.spilled.block, ends)
     machine = Machine(unit.target, unit.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
-    # Slots are made and given back by an instruction each.
-    most = unit.most - _fewest(events) - 2 * bool(unit.spilled.slots)
+    # Slots are made and given back by an instruction each, saved registers too.
+    operations = fewest(events) + 2 * bool(unit.spilled.slots)
+    forced = operations + 2 * forced_saves(machine, events)
+    # What is written to memory is moved there.
+    most = unit.most.besides(
+        forced - sum([event.value is not None and event.value.operation.writes for event in events])
+    )
+    if forced + forced_moves(unit.target, events)[0] - never_moves(events) > most:
+        raise TooLong
+    most -= operations
     try:
         allocated = allocate(machine, events, places, results, SWITCHING if switches else EFFORT, most)
     except OutOfRegisters:
