@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from itertools import chain
 
 from setwise.codegen.describe.operations import WRITES
@@ -68,6 +69,11 @@ class Stretch:
     def __hash__(self) -> int:
         return hash(self._told)
 
+    @cached_property
+    def _rows(self) -> list[tuple[tuple[int, ...], tuple[int, ...], bool, RegisterFile]]:
+        """For each value what it reads, what of it it could overwrite, whether it takes a register, and of which."""
+        return [*zip(self.args, self.overwritable, self.makes, self.file, strict=False)]
+
     def cost(self, order: Iterable[int]) -> int:
         """What an order costs: its moves, and twice the registers beyond those there are.
 
@@ -77,18 +83,16 @@ class Stretch:
         spare = dict(self.spare)
         least = dict(spare)
         moves = 0
-        for i in order:
-            overwritable = self.overwritable[i]
-            moves += bool(overwritable)
-            overwrites = False
-            for arg in self.args[i]:
+        for args, could, makes, its in map(self._rows.__getitem__, order):
+            overwrites = not could
+            for arg in args:
                 left[arg] -= 1
                 if not left[arg]:
                     spare[file[arg]] += 1
-                    overwrites = overwrites or arg in overwritable
-            moves -= overwrites
-            if self.makes[i]:
-                its = file[i]
+                    overwrites = overwrites or arg in could
+            if not overwrites:
+                moves += 1
+            if makes:
                 spare[its] -= 1
                 if spare[its] < least[its]:
                     least[its] = spare[its]

@@ -113,20 +113,21 @@ class Line:
         stretch, needed_until = self.stretch, self.needed_until
         args, files, makes, overwritable = stretch.args, stretch.file, stretch.makes, stretch.overwritable
         last_readers = {arg: i for i in order for arg in args[i]}
-        change = {file: dict.fromkeys(order, 0) for file in self.spare}
-        overwriters = set()
-        for arg, i in last_readers.items():
-            if needed_until[arg] < end:
-                change[files[arg]][i] += 1
-                if arg in overwritable[i]:
-                    overwriters.add(i)
+        rooms = {file: behind[begin - 1] if begin else stretch.spare[file] for file, behind in self.spare.items()}
+        behind: Spare = {file: [] for file in rooms}
+        moves: list[bool] = []
         for i in order:
+            overwrites = False
+            for arg in args[i]:
+                if last_readers[arg] == i and needed_until[arg] < end:
+                    rooms[files[arg]] += 1
+                    overwrites = overwrites or arg in overwritable[i]
             if makes[i]:
-                change[files[i]][i] -= 1
-        moves = [i not in overwriters and bool(overwritable[i]) for i in order]
-        spare = {file: behind[begin - 1] if begin else stretch.spare[file] for file, behind in self.spare.items()}
-        behind = {file: [*accumulate(change[file].values(), initial=spare[file])][1:] for file in spare}
-        least = {file: min(rooms, default=spare[file]) for file, rooms in behind.items()}
+                rooms[files[i]] -= 1
+            moves.append(not overwrites and bool(overwritable[i]))
+            for file, room in rooms.items():
+                behind[file].append(room)
+        least = {file: min(left, default=rooms[file]) for file, left in behind.items()}
         return _Window(begin, end, order, moves, behind, sum(moves), least)
 
     def _take(self, window: _Window) -> None:

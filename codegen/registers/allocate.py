@@ -153,7 +153,7 @@ class _Search:
             for number, (after, cost, _) in enumerate(self.starts)
         ]
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
-        limit = too_much + EXTRA * never_moves([point.event for point in self.points])
+        limit = too_much + EXTRA * never_moves(self.machine.target, [point.event for point in self.points])
         onward = self.onward
         first = None  # what was reached first waits outside the heap: most often it goes on next
         while heap or first is not None:
@@ -251,6 +251,13 @@ def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before:
     return [(((), headers, saved), EXTRA * len(ordered), given((*ordered, *constants)))]
 
 
+def _stored(target: Target, events: Sequence[Event]) -> int:
+    """How many values are stored by the instruction that moves, and pass for moves."""
+    moves = ("mov", target.move)
+    values = [event.value for event in events if event.value is not None and event.value.operation.writes]
+    return sum([any(row.mnemonic in moves for row in target.rows_for(value)) for value in values])
+
+
 def allocation(unit: Unit) -> Unit:
     """The pass: instructions with registers, and the constants that they may read from memory.
 
@@ -275,11 +282,8 @@ def allocation(unit: Unit) -> Unit:
     # Slots are made and given back by an instruction each, saved registers too.
     operations = fewest(events) + 2 * bool(unit.spilled.slots)
     forced = operations + 2 * forced_saves(machine, events)
-    # What is written to memory is moved there.
-    most = unit.most.besides(
-        forced - sum([event.value is not None and event.value.operation.writes for event in events])
-    )
-    if forced + forced_moves(unit.target, events)[0] - never_moves(events) > most:
+    most = unit.most.besides(forced - _stored(unit.target, events))
+    if forced + forced_moves(unit.target, events)[0] - never_moves(unit.target, events) > most:
         raise TooLong
     most -= operations
     try:

@@ -30,25 +30,26 @@ def fewest(events: Sequence[Event]) -> int:
 def forced_moves(target: Target, events: Sequence[Event]) -> list[int]:
     """For each event the moves that it and those after it need: nothing to overwrite dies.
 
-    What no instruction makes is taken for a move too, as a view is: `never_moves` counts those.
+    What no instruction makes is taken for a move too: `never_moves` counts those.
     """
     bounds = [0]
     for event in reversed(events):
-        value = event.value
-        forced = (
-            value is not None
-            and value.op != "copy"
-            and all(row.tied for row in target.rows_for(value))
-            and all(arg in event.after or not in_register(arg) for arg in overwritable(value))
-        )
-        bounds.append(bounds[-1] + forced)
+        bounds.append(bounds[-1] + _forced(target, event))
     return bounds[::-1]
 
 
-def never_moves(events: Sequence[Event]) -> int:
-    """How many of the forced moves are none."""
-    return sum(
-        [event.value is not None and event.value.operation.free and event.value.op != "copy" for event in events]
+def never_moves(target: Target, events: Sequence[Event]) -> int:
+    """How many of the forced moves are none: views, which only see less of a register, or more."""
+    return sum([event.value is not None and event.value.operation.free and _forced(target, event) for event in events])
+
+
+def _forced(target: Target, event: Event) -> bool:
+    value = event.value
+    return (
+        value is not None
+        and value.op != "copy"
+        and all(row.tied for row in target.rows_for(value))
+        and all(arg in event.after or not in_register(arg) for arg in overwritable(value))
     )
 
 

@@ -54,7 +54,9 @@ def test_the_objective_decides(name: str, isa: str) -> None:
         assert lower(find(name), isa, objective=objective).code == wanted.code
 
 
-@pytest.mark.parametrize(("name", "isa"), [*SEVERAL, ("kogge-stone.attacks.nort.batch", "avx2")])
+@pytest.mark.parametrize(
+    ("name", "isa"), [*SEVERAL, ("kogge-stone.attacks.nort.batch", "avx2"), ("sliders.sides-empty", "x86-64")]
+)
 def test_no_form_is_given_up_that_is_better(name: str, isa: str) -> None:
     to_the_end = partial(size)  # of any objective but `size` itself nothing is known before the end
     assert lower(find(name), isa, objective=to_the_end).code == lower(find(name), isa).code

@@ -5,6 +5,7 @@ from __future__ import annotations
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.stretch import Stretch
+from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.general import X86_64
 
 ROOKS, BISHOPS, EMPTY, POINTER = (parameter(at) for at in range(4))
@@ -31,3 +32,15 @@ def test_unions_come_whole_from_the_last() -> None:
     first, second = shared << 8, shared >> 8
     values = [shared, first, Value("put", (POINTER, first), 0), second, Value("put", (POINTER, second), 8)]
     assert Parts(Stretch(values, set(), X86_64, 9)).from_the_last() == [0, 3, 4, 1, 2]
+
+
+def test_an_order_costs_what_its_line_costs() -> None:
+    """Whether it is only asked, or wishes are judged from there: also where values crowd, and some are written."""
+    shifted = [Value("shl", (EMPTY,), (n,)) for n in range(1, 9)]
+    met = [Value("and", (shift, board)) for shift, board in zip(shifted, (ROOKS, BISHOPS) * 4, strict=True)]
+    written = [Value("put", (POINTER, value), 8 * at) for at, value in enumerate(met)]
+    stretch = Stretch([*shifted, *met, *written], {ROOKS, met[0]}, X86_64, 7)
+    orders = [[*range(len(stretch))], Parts(stretch).by_kinship(), Parts(stretch).from_the_last()]
+    costs = [stretch.cost(order) for order in orders]
+    assert costs == [Line(stretch, order).cost for order in orders]
+    assert len(set(costs)) > 1
