@@ -46,22 +46,8 @@ class Parts:
         return order
 
     def by_groups(self, forced: int) -> list[int]:
-        """The same with groups of parts in other turns, as long as that spares moves.
-
-        A group are parts that read what fewer than half of all do: both rays of an axis, with its runs.
-        """
-        parts, reads = self._akin, self._reads
-        if len(parts) > MOST_PARTS:
-            return self.by_kinship()
-        readers = [sum([reads[part] >> i & 1 for part in parts]) for i in range(len(self.stretch))]
-        few = sum([1 << i for i, count in enumerate(readers) if 1 < count < len(parts) / 2])
-        groups: list[list[int]] = []
-        for part in parts:
-            kin = (group for group in groups if any(reads[part] & reads[other] & few for other in group))
-            if (group := next(kin, None)) is None:
-                groups.append([part])
-            else:
-                group.append(part)
+        """The same with groups of parts in other turns, as long as that spares moves."""
+        groups = self._groups
 
         def cost(groups: list[list[int]]) -> int:
             return self.stretch.cost(self._order([*chain(*groups)]))
@@ -74,6 +60,27 @@ class Parts:
                 break
             least, groups = found, turns
         return self._order([*chain(*groups)])
+
+    def by_groups_from_the_last(self) -> list[int]:
+        """The same with the groups the other way round."""
+        return self._order([*chain(*reversed(self._groups))])
+
+    @cached_property
+    def _groups(self) -> list[list[int]]:
+        """Parts that read what fewer than half of all do: both rays of an axis, with its runs."""
+        parts, reads = self._akin, self._reads
+        if len(parts) > MOST_PARTS:
+            return [parts]
+        readers = [sum([reads[part] >> i & 1 for part in parts]) for i in range(len(self.stretch))]
+        few = sum([1 << i for i, count in enumerate(readers) if 1 < count < len(parts) / 2])
+        groups: list[list[int]] = []
+        for part in parts:
+            kin = (group for group in groups if any(reads[part] & reads[other] & few for other in group))
+            if (group := next(kin, None)) is None:
+                groups.append([part])
+            else:
+                group.append(part)
+        return groups
 
     @cached_property
     def _akin(self) -> list[int]:

@@ -134,7 +134,8 @@ class _Orders:
             line.improve(self.forced)
             return line.cost, line.order
 
-        return self._cheapest(improved, partial(self.parts.by_groups, self.forced))[1]
+        by_groups = partial(self.parts.by_groups, self.forced)
+        return self._cheapest(improved, by_groups, self.parts.by_groups_from_the_last)[1]
 
     @cached_property
     def least(self) -> int:

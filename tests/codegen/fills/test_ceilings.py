@@ -98,7 +98,7 @@ def test_kogge_stone_with_bmi2_moves_nothing(form: str, direction: str) -> None:
         ("sliders.union-empty", "bmi2", 101, 1),
         ("sliders.pair", "bmi2", 103, 0),
         ("sliders.pair-empty", "bmi2", 104, 1),
-        ("sliders.rays", "x86-64", 119, 15),
+        ("sliders.rays", "x86-64", 117, 13),
         ("sliders.rays", "bmi2", 105, 0),
         ("sliders.rays-empty", "bmi2", 106, 1),
         ("sliders.sides", "x86-64", 228, 32),

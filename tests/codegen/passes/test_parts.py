@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
+from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.stretch import Stretch
@@ -44,3 +48,15 @@ def test_an_order_costs_what_its_line_costs() -> None:
     costs = [stretch.cost(order) for order in orders]
     assert costs == [Line(stretch, order).cost for order in orders]
     assert len(set(costs)) > 1
+
+
+def test_groups_come_the_other_way_round() -> None:
+    """Rays of an axis stay together: three runs come in turn, each with the two that read it."""
+    runs = [EMPTY & EMPTY << n for n in (1, 8, 9)]
+    rays = [run & sliders for run in runs for sliders in (ROOKS, BISHOPS)]
+    union = reduce(or_, rays)
+    values = Graph((ROOKS, BISHOPS, EMPTY), (union,)).order[3:]
+    parts = Parts(Stretch([*values], {union}, X86_64, 9))
+    orders = parts.by_kinship(), parts.by_groups_from_the_last()
+    there, back = ([values[i] for i in order if values[i] in runs] for order in orders)
+    assert back == there[::-1]
