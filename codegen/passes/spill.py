@@ -43,8 +43,8 @@ class _Moments:
     def crowded(self, event: Event) -> RegisterFile | None:
         """The registers of which an event needs more than there are."""
         fewest, room = self.fewest, self.room
-        if event.value is not None and len(event.after) + 2 * len(event.value.args) < fewest:
-            return None  # an argument is in a register, or is a place that two say
+        if event.value is not None and len(event.after.union((event.value,), reads(event))) <= fewest:
+            return None
         for values in self.moments(event):
             if len(values) > fewest:
                 # Another name of a value lies where that one does.
