@@ -23,8 +23,8 @@ from setwise.codegen.passes.unit import Masks, Most, Pass, Unit
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets.table import Refused, Target
 
-MOST_FORMS = 6
-"""How many forms go on at most."""
+MOST_FORMS = 5
+"""How many forms go on at most; a sixth makes no kernel of the catalogue shorter."""
 
 LATELY = 64
 """How many results are kept for a set that extends the one they are for; kernels of a routine are made together."""
