@@ -100,14 +100,19 @@ def by_rays(fill: RayFill) -> Form:
 ALONE = by_rays(push.pull_by_two)
 """Each ray by itself with runs of two alone."""
 
-FORMS: tuple[Form, ...] = (
-    by_axes(push.push),  # the same runs for both rays
-    by_axes(push.push_of_two),
-    by_axes(push.pull),
+IN_LANES: tuple[Form, ...] = (
     by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone
     along_axes(push.both_by_two),
     along_axes(walls),
     ALONE,
+)
+"""What is shortest where rays lie in lanes: three-input logic has it, or rays have no runs in common."""
+
+FORMS: tuple[Form, ...] = (
+    by_axes(push.push),  # the same runs for both rays
+    by_axes(push.push_of_two),
+    by_axes(push.pull),
+    *IN_LANES,
 )
 
 
@@ -120,6 +125,8 @@ def described(
     *values: Value,
 ) -> tuple[Value, ...]:
     """One of the routines below by a form; parameters are so many boards of pieces, then occupied or empty squares."""
+    if layout.packed <= 2 and not layout.boards and form in IN_LANES:
+        form = FORMS[0]  # nothing there makes up for what the others do not share
     given = values[pieces]
     empty, occupied = (~given, given) if given_occupied else (given, ~given)
     return whole(form, Board(layout, empty, occupied), *values[:pieces])
