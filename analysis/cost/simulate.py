@@ -21,7 +21,7 @@ for Zen 5 (58455), for which the rest is taken over. Of Zen 5's three queues of 
 independent calls of 81 vector kernels are forecast 15 % off on average, with all three 28 %. Of the 88 for general
 registers 48 count: whole sides and queens' attacks are then forecast within 7 % of their timings, else up to 15 % too
 low. How finely the core tells how many operations wait at a port is not known: of the ways that agree with the
-experiments the one with the fewest cycles counts. Left out is that `vpternlog` at times takes a cycle more: when, is not
+experiments the one with the fewest cycles counts. Left out is that `vpternlog` at times takes a cycle more: when is not
 known. The model knows these three only.
 """
 
