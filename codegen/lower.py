@@ -59,6 +59,8 @@ from setwise.codegen.registers.allocate import allocation
 from setwise.codegen.targets import target_named
 from setwise.codegen.variants import Objective, Pipeline, best, size
 
+_ORDER = arguments, placement, scheduling
+
 PIPELINE = Pipeline(
     trace=(trace,),
     expansion=(expansion,),
@@ -68,8 +70,8 @@ PIPELINE = Pipeline(
     otherwise=((runs_further,), (further,), (back,), (back, runs_further), (back, further)),
     promise=promise,
     joining=(joining,),
-    order=(arguments, placement, scheduling),
-    again=(meeting, hastening),
+    order=_ORDER,
+    again=((meeting, _ORDER), (hastening, ())),
     code=(spilling, allocation, flags, operands, framing, references),
 )
 

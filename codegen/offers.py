@@ -156,7 +156,7 @@ def _soon(unit: Unit) -> float:
 def _orders(division: str, unit: Unit, asked: Plan) -> Iterator[Kernel]:
     """The form as code, and what else is tried of it, for what is asked."""
     made = through((*PIPELINE.joining, *PIPELINE.order, *PIPELINE.code), unit)
-    others = (again(PIPELINE, step, made) for step in PIPELINE.again)
+    others = (again(PIPELINE, way, made) for way in PIPELINE.again)
     for each in (made, *chain.from_iterable(others)):
         variant = f"{division}{each.variant}"
         yield replace(each.kernel, routine=asked.routine, target=asked.target, variant=variant)

@@ -59,8 +59,9 @@ class Pipeline(NamedTuple):
     """One graph of all that run in turn."""
     order: tuple[Pass, ...]
     """The first to ask for the convention; then values have their order."""
-    again: tuple[Pass, ...]
-    """Each tries something else of the best of all forms, in order; the same unit where there is nothing."""
+    again: tuple[tuple[Pass, tuple[Pass, ...]], ...]
+    """What tries something else of the best of all forms, in order, the same unit where there is nothing; and behind
+    each the passes up to those of the code."""
     code: tuple[Pass, ...]
 
 
@@ -110,8 +111,8 @@ def _best(pipeline: Pipeline, plan: Plan, objective: Objective) -> Kernel:
     for form in variants(pipeline, plan, most):
         best = form if best is None else min(best, form, key=figure)
     assert best is not None
-    for step in pipeline.again:
-        for other in again(pipeline, step, best, partial(most, of_equals=True)):
+    for way in pipeline.again:
+        for other in again(pipeline, way, best, partial(most, of_equals=True)):
             best = min(other, best, key=figure)
     return best.kernel
 
@@ -136,12 +137,15 @@ def variants(pipeline: Pipeline, plan: Plan, most: Allowed = lambda _: Most()) -
             yield through((*pipeline.order, *pipeline.code), replace(form, convention=plan.convention, most=most(form)))
 
 
-def again(pipeline: Pipeline, step: Pass, unit: Unit, most: Allowed = lambda _: Most()) -> Iterator[Unit]:
+def again(
+    pipeline: Pipeline, way: tuple[Pass, tuple[Pass, ...]], unit: Unit, most: Allowed = lambda _: Most()
+) -> Iterator[Unit]:
     """The same form after one more pass, where that changes it, finds registers and is not too long."""
+    step, behind = way
     other = _besides((step,), unit)
     if other is not unit:
         with suppress(OutOfRegisters, TooLong):
-            yield through(pipeline.code, replace(other, most=most(other)))
+            yield through((*behind, *pipeline.code), replace(other, most=most(other)))
 
 
 @lru_cache(LATELY)

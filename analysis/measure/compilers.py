@@ -149,12 +149,13 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
             _MAGICS,
         )
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
+    plain = boards, _BOARD, _SLIDERS, _LEAPERS
     if not target.spread:
-        return (boards, _BOARD, _SLIDERS, _LEAPERS, *arrays)
+        return (*plain, *arrays)
     if not target.has("rotl", lanes):
-        return (boards, _BOARD, _SLIDERS, _LEAPERS, _APART, *arrays)
+        return (*plain, _APART, *arrays)
     wide = [replace(loop, flags=(*_WIDE, *loop.flags)) for loop in arrays]
-    return (boards, _BOARD, _SLIDERS, _LEAPERS, _TOGETHER, replace(_APART, kind="rays apart"), *arrays, *wide)
+    return (*plain, _TOGETHER, replace(_APART, kind="rays apart"), *arrays, *wide)
 
 
 def compile_all(

@@ -12,7 +12,7 @@ from heapq import heapify, heapreplace
 from itertools import chain
 
 from setwise.analysis.code.count import count
-from setwise.analysis.code.decode import decode
+from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors.table import Processor
@@ -84,7 +84,10 @@ def best(kernels: Iterable[Kernel], objective: str, on: Processor) -> Kernel:
     The one that may be best by what is known of it is looked at next, one argument that calls wait by at a time.
     """
     asked = list(kernels)
-    known = [(round(_least(kernel, objective, on), 2), _done(kernel), at) for at, kernel in enumerate(asked)]
+    known = []
+    for at, kernel in enumerate(asked):
+        stream = decode(binary_of(kernel).text)
+        known.append((round(_least(kernel, stream, objective, on), 2), _done(stream), at))
     left = [_ways(kernel, objective) for kernel in asked]
     heapify(known)
     while True:
@@ -95,9 +98,9 @@ def best(kernels: Iterable[Kernel], objective: str, on: Processor) -> Kernel:
         heapreplace(known, (max(cycles, _cycles(*way, on, enough=cycles)), done, at))
 
 
-def _done(kernel: Kernel) -> int:
-    """How many instructions it has, and how often they read or write memory besides."""
-    counts = count(binary_of(kernel))
+def _done(stream: Sequence[Decoded]) -> int:
+    """How many instructions there are, and how often they read or write memory besides."""
+    counts = count(stream)
     return counts.instructions + counts.memory_operands
 
 
@@ -110,12 +113,11 @@ def _ways(kernel: Kernel, objective: str) -> Iterator[tuple[Subject, Mode]]:
         yield ours, "independent"
 
 
-def _least(kernel: Kernel, objective: str, on: Processor) -> float:
+def _least(kernel: Kernel, stream: Sequence[Decoded], objective: str, on: Processor) -> float:
     """What no call is faster than, as far as a look at straight code tells.
 
     Of several results calls wait for the first, which may be there before the longest way through the code ends.
     """
-    stream = decode(binary_of(kernel).text)
     bounds = cost(stream, on)
     if any(instruction.flow not in ("next", "return") for instruction in stream):
         return 0.0

@@ -114,16 +114,13 @@ class Layout:
 
     def board(self, ray: CompassRay, board: Value) -> Value:
         """A board for every lane of a ray."""
-        if self.mirrors and len(ray.directions) == 2:
-            return beside(board, make("flip", board))
-        return ray.spread(board)
+        return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
     def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
         """A board for every lane of a ray, and with it another one in lanes that go one of these ways."""
         goes = [direction in ways for direction in self.directions(ray)]
-        if self.mirrors and len(goes) == 2:
-            here, mirrored = (board | other if way else board for way in goes)
-            return beside(here, make("flip", mirrored))
+        if self._mirrored(ray):
+            return _mirrored(*(board | other if way else board for way in goes))
         return self.board(ray, board) | self.board(ray, other) & constant(tuple(ALL if way else 0 for way in goes))
 
     def directions(self, ray: CompassRay) -> tuple[Direction, ...]:
@@ -133,13 +130,18 @@ class Layout:
         >>> Layout(lanes=2).directions(CompassRay((NOEA, NOEA)))
         (noEa, soEa)
         """
-        if self.mirrors and len(ray.directions) == 2:
-            return ray.directions[0], ray.directions[1].mirrored
+        if self._mirrored(ray):
+            here, there = ray.directions
+            return here, there.mirrored
         return ray.directions
+
+    def _mirrored(self, ray: CompassRay) -> bool:
+        """Whether the ray's second lane is the mirrored board."""
+        return self.mirrors and len(ray.directions) == 2
 
     def apiece(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
         """Each of a ray's directions with its lane, as a board by itself."""
-        each = self.halves(board) if self.mirrors and board.lanes == 2 else lanes(board)
+        each = self.halves(board) if self._mirrored(ray) else lanes(board)
         yield from zip(self.directions(ray), each, strict=True)
 
     def halves(self, board: Value) -> tuple[Value, Value]:
@@ -149,11 +151,8 @@ class Layout:
 
     def union(self, boards: Iterable[Value]) -> Value:
         """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""
-        by_width: dict[int, Value] = {}
-        for board in boards:
-            by_width[board.lanes] = by_width[board.lanes] | board if board.lanes in by_width else board
-        united = by_width.values() if self.boards else map(self._united, by_width.values())
-        return reduce(or_, united, constant(0))
+        united = map(union, by_width(boards))
+        return reduce(or_, united if self.boards else map(self._united, united), constant(0))
 
     def _united(self, board: Value) -> Value:
         if board.lanes == 1:
@@ -169,6 +168,19 @@ class Layout:
 def _alone(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
     """A ray for each direction: so where none has another to share a register with, and lanes would all be the same."""
     return tuple(CompassRay((direction,)) for direction in directions)
+
+
+def _mirrored(here: Value, there: Value) -> Value:
+    """A board, and beside it the mirror image of another."""
+    return beside(here, make("flip", there))
+
+
+def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
+    """The boards that have as many lanes, together."""
+    groups: dict[int, list[Value]] = {}
+    for board in boards:
+        groups.setdefault(board.lanes, []).append(board)
+    return groups.values()
 
 
 def union(boards: Iterable[T]) -> T:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from setwise.codegen.board import DIR8, Direction
-from setwise.codegen.describe.layout import Layout, halves, united_beside
+from setwise.codegen.describe.layout import Layout, by_width, halves, united_beside
 from setwise.codegen.describe.layout import union as union_of
 from setwise.codegen.describe.values import CompassRay, Value, constant
 from setwise.codegen.fills import leapers, push, sliders
@@ -74,8 +74,7 @@ def described(
     """One of the routines below by a form; parameters are boards of these kinds of pieces, then occupied squares."""
     occupied = values[len(names)]
     pieces = dict(zip(names, values, strict=False))
-    if layout.packed == 1:
-        form = FORMS[0]  # the other shares nothing between rays, which only lanes make up for
+    form = sliders.fitting(form, layout, FORMS[0])
     return whole(Side(form, color, Board(layout, ~occupied, occupied), **pieces))
 
 
@@ -113,11 +112,9 @@ def twice(side: Side) -> tuple[Value, ...]:
     """All squares attacked, and those attacked from two directions, by two jumps or by both, or more."""
     rays = side.along()
     alike = replace(side.layout, lanes=rays[0].lanes)
-    by_width: dict[int, Tally] = {}
-    for attacks in (*rays, *leapers.leaps(alike, side.knights, leapers.JUMPS)):
-        tally = attacks, constant(0, attacks.lanes)
-        by_width[attacks.lanes] = _together(by_width[attacks.lanes], tally) if attacks.lanes in by_width else tally
-    return reduce(_together, (_folded(side.layout, tally) for tally in by_width.values()))
+    groups = by_width((*rays, *leapers.leaps(alike, side.knights, leapers.JUMPS)))
+    tallies = (reduce(_together, ((attacks, constant(0, attacks.lanes)) for attacks in group)) for group in groups)
+    return reduce(_together, (_folded(side.layout, tally) for tally in tallies))
 
 
 def _together(some: Tally, others: Tally) -> Tally:

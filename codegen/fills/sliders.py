@@ -64,8 +64,9 @@ def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
     On a general register east is an addition.
     """
 
+    there = _east_by_addition(forth)
+
     def axis(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-        there = push.east_by_addition if left.directions == (EAST,) else forth
         return there(left, gen, pro), back(right, gen, pro)
 
     axes, rays = along_axes(axis), by_rays(back)
@@ -82,19 +83,21 @@ def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[
 
 def by_rays(fill: RayFill) -> Form:
     """Each ray by itself; on a general register east is an addition."""
+    along = _east_by_addition(fill)
 
     def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
+        layout = board.layout
         return [
-            (
-                ray,
-                (push.east_by_addition if ray.directions == (EAST,) else fill)(
-                    ray, board.layout.sliders(ray, *sliders), board.layout.board(ray, board.empty)
-                ),
-            )
-            for ray in board.layout.rays(order)
+            (ray, along(ray, layout.sliders(ray, *sliders), layout.board(ray, board.empty)))
+            for ray in layout.rays(order)
         ]
 
     return form
+
+
+def _east_by_addition(fill: RayFill) -> RayFill:
+    """The fill, but for a ray that goes east alone."""
+    return lambda ray, *of: (push.east_by_addition if ray.directions == (EAST,) else fill)(ray, *of)
 
 
 ALONE = by_rays(push.pull_by_two)
@@ -116,6 +119,11 @@ FORMS: tuple[Form, ...] = (
 )
 
 
+def fitting(form: Form, layout: Layout, usual: Form) -> Form:
+    """The form, or the usual one where nothing makes up for what its rays do not share."""
+    return usual if layout.packed <= 2 and not layout.boards and form in IN_LANES else form
+
+
 def described(
     whole: Callable[..., tuple[Value, ...]],
     form: Form,
@@ -125,8 +133,7 @@ def described(
     *values: Value,
 ) -> tuple[Value, ...]:
     """One of the routines below by a form; parameters are so many boards of pieces, then occupied or empty squares."""
-    if layout.packed <= 2 and not layout.boards and form in IN_LANES:
-        form = FORMS[0]  # nothing there makes up for what the others do not share
+    form = fitting(form, layout, FORMS[0])
     given = values[pieces]
     empty, occupied = (~given, given) if given_occupied else (given, ~given)
     return whole(form, Board(layout, empty, occupied), *values[:pieces])

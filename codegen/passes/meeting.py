@@ -13,9 +13,6 @@ from operator import and_
 
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
-from setwise.codegen.passes.arguments import arguments
-from setwise.codegen.passes.place import placement
-from setwise.codegen.passes.schedule import scheduling
 from setwise.codegen.passes.unit import AGAIN, Unit
 
 
@@ -44,8 +41,6 @@ def within_both(graph: Graph) -> Graph:
 
 
 def meeting(unit: Unit) -> Unit:
-    """The pass, with the passes that put values in order again."""
+    """The pass: values want an order again behind it."""
     graph = unit.selected if unit.routine.literal else within_both(unit.selected)
-    if graph is unit.selected:
-        return unit
-    return scheduling(placement(arguments(replace(unit, selected=graph, graph=graph))))
+    return unit if graph is unit.selected else replace(unit, selected=graph, graph=graph)
