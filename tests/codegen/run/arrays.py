@@ -24,6 +24,8 @@ from setwise.codegen.targets import TARGETS
 
 Boards = NDArray[np.uint64]
 PAGE = mmap.PAGESIZE
+NORTH_EAST = "kogge-stone.attacks.noEa.batch"
+CANARY = np.uint64(0xDEAD_BEEF_0BAD_F00D)
 
 
 def kernels() -> Iterator[tuple[str, str, int]]:
@@ -32,6 +34,16 @@ def kernels() -> Iterator[tuple[str, str, int]]:
         for isa in routine.isas if is_batch(routine) else ():
             if not missing(TARGETS[isa]):
                 yield from ((name, isa, lanes) for lanes in TARGETS[isa].widths)
+
+
+def at_byte(words: Boards, offset: int) -> tuple[Boards, Boards, Boards]:
+    """The words as an array that begins at that byte, and the words before and behind it."""
+    memory = bytearray(8 * len(words) + 96)
+    size = len(words)
+    whole: Boards = np.ndarray((size + 2,), np.uint64, memory, offset)
+    whole[:] = CANARY
+    whole[1:-1] = words
+    return whole[1:-1], whole[:1], whole[-1:]
 
 
 @cache
