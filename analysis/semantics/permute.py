@@ -1,4 +1,4 @@
-"""What vector instructions do that give each place another place's element: shuffles, unpacks, permutes."""
+"""What vector instructions do that give each place another place's element: shuffles, packs, unpacks, permutes."""
 
 from __future__ import annotations
 
@@ -76,6 +76,25 @@ def _unpack(high: bool, width: int, x: Operation) -> None:
     starts = range(half if high else 0, len(a), 2 * half)
     pairs = [pair for start in starts for pair in zip(a[start : start + half], b[start : start + half], strict=True)]
     x.put_elements(0, [element for pair in pairs for element in pair], width)
+
+
+def _saturated(is_signed: bool, x: Operation, a: Bits, wide: int) -> Bits:
+    """The nearest value of half the width to a signed one."""
+    d, width = x.domain, wide // 2
+    low, sign = d.extract(a, 0, width, wide), bit(x, a, wide - 1, wide)
+    if not is_signed:
+        fits = d.eq(d.extract(a, width, width, wide), 0, width)
+        return d.ite(fits, low, d.ite(sign, 0, (1 << width) - 1, width), width)
+    most = (1 << width - 1) - 1
+    fits = d.eq(d.extract(a, width - 1, width + 1, wide), d.ite(sign, (1 << width + 1) - 1, 0, width + 1), width + 1)
+    return d.ite(fits, low, d.ite(sign, most + 1, most, width), width)
+
+
+def _pack(is_signed: bool, width: int, x: Operation) -> None:
+    """In each 128 bits one source's elements below the other's, all half as wide and saturated."""
+    (a, b), each = x.sources(width, 2), 128 // width
+    chosen = [element for at in range(0, len(a), each) for element in (*a[at : at + each], *b[at : at + each])]
+    x.put_elements(0, [_saturated(is_signed, x, element, width) for element in chosen], width // 2)
 
 
 def _put_windows(x: Operation, high: list[Bits], low: list[Bits], start: int, width: int, group: int) -> None:
@@ -168,6 +187,8 @@ TABLE: Mapping[str, Meaning] = MappingProxyType(
             ("vpermil", "ps pd", _permute_pairs),
             ("valign", "d q", _align),
             ("shuf", "ps pd", _shuffle_two),
+            ("packss", "wb dw", partial(_pack, True)),
+            ("packus", "wb dw", partial(_pack, False)),
             ("punpckl", "bw wd dq qdq", partial(_unpack, False)),
             ("punpckh", "bw wd dq qdq", partial(_unpack, True)),
             ("unpckl", "ps pd", partial(_unpack, False)),

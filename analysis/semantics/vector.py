@@ -23,7 +23,10 @@ from setwise.analysis.semantics.state import Operation
 WidthMeaning = Callable[[int, Operation], None]
 """A meaning for elements of so many bits."""
 WIDTHS: Mapping[str, int] = MappingProxyType(
-    {"b": 8, "bw": 8, "w": 16, "wd": 16, "d": 32, "dq": 32, "ps": 32, "ss": 32, "q": 64, "qdq": 64, "pd": 64, "sd": 64}
+    dict.fromkeys(("b", "bw"), 8)
+    | dict.fromkeys(("w", "wb", "wd"), 16)
+    | dict.fromkeys(("d", "dw", "dq", "ps", "ss"), 32)
+    | dict.fromkeys(("q", "qdq", "pd", "sd"), 64)
 )
 """The endings of names, and the width of elements that they tell."""
 

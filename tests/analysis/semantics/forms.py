@@ -120,6 +120,9 @@ vpinsrq xmm1,xmm2,[rsi],1
 v{pshufd|pshuflw|pshufhw} {ymm1,ymm2,0x93|zmm1(k1),zmm2,0x1b}
 {shufps|shufpd} xmm1,xmm2,{0x1b|0x02}; v{shufps|shufpd} {ymm1,ymm2,ymm3,0x6d|zmm1,zmm2,[rsi],0x9a}
 pshufb xmm1,{xmm2|[rsi]}; vpshufb {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1,xmm2,xmm9}
+{packsswb|packuswb|packssdw|packusdw} xmm1,{xmm2|[rsi]}
+v{packsswb|packuswb|packssdw|packusdw} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1(k2)(z),xmm2,xmm3}
+v{packssdw|packusdw} zmm1,zmm2,dword ptr [rsi](1to16)
 {punpck{l|h}{bw|wd|dq|qdq}|unpck{l|h}{ps|pd}} xmm1,{xmm2|[rsi]}
 v{punpck{l|h}{bw|wd|dq|qdq}|unpck{l|h}{ps|pd}} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]}
 vpunpck{l|h}qdq {xmm1,xmm2,xmm3|zmm1,zmm2,zmm3}
