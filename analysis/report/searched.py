@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from setwise.analysis.report.kernels import Figures
-from setwise.analysis.report.markdown import code, table
+from setwise.analysis.report.markdown import ISAS, code, table
 from setwise.analysis.report.records import Record
 from setwise.analysis.text import counted
 
@@ -76,24 +76,31 @@ def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
 def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, int]) -> str:
     """A row a routine and set; `least` is what a ray to the north or the south takes at least, by instruction set."""
     now = _now(figures)
-    together: dict[tuple[str, str, str, tuple[str, ...], str], list[Row]] = {}
+    levels = sorted({level for row in rows for level in row["levels"]})
+    together: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        key = (row["name"], row["isa"], f"{row['budget']:g} s, {row['date']}", tuple(row["levels"]), row["refused"])
-        together.setdefault(key, []).append(row)
+        together.setdefault((row["name"], row["isa"]), []).append(row)
     lines = []
-    for (name, isa, budget, levels, refused), group in together.items():
+    for (name, isa), group in sorted(together.items(), key=lambda of: (of[0][0], ISAS.index(of[0][1]))):
         stale = not any((name, isa, row["bytes"]) in now for row in group)
-        bound = least.get(isa, "-") if name.endswith((".attacks.nort", ".attacks.sout")) else "-"
-        tried = [f"{level}: {_tried([row['levels'][level] for row in group])}" for level in levels]
-        numbers = [", ".join(str(row[which]) for row in group) for which in ("instructions", "shortest")]
+        shortest: dict[tuple[int, str], int] = {}
+        for row in group:
+            code_of = row["instructions"], row["sha256"]
+            shortest[code_of] = min(row["shortest"], shortest.get(code_of, row["shortest"]))
+        refused = dict.fromkeys(row["refused"] for row in group if row["refused"])
         lines.append(
             (
-                *(code(name), isa, numbers[0] + STALE * stale, numbers[1]),
-                *("; ".join(tried) or refused, budget, bound),
+                code(name),
+                isa,
+                ", ".join(str(before) for before, _ in shortest) + STALE * stale,
+                ", ".join([*map(str, shortest.values()), *refused]),
+                *(_tried([row for row in group if level in row["levels"]], level) for level in levels),
+                max(row["date"] for row in group),
+                least.get(isa, "-") if name.endswith((".attacks.nort", ".attacks.sout")) else "-",
             )
         )
     return table(
-        ("kernel", "isa", "instructions", "shortest", "places, candidates", "processor time a level", "at least"),
+        ("kernel", "isa", "instructions", "shortest", *levels, "date", "at least"),
         lines,
         left=2,
     )
@@ -122,7 +129,10 @@ def searched_summary(rows: Sequence[Row]) -> dict[str, object]:
     return {"searches": counted(len(tried), "search"), "whole": len(whole), "found": found}
 
 
-def _tried(tallies: Sequence[Tried]) -> str:
-    places, everywhere = sum(tally["places"] for tally in tallies), sum(tally["all_places"] for tally in tallies)
-    candidates = sum(tally["candidates"] for tally in tallies)
-    return f"{places} of {everywhere}, {candidates:,}"
+def _tried(rows: Sequence[Row], level: str) -> str:
+    """At how many of all places a level looked, and the most seconds of a processor that it had for one kernel."""
+    if not rows:
+        return "-"
+    places, everywhere = (sum(row["levels"][level][of] for row in rows) for of in ("places", "all_places"))
+    seconds = max(row["budget"] for row in rows)
+    return f"{places} of {everywhere}, {seconds:g} s"

@@ -32,17 +32,15 @@ EAST = {**NORTH, "name": "push.attacks.east", "levels": {}, "refused": "it jumps
 
 def test_what_was_tried_stands_in_the_table() -> None:
     text = searched_table([NORTH, EAST], Figures(), {"bmi2": 7})
-    tried = "a: 14 of 14, 1,171; b: 3 of 14, 9"
-    assert f"| `push.attacks.nort` | bmi2 | 14 \\* | 13 | {tried} | 60 s, 2026-01-31 | 7 |" in text
-    assert "| 13 | it jumps | 60 s, 2026-01-31 | - |" in text
+    assert "| `push.attacks.nort` | bmi2 | 14 \\* | 13 | 14 of 14, 60 s | 3 of 14, 60 s | 2026-01-31 | 7 |" in text
+    assert "| `push.attacks.east` | bmi2 | 14 \\* | 13, it jumps | - | - | 2026-01-31 | - |" in text
 
 
-def test_numbers_of_lanes_stand_in_one_row_and_levels_apart() -> None:
+def test_all_of_a_routine_and_set_stands_in_one_row() -> None:
     wide = {**NORTH, "sha256": "01", "instructions": 20, "shortest": 20}
-    later = {**NORTH, "levels": {"c": LEVELS["b"]}, "budget": 5.0}
+    later = {**NORTH, "shortest": 14, "levels": {"c": LEVELS["b"]}, "budget": 5.0, "date": "2026-02-01"}
     text = searched_table([NORTH, wide, later], Figures(), {})
-    assert "| 14, 20 \\* | 13, 20 | a: 28 of 28, 2,342; b: 6 of 28, 18 |" in text
-    assert "| 14 \\* | 13 | c: 3 of 14, 9 | 5 s, 2026-01-31 |" in text
+    assert "| 14, 20 \\* | 13, 20 | 28 of 28, 60 s | 6 of 28, 60 s | 3 of 14, 5 s | 2026-02-01 |" in text
     assert searched_summary([NORTH, wide, EAST]) == {"searches": "2 searches", "whole": 0, "found": 1}
     assert "Of 2 searches, 0 looked at all" in optimality([], Figures(), searched=[NORTH, wide, EAST])
     assert merged([NORTH], [later]) == [NORTH, later]
