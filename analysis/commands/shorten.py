@@ -251,9 +251,10 @@ def _reported(arguments: Namespace, hunts: Sequence[Titled], before: Sequence[Ro
 def _record(hunt: Hunt, budget: float) -> Row:
     """A hunt for the reports."""
     row = {key: value for key, value in _row(hunt).items() if key not in ("abi", "findings")}
+    spent = {"budget": budget, "date": datetime.date.today().isoformat()}
+    levels = {level: {**asdict(tally), **spent} for level, tally in hunt.tallies.items()}
     code = hunt.original.text
-    known = {"bytes": len(code), "sha256": hashlib.sha256(code).hexdigest()}
-    return cast("Row", {**row, **known, "budget": budget, "date": datetime.date.today().isoformat()})
+    return cast("Row", {**row, "levels": levels, "bytes": len(code), "sha256": hashlib.sha256(code).hexdigest()})
 
 
 def _row(hunt: Hunt) -> dict[str, Any]:

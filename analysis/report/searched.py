@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import ISAS, code, table
@@ -19,7 +19,10 @@ class Constant(TypedDict):
 
 
 class Tried(TypedDict):
-    """What a level tried: so many of all places; candidates, and what became of them; seconds of a processor."""
+    """What a level tried: so many of all places; candidates, and what became of them; seconds of a processor.
+
+    `budget` is how many seconds it had, `date` when it ended.
+    """
 
     places: int
     all_places: int
@@ -29,13 +32,12 @@ class Tried(TypedDict):
     refuted: int
     undecided: int
     seconds: float
+    budget: float
+    date: str
 
 
 class Row(TypedDict):
-    """A search of one kernel's code, of so many bytes, with a budget in seconds of processor time for each level.
-
-    `levels` is what each tried; or `refused` says why there was no search.
-    """
+    """A search of one kernel's code, of so many bytes: what each level tried, or why there was no search."""
 
     name: str
     isa: str
@@ -46,8 +48,6 @@ class Row(TypedDict):
     levels: dict[str, Tried]
     bytes: int
     sha256: str
-    budget: float
-    date: str
 
 
 STALE = " \\*"
@@ -56,20 +56,18 @@ RECORD = Record("data/shorten.json", list[Row], "setwise shorten --record")
 
 
 def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
-    """All rows, without those of a routine and set that a new one is of, unless of the same code and other levels."""
-    again: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for row in new:
-        again.setdefault((row["name"], row["isa"]), {})[row["sha256"]] = {*row["levels"]}
-
-    def stays(row: Row) -> bool:
-        codes = again.get((row["name"], row["isa"]))
-        return codes is None or not {*row["levels"]} <= codes.get(row["sha256"], {*row["levels"]})
-
-    kept = [*filter(stays, rows), *new]
+    """All rows, without those of a routine and set that a new one is of, unless of the same code: those become one."""
+    again = {(row["name"], row["isa"]) for row in new}
+    codes = {row["sha256"] for row in new}
     # Of a direction there is one row: it takes as many instructions with any number of lanes.
-    found: dict[tuple[object, ...], Row] = {}
-    for row in kept:
-        found.setdefault((row["name"], row["isa"], row["instructions"], *row["levels"]), row)
+    found: dict[tuple[str, str, int], Row] = {}
+    for row in (*(row for row in rows if (row["name"], row["isa"]) not in again or row["sha256"] in codes), *new):
+        before = found.setdefault((row["name"], row["isa"], row["instructions"]), row)
+        if before is not row and before["sha256"] == row["sha256"]:
+            known = {"shortest": min(before["shortest"], row["shortest"]), "spare": row["spare"] or before["spare"]}
+            found[row["name"], row["isa"], row["instructions"]] = cast(
+                "Row", {**before, **known, "levels": {**before["levels"], **row["levels"]}}
+            )
     return list(found.values())
 
 
@@ -83,19 +81,15 @@ def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, in
     lines = []
     for (name, isa), group in sorted(together.items(), key=lambda of: (of[0][0], ISAS.index(of[0][1]))):
         stale = not any((name, isa, row["bytes"]) in now for row in group)
-        shortest: dict[tuple[int, str], int] = {}
-        for row in group:
-            code_of = row["instructions"], row["sha256"]
-            shortest[code_of] = min(row["shortest"], shortest.get(code_of, row["shortest"]))
-        refused = dict.fromkeys(row["refused"] for row in group if row["refused"])
+        tried = [[row["levels"][level] for row in group if level in row["levels"]] for level in levels]
         lines.append(
             (
                 code(name),
                 isa,
-                ", ".join(str(before) for before, _ in shortest) + STALE * stale,
-                ", ".join([*map(str, shortest.values()), *refused]),
-                *(_tried([row for row in group if level in row["levels"]], level) for level in levels),
-                max(row["date"] for row in group),
+                ", ".join(str(row["instructions"]) for row in group) + STALE * stale,
+                ", ".join(row["refused"] or str(row["shortest"]) for row in group),
+                *map(_tried, tried),
+                max((each["date"] for level in tried for each in level), default="-"),
                 least.get(isa, "-") if name.endswith((".attacks.nort", ".attacks.sout")) else "-",
             )
         )
@@ -129,10 +123,9 @@ def searched_summary(rows: Sequence[Row]) -> dict[str, object]:
     return {"searches": counted(len(tried), "search"), "whole": len(whole), "found": found}
 
 
-def _tried(rows: Sequence[Row], level: str) -> str:
+def _tried(tallies: Sequence[Tried]) -> str:
     """At how many of all places a level looked, and the most seconds of a processor that it had for one kernel."""
-    if not rows:
+    if not tallies:
         return "-"
-    places, everywhere = (sum(row["levels"][level][of] for row in rows) for of in ("places", "all_places"))
-    seconds = max(row["budget"] for row in rows)
-    return f"{places} of {everywhere}, {seconds:g} s"
+    places, everywhere = sum(tally["places"] for tally in tallies), sum(tally["all_places"] for tally in tallies)
+    return f"{places} of {everywhere}, {max(tally['budget'] for tally in tallies):g} s"
