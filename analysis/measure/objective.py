@@ -95,7 +95,7 @@ def best(kernels: Iterable[Kernel], objective: str, on: Processor) -> Kernel:
         way = next(left[at], None)
         if way is None:
             return asked[at]
-        heapreplace(known, (max(cycles, _cycles(*way, on, enough=cycles)), done, at))
+        heapreplace(known, (max(cycles, _cycles(*way, on)), done, at))
 
 
 def _done(stream: Sequence[Decoded]) -> int:
@@ -130,8 +130,8 @@ def _subject(kernel: Kernel) -> Subject:
     return replace(ours, in_round=min(ours.in_round, 1 + _INSTRUCTIONS // len(kernel.code.instructions)))
 
 
-def _cycles(ours: Subject, mode: Mode, on: Processor, enough: float = 0.0) -> float:
-    """Cycles a call or a board; what is not above `enough` need not be told exactly."""
+def _cycles(ours: Subject, mode: Mode, on: Processor) -> float:
+    """Cycles a call or a board."""
     stream, units = round_stream(ours, mode), ours.calls * (ours.boards or 1)
-    cycles = simulate(stream, on, enough * units) if on.name in CORES else round_cost(stream, on).bound
+    cycles = simulate(stream, on) if on.name in CORES else round_cost(stream, on).bound
     return round(cycles / units, 2)
