@@ -166,11 +166,14 @@ def _simple(
     requires: tuple[str, ...] = (),
     of: str = "",
     numbering: Numbering = LITTLE_ENDIAN,
+    larger: Fill | None = None,
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
     contract = _contract(specification, of, parameters, requires, numbering)
-    described = (plain(function),)
-    return Routine(family, form, direction, contract, described, source, _summary(contract), SCALARS, literal=True)
+    described, offered = (tuple(plain(each) for each in (which,) if each) for which in (function, larger))
+    return Routine(
+        family, form, direction, contract, described, source, _summary(contract), SCALARS, literal=True, larger=offered
+    )
 
 
 def _dumb7() -> Iterator[Routine]:
@@ -248,7 +251,7 @@ def _bytewise() -> Iterator[Routine]:
 
 
 def _exploding() -> Iterator[Routine]:
-    below = ("square below 64",)
+    bishop, rook = ((SQUARE, Parameter("repeats", "word", below=end), FREE) for end in (10, 12))
     for suffix, numbering in (("", LITTLE_ENDIAN), ("big-endian", BIG_ENDIAN_FILES)):
         direction = partial(exploding.direction, numbering=numbering)
         forms: tuple[tuple[str, str, Fill, tuple[Parameter, ...], str], ...] = (
@@ -257,15 +260,14 @@ def _exploding() -> Iterator[Routine]:
             ("orthogonal", "from-square-of-pieces", exploding.orthogonal, (SQUARE, WHITE, BLACK), "rook"),
             ("diagonal", "from-square-of-pieces", exploding.diagonal, (SQUARE, WHITE, BLACK), "bishop"),
             ("direction", "direction-from-square", direction, (SQUARE, DIRECTION_9, WHITE, BLACK), "queen"),
+            ("bishop-corners", "exploded-from-square", exploding.bishop_corners, bishop, "bishop"),
+            ("rook-corners", "exploded-from-square", exploding.rook_corners, rook, "rook"),
         )
-        add = partial(_simple, "exploding", direction=suffix, requires=below, numbering=numbering)
+        add = partial(_simple, "exploding", direction=suffix, numbering=numbering)
         for form, specification, function, parameters, of in forms:
-            yield add(form, specification, EXPLODING, function, *parameters, of=of)
-        corners = ((exploding.bishop_corners, "bishop", 10), (exploding.rook_corners, "rook", 12))
-        for function, of, end in corners:
-            parameters = (SQUARE, Parameter("repeats", "word", below=end), FREE)
-            bounds = (*below, f"repeats below {end}")
-            yield add(f"{of}-corners", "exploded-from-square", EXPLODING, function, *parameters, of=of, requires=bounds)
+            bounds = tuple(f"{each.name} below {each.below}" for each in parameters if each.below)
+            larger = None if of == "bishop" else partial(function, keep=exploding.beside)
+            yield add(form, specification, EXPLODING, function, *parameters, of=of, requires=bounds, larger=larger)
 
 
 _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., tuple[Value, ...]], str], ...] = (

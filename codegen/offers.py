@@ -94,7 +94,7 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
             plans[f"{head}apart/"] = replace(one, layout=replace(one.layout, apart=tuple(ROOK)))
         if lanes is None:
             plans["general/"] = replace(asked, layout=Layout())
-    if asked.target.vectors and routine.larger:
+    if routine.larger:
         plans["larger/"] = replace(asked, routine=replace(routine, descriptions=routine.larger))
     blending = _without(asked.target, _PERMUTE)
     if blending is not None:

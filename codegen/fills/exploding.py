@@ -14,6 +14,7 @@ Where the page is wrong or leaves things open, this file departs from it:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from setwise.codegen.describe.control import Body, below, switch, table, when
 from setwise.codegen.describe.values import ALL, Value, constant
@@ -68,14 +69,28 @@ def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequen
     return switch(case, bodies, first, first & free, falls=True)[0]
 
 
-def rook(square: Value, free: Value) -> Value:
+def one_by_one(board: Value, free: Value, clear: Value) -> Value:
+    """The squares of a board that are free, and of those the ones that are not clear."""
+    return board & free & ~clear
+
+
+def beside(board: Value, free: Value, clear: Value) -> Value:
+    """The same with one operation on the board, which comes late."""
+    return board & ~(~free | clear)
+
+
+Keep = Callable[[Value, Value, Value], Value]
+"""How the squares of an explosion are kept that are free, and not clear."""
+
+
+def rook(square: Value, free: Value, keep: Keep = one_by_one) -> Value:
     """Attacks of a rook on `square` (`rookAttacks`): a first explosion by case, then as many as are left."""
     # Five rounds for cases 6 to 8, four for 5, three for 4, two for 3: the last two are always made.
     rounds = table([5 - min(r - 1, 5) for r in ROOK_REPEATS], square, size=1)
-    return _with_first_rank(square, free, _along_lines(square, free, rounds, (1, 1, 1, 2)))
+    return _with_first_rank(square, free, _along_lines(square, free, rounds, (1, 1, 1, 2), keep))
 
 
-def rook_corners(square: Value, repeats: Value, free: Value) -> Value:
+def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by_one) -> Value:
     """The same by the number that the caller's array of repeats has for the square, with the cases for corners.
 
     9, 10 and 11 are no, one and two explosions: enough where a pawn stands on the first, second or third square of the
@@ -86,13 +101,13 @@ def rook_corners(square: Value, repeats: Value, free: Value) -> Value:
     rounds = table([6, 6, 6, 3, 2, 1, 0, 0, 0, 6, 5, 4], repeats, size=1)
 
     def explode(_: Value) -> tuple[Value, ...]:
-        return (_along_lines(square, free, rounds, (1, 1, 1, 1, 1, 0)),)
+        return (_along_lines(square, free, rounds, (1, 1, 1, 1, 1, 0), keep),)
 
     (attacks,) = when(below(rounds, 6), explode, table(reached(ROOK_STEPS, 1), square))
     return _with_first_rank(square, free, attacks)
 
 
-def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence[int]) -> Value:
+def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence[int], keep: Keep) -> Value:
     """The squares beside a rook, those of the first explosion, and those of so many more, by the case of rounds."""
     mask = table(reached(ROOK_STEPS, 7), square)
     first = table(reached(ROOK_STEPS, 1), square)
@@ -129,8 +144,7 @@ def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence
     attacks = first | board
 
     def explode(attacks: Value, board: Value, clear: Value) -> tuple[Value, ...]:
-        board &= free
-        board &= ~clear
+        board = keep(board, free, clear)
         board >>= 8
         board *= 0x0001_0281
         board &= mask
@@ -161,9 +175,9 @@ def _with_first_rank(square: Value, free: Value, attacks: Value) -> Value:
     return when(below(square, 8), first_rank, attacks)[0]
 
 
-def orthogonal(square: Value, white: Value, black: Value) -> Value:
+def orthogonal(square: Value, white: Value, black: Value, keep: Keep = one_by_one) -> Value:
     """Squares that a rook or queen on `square` attacks, from both sides' pieces (`orthogonal_attacks`)."""
-    return rook(square, ~(white | black))
+    return rook(square, ~(white | black), keep)
 
 
 def diagonal(square: Value, white: Value, black: Value) -> Value:
@@ -171,7 +185,9 @@ def diagonal(square: Value, white: Value, black: Value) -> Value:
     return bishop(square, ~(white | black))
 
 
-def direction(square: Value, number: Value, white: Value, black: Value, numbering: Numbering) -> Value:
+def direction(
+    square: Value, number: Value, white: Value, black: Value, keep: Keep = one_by_one, *, numbering: Numbering
+) -> Value:
     """Attacks of a piece on `square` in one direction only (`direction_attacks`).
 
     Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, looking from White's side; all other numbers, and 0, attack nothing.
@@ -197,7 +213,7 @@ def direction(square: Value, number: Value, white: Value, black: Value, numberin
         return switch((number - min(cases)) >> 1, bodies, piece(square, free))
 
     def named(attacks: Value) -> tuple[Value, ...]:
-        even, odd = lambda _: of(bishop, corners), lambda _: of(rook, sides)
+        even, odd = lambda _: of(bishop, corners), lambda _: of(partial(rook, keep=keep), sides)
         return switch(number & 1, (even, odd), attacks)
 
     return when(below(number - 1, 8), named, constant(0))[0]

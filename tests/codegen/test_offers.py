@@ -6,7 +6,9 @@ from collections import Counter
 
 import pytest
 
+from setwise.analysis.cost.processors import processor
 from setwise.analysis.exports.facts import facts_of
+from setwise.analysis.measure.objective import forecast
 from setwise.codegen.board import ROOK
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.listings.listing import listing
@@ -51,6 +53,14 @@ def test_arrays_go_rank_by_rank_where_code_may_be_larger() -> None:
     )
     assert interleaving == [0, 3 * 32 + 24]  # each of three inputs four times, the result three times
     assert length[0] < length[1]
+
+
+@pytest.mark.parametrize("name", ["exploding.rook", "exploding.orthogonal", "exploding.direction.big-endian"])
+def test_explosions_wait_less_where_code_may_be_larger(name: str) -> None:
+    usual, larger = (offered_as(variant, find(name), "bmi2") for variant in ("", "larger/1"))
+    assert len(usual.code.instructions) < len(larger.code.instructions)
+    cycles, fewer = (forecast(kernel, processor("zen5")).of("latency") for kernel in (usual, larger))
+    assert fewer < 0.95 * cycles
 
 
 def test_rooks_go_apart_from_bishops() -> None:
