@@ -27,8 +27,9 @@ OPEN: dict[str, set[Kernel]] = {
     "a": set(),
     # Why each is not taken stands in reports/optimality.md.
     "bc": {
-        *((f"sliders.{form}", isa, 1) for form in ("pieces", "pieces-empty") for isa in ("x86-64", "bmi2")),
-        *((f"sliders.{form}", "sse2", 2) for form in ("rays", "pieces", "sides")),
+        *((f"sliders.pieces{of}", isa, 1) for of in ("", "-empty") for isa in ("x86-64", "bmi2")),
+        *((f"sliders.{form}{of}", "sse2", 2) for form in ("rays", "pieces", "sides") for of in ("", "-empty")),
+        ("sliders.mobility", "bmi2", 1),
     },
 }
 """What is found and not yet mended, by levels."""
