@@ -71,7 +71,9 @@ def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequen
 
 def one_by_one(board: Value, free: Value, clear: Value) -> Value:
     """The squares of a board that are free, and of those the ones that are not clear."""
-    return board & free & ~clear
+    board &= free
+    board &= ~clear
+    return board
 
 
 def beside(board: Value, free: Value, clear: Value) -> Value:
