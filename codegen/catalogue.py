@@ -166,11 +166,11 @@ def _simple(
     requires: tuple[str, ...] = (),
     of: str = "",
     numbering: Numbering = LITTLE_ENDIAN,
-    larger: Fill | None = None,
+    larger: tuple[Fill, ...] = (),
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
     contract = _contract(specification, of, parameters, requires, numbering)
-    described, offered = (tuple(plain(each) for each in (which,) if each) for which in (function, larger))
+    described, offered = (plain(function),), tuple(map(plain, larger))
     return Routine(
         family, form, direction, contract, described, source, _summary(contract), SCALARS, literal=True, larger=offered
     )
@@ -266,7 +266,7 @@ def _exploding() -> Iterator[Routine]:
         add = partial(_simple, "exploding", direction=suffix, numbering=numbering)
         for form, specification, function, parameters, of in forms:
             bounds = tuple(f"{each.name} below {each.below}" for each in parameters if each.below)
-            larger = None if of == "bishop" else partial(function, keep=exploding.beside)
+            larger = () if of == "bishop" else (partial(function, keep=exploding.beside),)
             yield add(form, specification, EXPLODING, function, *parameters, of=of, requires=bounds, larger=larger)
 
 

@@ -56,16 +56,12 @@ _ARGUMENT, _STACK_POINTER = Arrival(), Arrival(live=False)
 
 @dataclass(frozen=True, slots=True)
 class PendingStore:
-    """What a store left in memory: `size` bytes from `offset`.
-
-    `named` are the registers that named the address, `symbol` is what a general register that was stored holds.
-    """
+    """What a store left in memory: `size` bytes from `offset`; `symbol` is what a general register held."""
 
     offset: int
     size: int
     kind: str
     value: Arrival
-    named: tuple[str, ...]
     symbol: Symbol | None
 
 
@@ -214,22 +210,16 @@ class Dataflow:
             covered = missing & set(range(stored.offset, stored.offset + stored.size))
             if covered:
                 missing -= covered
-                latency = self._forwarded(stored, part)
+                forwards = self.processor.forwards
+                latency = forwards.get(stored.kind + part.kind, forwards[""])
                 yield stored.value, Input(stored.value.producer, "memory", latency + part.behind)
         if missing and key == ("rsp", "", 1) and offset > 0:
             yield _ARGUMENT, Input(BEFORE, "memory", self.processor.loads[part.kind].latency + part.behind)
 
-    def _forwarded(self, stored: PendingStore, part: Part) -> float:
-        """Cycles from the data of a store to a load of it; by the same registers it may be found without looking."""
-        forwards, kinds = self.processor.forwards, stored.kind + part.kind
-        if stored.named == _names(part.instruction) and f"{kinds}=" in forwards:
-            return forwards[f"{kinds}="]
-        return forwards.get(kinds, forwards[""])
-
     def _store(self, part: Part, cell: Cell, value: Arrival, symbol: Symbol | None) -> None:
         key, offset = cell
         instruction = part.instruction
-        new = PendingStore(offset, _bytes(instruction), part.kind, value, _names(instruction), symbol)
+        new = PendingStore(offset, _bytes(instruction), part.kind, value, symbol)
         kept = [old for old in self.stored.get(key, []) if not _covers(new, old)]
         self.stored[key] = [*kept, new]
         if key[0] != "rsp" and instruction.flow == "next":
@@ -282,12 +272,6 @@ def _moves_stack(instruction: Decoded) -> bool:
 
 def _kind(name: str) -> str:
     return "x" if name.startswith("zmm") else "k" if name[0] == "k" else "r"
-
-
-def _names(instruction: Decoded) -> tuple[str, ...]:
-    """The registers that name the address in memory."""
-    memory = instruction.memory
-    return ("rsp",) if memory is None else tuple(part.full for part in (memory.base, memory.index) if part)
 
 
 def _bytes(instruction: Decoded) -> int:

@@ -88,8 +88,7 @@ class Processor:
 
     `width` slots are issued a cycle. `loads` and `stores` are by size: r (general), s (up to 64 bits of a vector
     register), x, y, z. A scaled index adds `scaled` cycles to a load. `forwards` maps sizes of a store and of a load
-    to cycles from the data to the loaded value, where the one takes what the other stored; with = behind them, where
-    both name the address by the same registers. `taken` maps the flow of a
+    to cycles from the data to the loaded value, where the one takes what the other stored. `taken` maps the flow of a
     taken jump to cycles that fetching takes for it, however little else there is to do. `fused` matches an instruction
     and the branch behind it, a blank between them, that form one operation. While anything of 512 bits runs, `closed`
     ports take no vector operation. With `splits`, some operands in memory take an issue slot of their own (see
