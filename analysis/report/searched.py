@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict, cast
+from typing import TypedDict
 
 from setwise.analysis.report.kernels import Figures
 from setwise.analysis.report.markdown import ISAS, code, table
@@ -56,19 +56,32 @@ RECORD = Record("data/shorten.json", list[Row], "setwise shorten --record")
 
 
 def merged(rows: Iterable[Row], new: Sequence[Row]) -> list[Row]:
-    """All rows, without those of a routine and set that a new one is of, unless of the same code: those become one."""
-    again = {(row["name"], row["isa"]) for row in new}
-    codes = {row["sha256"] for row in new}
+    """All rows, without those of a routine and set that a new one is of, unless of the same code.
+
+    What was searched of one code stands together, under the set that had it first.
+    """
+    again, codes = {(row["name"], row["isa"]) for row in new}, {row["sha256"] for row in new}
+    kept = (row for row in rows if (row["name"], row["isa"]) not in again or row["sha256"] in codes)
+    searched: dict[tuple[str, str], Row] = {}
+    for row in (*kept, *new):
+        code_of = row["name"], row["sha256"]
+        searched[code_of] = _with(searched[code_of], row) if code_of in searched else row
     # Of a direction there is one row: it takes as many instructions with any number of lanes.
     found: dict[tuple[str, str, int], Row] = {}
-    for row in (*(row for row in rows if (row["name"], row["isa"]) not in again or row["sha256"] in codes), *new):
-        before = found.setdefault((row["name"], row["isa"], row["instructions"]), row)
-        if before is not row and before["sha256"] == row["sha256"]:
-            known = {"shortest": min(before["shortest"], row["shortest"]), "spare": row["spare"] or before["spare"]}
-            found[row["name"], row["isa"], row["instructions"]] = cast(
-                "Row", {**before, **known, "levels": {**before["levels"], **row["levels"]}}
-            )
+    for row in searched.values():
+        found.setdefault((row["name"], row["isa"], row["instructions"]), row)
     return list(found.values())
+
+
+def _with(before: Row, row: Row) -> Row:
+    """Two searches of the same code as one; a level that both tried is the later one's."""
+    return {
+        **row,
+        "isa": before["isa"],
+        "shortest": min(before["shortest"], row["shortest"]),
+        "spare": row["spare"] or before["spare"],
+        "levels": {**before["levels"], **row["levels"]},
+    }
 
 
 def searched_table(rows: Sequence[Row], figures: Figures, least: Mapping[str, int]) -> str:

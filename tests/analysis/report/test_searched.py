@@ -44,6 +44,14 @@ def test_all_of_a_routine_and_set_stands_in_one_row() -> None:
     assert "| it jumps | - | - | - | - |" in text
 
 
+def test_searches_of_the_same_code_become_one() -> None:
+    renewed = {**LEVELS["b"], "places": 9, "date": "2026-02-01"}
+    (row,) = merged([NORTH], [{**NORTH, "isa": "gfni", "shortest": 14, "levels": {"b": renewed}}])
+    assert row == {**NORTH, "levels": {"a": TRIED, "b": renewed}}
+    (row,) = merged([{**NORTH, "levels": {}, "refused": "it jumps"}], [NORTH])
+    assert row == NORTH  # what was refused can be searched now
+
+
 def test_new_rows_stand_for_old_ones_of_the_same_routine_and_set() -> None:
     new = {**NORTH, "sha256": "02", "instructions": 12, "shortest": 12}
     assert merged([NORTH, EAST], [new, {**new, "sha256": "01"}]) == [EAST, new]
