@@ -37,6 +37,16 @@ class Function:
 Program = tuple[Shift | Function, ...]
 """Operations, each giving the next value; the last one's is the result."""
 
+Kinds = tuple[str, ...]
+"""The kind of each operation of a program, or ANY."""
+
+ANY = "any"
+
+
+def kinds_of(program: Program) -> Kinds:
+    """What each of its operations is: a shift or a function."""
+    return tuple("shift" if isinstance(operation, Shift) else "function" for operation in program)
+
 
 @dataclass(frozen=True, slots=True)
 class Model:

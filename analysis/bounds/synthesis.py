@@ -1,9 +1,12 @@
-"""The question whether a program of so many operations is right for some inputs, as a formula.
+"""The question whether a program of such operations is right for some inputs, as a formula.
 
-Each operation picks what it is and what it works on (Kojevnikov, Kulikov, Yaroslavtsev 2009). Not every program is
-asked for. Take the shortest ones, with every value that is not empty for empty inputs put in the place of its
-complement; of these, one whose sources' depths, as a multiset, are least; and its operations in the order whose picks
-come first. Of that program all this holds, since each change named here would shorten it or make a depth less:
+Each operation picks what it works on (Kojevnikov, Kulikov, Yaroslavtsev 2009), and what it is where that is not given:
+solvers answer sooner when asked about each sequence of kinds by itself.
+
+Not every program is asked for. Take the shortest ones, with every value that is not empty for empty inputs put in the
+place of its complement; of these, one whose sources' depths, as a multiset, are least; and its operations in the order
+whose picks come first. Of that program all this holds, since each change named here would shorten it or make a depth
+less:
 
 * Everything is used, and the last value is the result.
 * A function is 0 where all its sources are, and depends on each of them.
@@ -22,7 +25,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations, pairwise, product
 
 from setwise.analysis.bounds.formula import Formula
-from setwise.analysis.bounds.programs import Function, Model, Offset, Program, Shift
+from setwise.analysis.bounds.programs import Function, Kinds, Model, Offset, Program, Shift
 
 Bits = tuple[int, ...]
 _INPUTS = 2  # sliders and empty
@@ -31,14 +34,15 @@ _INPUTS = 2  # sliders and empty
 class _Choice:
     """What one operation picks: a variable for every source of a shift, sources of a function, distance, row."""
 
-    def __init__(self, formula: Formula, model: Model, number: int) -> None:
+    def __init__(self, formula: Formula, model: Model, number: int, kind: str) -> None:
         self.number = number
         self._formula = formula
-        self.shifts = {source: formula.new() for source in range(number)}
+        self.shifts = {source: formula.new() for source in range(number) if kind != "function"}
         self.functions = {
             sources: formula.new()
             for count in range(2, model.inputs + 1)
             for sources in combinations(range(number), count)
+            if kind != "shift"
         }
         self.distances = {distance: formula.new() for distance in range(1, model.ring)}
         # Of fewer sources than there may be, the rows in which those that are not there are 0.
@@ -74,10 +78,9 @@ class _Choice:
         return self._unequal[key]
 
     def picks(self) -> Iterator[tuple[tuple[int, ...], bool, int]]:
-        """Everything it can pick: the sources, whether it is a shift, the variable; in an order for operations."""
-        shifts = [((source,), True, pick) for source, pick in self.shifts.items()]
-        functions = [(sources, False, pick) for sources, pick in self.functions.items()]
-        yield from sorted([*shifts, *functions], key=lambda pick: (pick[0][::-1], not pick[1]))
+        """Everything it can pick: the sources, whether it is a shift, the variable."""
+        yield from (((source,), True, pick) for source, pick in self.shifts.items())
+        yield from ((sources, False, pick) for sources, pick in self.functions.items())
 
     def using(self, value: int) -> list[int]:
         """The variables of those picks that have a value as a source."""
@@ -91,12 +94,12 @@ def _pairs(count: int, place: int) -> Iterator[tuple[Bits, Bits]]:
 
 
 class Synthesis:
-    """The formula for programs of so many operations, which are right for the samples that it has been given."""
+    """The formula for programs of such operations, which are right for the samples that it has been given."""
 
-    def __init__(self, model: Model, operations: int) -> None:
+    def __init__(self, model: Model, kinds: Kinds) -> None:
         self.formula = Formula()
         self._model = model
-        self._choices = [_Choice(self.formula, model, _INPUTS + at) for at in range(operations)]
+        self._choices = [_Choice(self.formula, model, number, kind) for number, kind in enumerate(kinds, _INPUTS)]
         self._everything_is_used()
         self._no_shift_of_a_shift()
         self._no_function_that_another_could_take_in()
@@ -109,8 +112,9 @@ class Synthesis:
 
     def _no_shift_of_a_shift(self) -> None:
         for first, second in combinations(self._choices, 2):
-            for pick in first.shifts.values():
-                self.formula.add(-pick, -second.shifts[first.number])
+            for pick, other in product(first.shifts.values(), second.shifts.items()):
+                if other[0] == first.number:
+                    self.formula.add(-pick, -other[1])
 
     def _no_function_that_another_could_take_in(self) -> None:
         for first, second in combinations(self._choices, 2):
@@ -120,16 +124,16 @@ class Synthesis:
                         self.formula.add(-inner_pick, -pick)
 
     def _in_order(self) -> None:
+        """By the sources, the last first, and a shift before a function."""
         for first, second in pairwise(self._choices):
-            # What the second one can pick besides, it picks with the first one as a source.
-            others = [pick for pick in second.picks() if first.number not in pick[0]]
-            picks = list(zip(first.picks(), others, strict=True))
-            for (_, (_, _, earlier)), ((_, _, pick), _) in combinations(picks, 2):
-                self.formula.add(-pick, -earlier)
-            for (_, shift, pick), (_, _, same) in picks:
-                for distance, other in product(first.distances, second.distances):
-                    if shift and other <= distance:
-                        self.formula.add(-pick, -same, -first.distances[distance], -second.distances[other])
+            apart = [pick for pick in second.picks() if first.number not in pick[0]]
+            for (sources, shift, pick), (others, other_shift, other) in product(first.picks(), apart):
+                if (others[::-1], not other_shift) < (sources[::-1], not shift):
+                    self.formula.add(-pick, -other)
+                elif others == sources and shift:
+                    for distance, further in product(first.distances, second.distances):
+                        if further <= distance:
+                            self.formula.add(-pick, -other, -first.distances[distance], -second.distances[further])
 
     def _made_from(self, needed: Collection[Offset]) -> None:
         """The last value is made from these squares of the inputs: samples alone would take long to say so."""
@@ -147,6 +151,23 @@ class Synthesis:
             made.append(dict(own))
         for offset in needed:
             self.formula.add(made[-1][offset])
+
+    def leave_out(self, kinds: Kinds) -> None:
+        """The program is not of these kinds."""
+        others = (
+            choice.functions if kind == "shift" else choice.shifts
+            for choice, kind in zip(self._choices, kinds, strict=True)
+        )
+        self.formula.add(*(pick for each in others for pick in each.values()))
+
+    def monotone(self) -> None:
+        """No function becomes 0 where one more of its sources is 1."""
+        for choice in self._choices:
+            if choice.functions:
+                for place in range(self._model.inputs):
+                    for one, other in _pairs(self._model.inputs, place):
+                        if any(one):
+                            self.formula.add(-choice.row(one), choice.row(other))
 
     def learn(self, sliders: int, empty: int) -> None:
         """The program is right for these squares on the ring."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from importlib import import_module
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
+from typing import Any, TypeVar
 
-from setwise.analysis.bounds.programs import text
-from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, decide, decide_within
+from setwise.analysis.bounds.programs import ANY
+from setwise.analysis.bounds.search import Answer, Found, Refuted, decide, monotone, worth_asking
 from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS, Ruled, Words, ruled_out
 from setwise.analysis.commands.arguments import add_dask, add_json, place
 from setwise.analysis.commands.cluster import SomethingElse, workers_for
@@ -20,7 +22,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json
 from setwise.analysis.report import words as words_report
 from setwise.analysis.report.files import write
-from setwise.analysis.report.optimality import RECORD, merged, row_of, steps_table
+from setwise.analysis.report.optimality import RECORD, Row, merged, steps_table, with_answer, with_question
 from setwise.analysis.run.workers import CAN_FORK, Crash, Workers
 from setwise.analysis.text import counted
 
@@ -30,13 +32,16 @@ EXAMPLES = (
     "setwise bound --words east --most 2",
 )
 
+T = TypeVar("T")
+
 _LONGEST = 7  # squares that a slider can go
 _MOST = 24  # operations: a fill of reach 7 takes 14
 _MOST_OF_WORDS = 4
 _MOST_BUDGET = 10_000_000  # seconds, four months: what is greater overflows a timer somewhere
 
-Subject = tuple[int, int]
-"""Reach and inputs."""
+
+class _Settled(Exception):
+    """A program is found: what else was asked about one of so many operations need not be answered."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -61,7 +66,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--most", type=int, metavar="N", help="stop after N operations")
     parser.add_argument(
-        "--budget", type=float, metavar="S", help="seconds of processor time a question (default: as long as it takes)"
+        "--budget",
+        type=float,
+        metavar="S",
+        help="seconds of processor time a kind of programs (default: as long as it takes)",
     )
     parser.add_argument(
         "--certificates", type=place, metavar="DIR", help="write formulas (DIMACS) and certificates (DRUP) there"
@@ -94,27 +102,103 @@ def run(arguments: Namespace) -> int:
     subjects = [(reach, count) for count in inputs for reach in reaches if reach > 1]
     if subjects:
         _needs_solver()
-    before = (RECORD.read(Path(arguments.record)) if arguments.record else None) or []
-    answers: dict[Subject, list[Answer]] = {subject: [] for subject in subjects}
-    certificates: dict[str, str] = {}
+    folder = Path(arguments.record) if arguments.record else None
+    held = (RECORD.read(folder) if folder else None) or []
+    rows: list[Row] = []
+
+    def keep(row: Row) -> None:
+        if folder:
+            RECORD.write(folder, merged(held, [*rows, row]))
+
     try:
-        for answer in _answers(subjects, most, arguments.dask, arguments.budget):
-            subject = answer.model.reach, answer.model.inputs
-            answers[subject].append(answer)
-            if not arguments.json:
-                print(_line(answer), flush=True)
-            if arguments.certificates and isinstance(answer, Refuted):
-                name = f"reach{subject[0]}-inputs{subject[1]}-operations{answer.operations}"
-                certificates |= {f"{name}.cnf": answer.formula.dimacs(), f"{name}.drup": answer.certificate}
-                write(Path(arguments.certificates), certificates)
-            if arguments.record:
-                rows = [row_of(found) for found in answers.values() if found]
-                write(Path(arguments.record), {RECORD.path: RECORD.text(merged(before, rows))})
+        for subject in subjects:
+            open_before = next((row for row in held if (row["reach"], row["inputs"]) == subject), None)
+            rows.append(_along_line(arguments, subject, most, open_before, keep))
     except (BrokenProcessPool, Crash):
         raise CannotRunHere("one of its processes was ended from outside: try again") from None
     if arguments.json:
-        print_json([*steps, *(row_of(found) for found in answers.values())])
+        print_json([*steps, *rows])
     return 0
+
+
+def _along_line(
+    arguments: Namespace, subject: tuple[int, int], most: int, before: Row | None, keep: Callable[[Row], None]
+) -> Row:
+    """What is known of a reach and functions of so many inputs: 1, 2, ... operations until a program is found.
+
+    What `before` has about kinds of programs, where others were left open, is not asked again.
+    """
+    reach, inputs = subject
+    row = Row(reach=reach, inputs=inputs, at_least=1, program="", operations=[], none=[], tried=[])
+    with suppress(_Settled), Progress() as progress, workers_for(arguments.dask) as workers:
+        for number in range(1, most + 1):
+            head = f"reach {reach}, functions of {inputs} values, {counted(number, 'operation')}"
+            progress.show(head)
+            rest = workers.submit(worth_asking, *subject, number).result()
+            if not isinstance(rest, Refuted):
+                raise SomethingElse
+            _write_certificate(arguments, subject, rest)
+            row = with_question(row, rest, before, arguments.budget)
+            left = {kinds for tried in row["tried"] for kinds in tried["open"]}
+            tasks = [(*subject, kinds, arguments.budget) for kinds in rest.but if " ".join(kinds) in left]
+            some: Iterator[Answer | None] = _each(workers, progress, f"{head}, monotone", monotone, tasks)
+            for answer in chain(some, _each(workers, progress, head, decide, tasks)):
+                if answer is None:
+                    continue
+                if not isinstance(answer, Answer):
+                    raise SomethingElse
+                if isinstance(answer, Refuted):
+                    _write_certificate(arguments, subject, answer)
+                row = with_answer(row, answer)
+                keep(row)
+                if isinstance(answer, Found):
+                    _tell(arguments, f"{head}: {row['program']}")
+                    raise _Settled
+            keep(row)
+            _tell(arguments, f"{head}: {_what_is_known(row)}")
+            if row["tried"]:
+                break
+    return row
+
+
+def _what_is_known(row: Row) -> str:
+    """Of the last question that no program answered."""
+    ruled = (row["tried"] or row["none"])[-1]
+    left = [kinds for tried in row["tried"] for kinds in tried["open"]]
+    number = len(ruled["parts"]) - 1 + len(left)
+    kinds = f"{counted(number, 'kind')} of programs, the others at once" if number else "all kinds of programs at once"
+    if left:
+        return f"not decided ({kinds}, {len(left)} open)"
+    inputs = max(len(part["samples"]) for part in ruled["parts"])
+    derived = sum(part["derived"] for part in ruled["parts"])
+    return f"none ({kinds}, {inputs} inputs at most; certificates checked, {derived} steps)"
+
+
+def _tell(arguments: Namespace, line: str) -> None:
+    if not arguments.json:
+        print(line, flush=True)
+
+
+def _write_certificate(arguments: Namespace, subject: tuple[int, int], answer: Refuted) -> None:
+    if arguments.certificates:
+        which = answer.kinds if ANY not in answer.kinds else ("rest",)
+        name = "-".join((f"reach{subject[0]}-inputs{subject[1]}-operations{len(answer.kinds)}", *which))
+        files = {f"{name}.cnf": answer.formula.dimacs(), f"{name}.drup": answer.certificate}
+        write(Path(arguments.certificates), files)
+
+
+def _each(
+    workers: Workers, progress: Progress, head: str, function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]
+) -> Iterator[T]:
+    """What a function gives for each kind of programs, as it comes; what nobody waits for any more is not begun."""
+    running = [workers.submit(function, *task) for task in tasks]
+    try:
+        for done, future in enumerate(as_completed(running)):
+            progress.show(f"{head}: {done} of {len(tasks)} kinds of programs")
+            yield future.result()
+    finally:
+        for future in running:
+            future.cancel()
 
 
 def _needs_solver() -> None:
@@ -165,14 +249,10 @@ def _none(
 ) -> words_report.Ruled | None:
     """That no program of so many operations is right, kind by kind; None where one may be."""
     programs = [*product(KINDS, repeat=number)]
-    running = [workers.submit(ruled_out, words, arguments.words, kinds) for kinds in programs]
     cases = derived = 0
-    for done, future in enumerate(as_completed(running)):
-        progress.show(f"{head}: {done} of {len(programs)} kinds of programs")
-        ruled = future.result()
+    tasks = [(words, arguments.words, kinds) for kinds in programs]
+    for ruled in _each(workers, progress, head, ruled_out, tasks):
         if ruled is None:
-            for other in running:
-                other.cancel()
             return None
         if not isinstance(ruled, Ruled):
             raise SomethingElse
@@ -190,45 +270,4 @@ def _said(none: words_report.Ruled | None) -> str:
     return (
         f"none ({counted(none['programs'], 'kind')} of programs, {none['cases']} cases; "
         f"certificates checked, {none['derived']} steps)"
-    )
-
-
-def _answers(subjects: Sequence[Subject], most: int, dask: str | None, budget: float | None) -> Iterator[Answer]:
-    """The answers for 1, 2, ... operations until a program is found, or a question takes so many seconds.
-
-    Of each subject one question at a time.
-    """
-    running: set[Future[Answer]] = set()
-    with Progress() as progress, workers_for(dask) as workers:
-
-        def ask(reach: int, inputs: int, operations: int) -> None:
-            asked = reach, inputs, operations
-            running.add(workers.submit(decide_within, *asked, budget) if budget else workers.submit(decide, *asked))
-            progress.show(f"reach {reach}, functions of {inputs} values: {counted(operations, 'operation')}")
-
-        for subject in subjects:
-            ask(*subject, 1)
-        while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                running.remove(future)
-                answer = future.result()
-                if not isinstance(answer, Answer):
-                    raise SomethingElse
-                yield answer
-                if isinstance(answer, Refuted) and answer.operations < most:
-                    ask(answer.model.reach, answer.model.inputs, answer.operations + 1)
-
-
-def _line(answer: Answer) -> str:
-    """An answer in words."""
-    model = answer.model
-    head = f"reach {model.reach}, functions of {model.inputs} values, {counted(answer.operations, 'operation')}: "
-    if isinstance(answer, Found):
-        return head + text(answer.program)
-    if isinstance(answer, Undecided):
-        return f"{head}not decided in {answer.seconds:g} s of processor time"
-    return (
-        f"{head}none (ring of {model.ring}, {len(answer.samples)} inputs, {len(answer.formula.clauses)} clauses; "
-        f"certificate checked, {answer.derived} steps)"
     )

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import date
 from hashlib import sha256
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
+from setwise.analysis.bounds.programs import ANY as ANY_KIND
 from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, asked
 from setwise.analysis.bounds.steps import in_one
@@ -28,33 +29,37 @@ from setwise.codegen.targets import TARGETS
 PAGE = "optimality.md"
 
 
-class Tried(TypedDict):
-    """A question that stayed open after so many seconds of processor time, on that day and processor."""
-
-    operations: int
-    seconds: float
-    date: str
-    processor: str
-
-
-class Ruled(TypedDict):
-    """That no program has so many operations.
+class Part(TypedDict):
+    """That no program of these kinds, one an operation, is right.
 
     The formula is about a ring of so many squares and these inputs, pairs of sliders and empty squares; `any_reach`
-    says whether it holds for greater reaches too. `formula` and `certificate` are the SHA-256 of the files that
-    `setwise bound --certificates` writes; the certificate derives so many clauses, in so many bytes.
+    says whether it holds for greater reaches too. It has so many clauses, and `formula` is the SHA-256 of the file that
+    `setwise bound --certificates` writes; the certificate derives so many clauses.
     """
 
-    operations: int
+    kinds: str
     ring: int
     samples: list[tuple[int, int]]
     any_reach: bool
-    variables: int
     clauses: int
     formula: str
     derived: int
-    bytes: int
-    certificate: str
+
+
+class Ruled(TypedDict):
+    """That no program has so many operations: the first part is of any kinds but those of the others."""
+
+    operations: int
+    parts: list[Part]
+
+
+class Tried(Ruled):
+    """A question that stayed open, on that day and processor: these kinds, after so many seconds of processor time."""
+
+    open: list[str]
+    seconds: float
+    date: str
+    processor: str
 
 
 class Row(TypedDict):
@@ -71,46 +76,63 @@ class Row(TypedDict):
     program: str
     operations: list[dict[str, Any]]
     none: list[Ruled]
-    tried: NotRequired[list[Tried]]
+    tried: list[Tried]
 
 
-def row_of(answers: Sequence[Answer]) -> Row:
-    """What is known of one reach and one number of inputs, from the answers for 1, 2, ... operations."""
-    model = answers[0].model
-    program = next((answer.program for answer in answers if isinstance(answer, Found)), ())
+def part_of(answer: Refuted) -> Part:
+    """What is kept of what was refuted."""
     return {
-        "reach": model.reach,
-        "inputs": model.inputs,
-        "at_least": sum(isinstance(answer, Refuted) for answer in answers) + 1,
-        "program": text(program),
-        "operations": [asdict(operation) for operation in program],
-        "none": [
-            {
-                "operations": answer.operations,
-                "ring": answer.model.ring,
-                "samples": list(answer.samples),
-                "any_reach": answer.any_reach,
-                "variables": answer.formula.variables,
-                "clauses": len(answer.formula.clauses),
-                "formula": _digest(answer.formula.dimacs()),
-                "derived": answer.derived,
-                "bytes": len(answer.certificate),
-                "certificate": _digest(answer.certificate),
-            }
-            for answer in answers
-            if isinstance(answer, Refuted)
-        ],
-        "tried": [
-            {
-                "operations": answer.operations,
-                "seconds": answer.seconds,
-                "date": date.today().isoformat(),
-                "processor": cpu.brand(),
-            }
-            for answer in answers
-            if isinstance(answer, Undecided)
-        ],
+        "kinds": " ".join(answer.kinds),
+        "ring": answer.model.ring,
+        "samples": list(answer.samples),
+        "any_reach": answer.any_reach,
+        "clauses": len(answer.formula.clauses),
+        "formula": _digest(answer.formula.dimacs()),
+        "derived": answer.derived,
     }
+
+
+def with_question(row: Row, rest: Refuted, before: Row | None, budget: float | None) -> Row:
+    """The row once it is known which programs of one operation more are worth asking about.
+
+    What `before` has about some of them, where others stayed open, is taken over.
+    """
+    first = part_of(rest)
+    earlier = before["tried"] if before else []
+    known = next((tried for tried in earlier if tried["parts"][0] == first), None)
+    left = known["open"] if known else [" ".join(kinds) for kinds in rest.but]
+    tried: Tried = {
+        "operations": len(rest.kinds),
+        "parts": known["parts"] if known else [first],
+        "open": left,
+        "seconds": (known["seconds"] if known else 0) + (budget or 0) * len(left),
+        "date": date.today().isoformat(),
+        "processor": cpu.brand(),
+    }
+    return _settled({**row, "tried": [tried]})
+
+
+def with_answer(row: Row, answer: Answer) -> Row:
+    """The row once a question is answered."""
+    if isinstance(answer, Found):
+        operations = [asdict(operation) for operation in answer.program]
+        return {**row, "program": text(answer.program), "operations": operations, "tried": []}
+    if isinstance(answer, Undecided):
+        return row
+    (tried,), part = row["tried"], part_of(answer)
+    rest, *others = tried["parts"]
+    parts = [rest, *sorted([*others, part], key=lambda part: part["kinds"])]
+    left = [kinds for kinds in tried["open"] if kinds != part["kinds"]]
+    return _settled({**row, "tried": [{**tried, "parts": parts, "open": left}]})
+
+
+def _settled(row: Row) -> Row:
+    """The row with its question among those answered, if nothing of it is open."""
+    (tried,) = row["tried"]
+    if tried["open"]:
+        return row
+    none: Ruled = {"operations": tried["operations"], "parts": tried["parts"]}
+    return {**row, "at_least": row["at_least"] + 1, "none": [*row["none"], none], "tried": []}
 
 
 def _digest(content: str) -> str:
@@ -121,14 +143,9 @@ def _check(rows: list[Row]) -> None:
     """Every formula is made again, from its model and its samples, and every program is held to all inputs."""
     for row in rows:
         for number, none in enumerate(row["none"], 1):
-            model = Model(row["reach"], row["inputs"], none["ring"])
-            samples = [(sliders, empty) for sliders, empty in none["samples"]]
-            formula = asked(model, number, samples)
-            facts = formula.variables, len(formula.clauses), _digest(formula.dimacs())
-            if facts != (none["variables"], none["clauses"], none["formula"]) or none["operations"] != number:
-                raise ValueError(f"reach {row['reach']}, {number} operations: another formula")
-            if none["any_reach"] != all(model.ends(*sample) for sample in samples):
-                raise ValueError(f"reach {row['reach']}, {number} operations: its inputs do not end")
+            _check_parts(row, none, number)
+        for tried in row["tried"]:
+            _check_parts(row, tried, row["at_least"], tried["open"])
         if row["at_least"] != len(row["none"]) + 1:
             raise ValueError(f"reach {row['reach']}: at least {row['at_least']} is not what was shown")
         program = _program(row["operations"])
@@ -136,6 +153,21 @@ def _check(rows: list[Row]) -> None:
             raise ValueError(f"reach {row['reach']}: its program is wrong")
         if program and len(program) != row["at_least"]:
             raise ValueError(f"reach {row['reach']}: its program is not the shortest")
+
+
+def _check_parts(row: Row, none: Ruled, number: int, open_kinds: Sequence[str] = ()) -> None:
+    rest, *others = none["parts"]
+    if none["operations"] != number or rest["kinds"] != " ".join((ANY_KIND,) * number):
+        raise ValueError(f"reach {row['reach']}, {number} operations: some kinds of programs are not among its parts")
+    but = sorted(tuple(kinds.split()) for kinds in (*open_kinds, *(part["kinds"] for part in others)))
+    for part in none["parts"]:
+        model = Model(row["reach"], row["inputs"], part["ring"])
+        samples = [(sliders, empty) for sliders, empty in part["samples"]]
+        formula = asked(model, tuple(part["kinds"].split()), samples, but if part is rest else ())
+        if (len(formula.clauses), _digest(formula.dimacs())) != (part["clauses"], part["formula"]):
+            raise ValueError(f"reach {row['reach']}, {number} operations: another formula")
+        if part["any_reach"] != all(model.ends(*sample) for sample in samples):
+            raise ValueError(f"reach {row['reach']}, {number} operations: its inputs do not end")
 
 
 RECORD = Record("data/bounds.json", list[Row], "setwise bound --record", check=_check)
@@ -158,7 +190,7 @@ def merged(rows: Iterable[Row], new: Iterable[Row]) -> list[Row]:
 
 def _any_reach(row: Row) -> int:
     """How many operations attacks of any greater reach take at least, by what was refuted for this one."""
-    shown: list[bool] = [none["any_reach"] for none in row["none"]]
+    shown = [all(part["any_reach"] for part in none["parts"]) for none in row["none"]]
     return [*shown, False].index(False) + 1
 
 
@@ -201,13 +233,15 @@ def _tried(rows: Sequence[Row]) -> str | None:
     """The questions that stayed open, None where there are none."""
     lines = [
         (
-            *(row["reach"], f"{row['inputs']} values", tried["operations"], f"{tried['seconds'] / 60:.0f}"),
+            *(row["reach"], f"{row['inputs']} values", tried["operations"]),
+            *(len(tried["parts"]) - 1 + len(tried["open"]), len(tried["open"]), f"{tried['seconds'] / 60:.0f}"),
             f"{tried['processor']}, {tried['date']}",
         )
         for row in rows
-        for tried in row.get("tried", ())
+        for tried in row["tried"]
     ]
-    return table_if_any(("reach", "functions of", "operations", "minutes of processor time", "on"), lines, left=0)
+    head = ("reach", "functions of", "operations", "kinds of programs", "open", "minutes of processor time", "on")
+    return table_if_any(head, lines, left=0)
 
 
 def _inputs(isa: str) -> int:
@@ -240,7 +274,7 @@ def optimality(
             f"{row['inputs']} values",
             row["at_least"] if row["program"] else f"at least {row['at_least']}",
             f"at least {_any_reach(row)}",
-            f"{sum(none['derived'] for none in row['none']):,}",
+            f"{sum(part['derived'] for none in row['none'] for part in none['parts']):,}",
             code(row["program"]) if row["program"] else "-",
         )
         for row in rows

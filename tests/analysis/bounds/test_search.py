@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations, count, product
 from random import Random
 
 import pytest
 
 from setwise.analysis.bounds.certificate import BrokenCertificate, check
-from setwise.analysis.bounds.programs import Function, Model, Program, Shift, on_line, text
-from setwise.analysis.bounds.search import Found, Refuted, asked, decide, on_ring, refuted
+from setwise.analysis.bounds.programs import ANY, Function, Kinds, Model, Program, Shift, kinds_of, on_line, text
+from setwise.analysis.bounds.search import Found, Refuted, Undecided, asked, decide, on_ring, refuted, worth_asking
 from tests.conftest import require_module
 
 SLOW, LONG = (pytest.mark.slow,), (pytest.mark.slow, pytest.mark.long)
@@ -21,6 +21,7 @@ KNOWN = [
     pytest.param(3, 2, 7, marks=SLOW),
     pytest.param(4, 3, 7, marks=LONG),
     pytest.param(4, 2, 9, marks=LONG),
+    pytest.param(5, 3, 8, marks=LONG),
 ]
 """Reach, inputs, fewest operations."""
 
@@ -61,8 +62,18 @@ def fewest_of_all(model: Model) -> int:
     raise AssertionError
 
 
-def fewest(model: Model) -> int:
-    return next(number for number in count(1) if not isinstance(on_ring(model, number), Refuted))
+def any_kinds(operations: int) -> list[Kinds]:
+    return [(ANY,) * operations]
+
+
+def each_kind(operations: int) -> list[Kinds]:
+    return [*product(("shift", "function"), repeat=operations)]
+
+
+def fewest(model: Model, asking: Callable[[int], list[Kinds]] = any_kinds) -> int:
+    return next(
+        number for number in count(1) if any(not isinstance(on_ring(model, kinds), Refuted) for kinds in asking(number))
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,7 +87,7 @@ def fewest(model: Model) -> int:
 )
 def test_no_program_is_left_out(model: Model) -> None:
     require_module("pysat")
-    assert fewest(model) == fewest_of_all(model)
+    assert fewest(model) == fewest(model, each_kind) == fewest_of_all(model)
 
 
 class Computed(Model):
@@ -129,7 +140,11 @@ NEEDED = {
 def test_what_a_program_needs_is_not_ruled_out(what: str) -> None:
     require_module("pysat")
     program = NEEDED[what]
-    assert fewest(computing(program, 2)) == len(program)
+    model = computing(program, 2)
+    assert fewest(model) == len(program)
+    found = on_ring(model, kinds_of(program))
+    assert not isinstance(found, Refuted)
+    assert kinds_of(found) == kinds_of(program)
 
 
 @pytest.mark.slow
@@ -148,31 +163,53 @@ def test_what_a_program_computes_some_program_computes(seed: int) -> None:
 
 def fewest_on_line(reach: int, inputs: int) -> Found:
     for operations in count(1):
-        answer = decide(reach, inputs, operations)
-        if isinstance(answer, Found):
-            return answer
-        assert answer.any_reach
+        rest = worth_asking(reach, inputs, operations)
+        assert rest.any_reach
+        for kinds in rest.but:
+            answer = decide(reach, inputs, kinds)
+            if isinstance(answer, Found):
+                return answer
+            assert isinstance(answer, Refuted)
+            assert answer.any_reach
     raise AssertionError
 
 
 @pytest.mark.parametrize(("reach", "inputs", "operations"), KNOWN)
 def test_the_fewest_operations(reach: int, inputs: int, operations: int) -> None:
     require_module("pysat")
-    assert fewest_on_line(reach, inputs).operations == operations
+    assert len(fewest_on_line(reach, inputs).program) == operations
 
 
 def test_a_certificate_is_of_its_own_formula() -> None:
     """With one operation more there is a program, so nothing shows that there is none."""
     require_module("pysat")
-    answer = decide(2, 2, 3)
+    model = Model(2, 2, 3)
+    answer = on_ring(model, (ANY,) * 3)
     assert isinstance(answer, Refuted)
-    again = asked(answer.model, 3, answer.samples)
+    again = asked(answer.model, answer.kinds, answer.samples)
     assert check(again.clauses, answer.certificate.splitlines()) == answer.derived
-    satisfiable = asked(answer.model, 4, answer.samples).clauses
+    satisfiable = asked(answer.model, (ANY,) * 4, answer.samples).clauses
     with pytest.raises(BrokenCertificate):
         check(satisfiable, answer.certificate.splitlines())
     with pytest.raises(ValueError, match="some program of 4 operations is right for these 0 inputs"):
-        refuted(answer.model, 4, answer.samples)
+        refuted(answer.model, (ANY,) * 4, answer.samples)
+
+
+def test_kinds_that_are_not_asked_about_have_no_program() -> None:
+    """Without one of those that are, nothing shows that there is none."""
+    require_module("pysat")
+    rest = worth_asking(3, 2, 6)
+    assert 0 < len(rest.but) < 2**6
+    assert ("shift", "function", "shift", "function", "shift", "function") in rest.but
+    assert check(asked(rest.model, rest.kinds, (), rest.but).clauses, rest.certificate.splitlines()) == rest.derived
+    with pytest.raises(ValueError, match="some program of 6 operations"):
+        refuted(rest.model, rest.kinds, (), rest.but[1:])
+
+
+def test_what_takes_too_long_is_undecided() -> None:
+    require_module("pysat")
+    kinds = ("shift", "function") * 6
+    assert decide(7, 2, kinds, 0.001) == Undecided(kinds, 0.001)
 
 
 def test_what_is_right_on_a_ring_is_held_to_the_line() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,25 +30,68 @@ def test_answers_are_printed_recorded_and_kept_with_certificates(capsys: Capture
     assert [none["operations"] for none in row["none"]] == [1, 2]
     assert json.loads((tmp_path / "reports/data/bounds.json").read_text())["rows"] == [row]
     for none in row["none"]:
-        name = f"reach2-inputs3-operations{none['operations']}"
+        (part,) = none["parts"]
+        name = f"reach2-inputs3-operations{none['operations']}-rest"
         head, *lines = (tmp_path / "proofs" / f"{name}.cnf").read_text().splitlines()
-        assert head == f"p cnf {none['variables']} {none['clauses']}"
+        assert head.endswith(f" {part['clauses']}")
         formula = [[int(literal) for literal in line.split()[:-1]] for line in lines]
-        assert check(formula, (tmp_path / "proofs" / f"{name}.drup").read_text().splitlines()) == none["derived"]
+        assert check(formula, (tmp_path / "proofs" / f"{name}.drup").read_text().splitlines()) == part["derived"]
     lines = printed(capsys, "bound", "2", "--most", "2", *where).splitlines()
     assert len(lines) == 4
-    assert all(": none (ring of 3, 0 inputs, " in line for line in lines)
+    assert all(": none (all kinds of programs at once, 0 inputs " in line for line in lines)
     rows = json.loads((tmp_path / "reports/data/bounds.json").read_text())["rows"]
     assert [(row["reach"], row["inputs"], row["program"]) for row in rows] == [(2, 2, ""), (2, 3, "")]
 
 
 @pytest.mark.slow
+def test_a_certificate_for_each_kind_of_programs(capsys: Capture, tmp_path: Path) -> None:
+    require_module("pysat")
+    lines = printed(capsys, "bound", "3", "--inputs", "2", "--most", "5", "--certificates", str(tmp_path)).splitlines()
+    assert ": none (1 kind of programs, the others at once, 3 inputs at most; certificates checked, " in lines[-1]
+    kinds = "function-shift-function-shift-function"
+    names = {path.name for path in tmp_path.glob("*operations5*.drup")}
+    assert names == {f"reach3-inputs2-operations5-{which}.drup" for which in ("rest", kinds)}
+
+
+@pytest.mark.slow
 def test_what_is_not_decided_in_time_is_told_and_recorded(capsys: Capture, tmp_path: Path) -> None:
     require_module("pysat")
-    out = printed(capsys, "bound", "7", "--inputs", "2", "--budget", "0.001", "--record", str(tmp_path))
-    assert out == "reach 7, functions of 2 values, 1 operation: not decided in 0.001 s of processor time\n"
-    (row,) = json.loads((tmp_path / "data/bounds.json").read_text())["rows"]
-    assert (row["at_least"], row["none"], row["tried"][0]["operations"]) == (1, [], 1)
+
+    def bound(budget: str) -> tuple[str, dict[str, Any]]:
+        where = ("--inputs", "2", "--most", "6", "--budget", budget, "--record", str(tmp_path))
+        line = printed(capsys, "bound", "3", *where).splitlines()[-1]
+        (row,) = json.loads((tmp_path / "data/bounds.json").read_text())["rows"]
+        return line, row
+
+    line, row = bound("0.001")
+    kind = "(1 kind of programs, the others at once, 1 open)"
+    assert line == f"reach 3, functions of 2 values, 5 operations: not decided {kind}"
+    (tried,) = row["tried"]
+    assert (row["at_least"], len(row["none"]), len(tried["open"]), tried["seconds"]) == (5, 4, 1, 0.001)
+    line, row = bound("60")
+    assert "6 operations: none (14 kinds of programs, the others at once, " in line
+    assert (row["at_least"], row["tried"]) == (7, [])
+
+
+@pytest.mark.slow
+def test_what_was_decided_is_not_asked_again_where_others_are_open(capsys: Capture, tmp_path: Path) -> None:
+    require_module("pysat")
+    where = ("bound", "3", "--inputs", "2", "--most", "6", "--record", str(tmp_path))
+    printed(capsys, *where)
+    path = tmp_path / "data/bounds.json"
+    held = json.loads(path.read_text())
+    (row,) = held["rows"]
+    none = row["none"].pop()
+    *parts, last = none["parts"]
+    tried = {"open": [last["kinds"]], "seconds": 1.0, "date": "2026-01-31", "processor": "a processor"}
+    for part in parts[1:]:
+        part["derived"] += 1_000_000
+    left = {**row, "at_least": 6, "tried": [{**none, **tried, "parts": parts}]}
+    path.write_text(json.dumps({**held, "rows": [left]}))
+    printed(capsys, *where)
+    (again,) = json.loads(path.read_text())["rows"]
+    assert again["at_least"] == 7
+    assert again["none"][-1]["parts"] == [*parts, last]
 
 
 @pytest.mark.slow

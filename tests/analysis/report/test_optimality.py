@@ -26,12 +26,22 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     assert "| 3 | 3 values | 5 | at least 5 |" in page
     assert "| east | 2 : - | 2 : - | 1 : - | 1 : - | 1 : - | 1 : - |" in page
     assert "Not decided" not in page
-    rows[0]["tried"] = [{"operations": 4, "seconds": 120.0, "date": "2026-01-31", "processor": "a processor"}]
+    last = rows[0]["none"][-1]
+    rows[0]["tried"] = [
+        {
+            **last,
+            "operations": 4,
+            "open": ["a", "b"],
+            "seconds": 120.0,
+            "date": "2026-01-31",
+            "processor": "a processor",
+        }
+    ]
     rows[0]["program"] = ""
-    rows[1]["none"][3]["any_reach"] = False
+    rows[1]["none"][3]["parts"][0]["any_reach"] = False
     page = optimality(rows, Figures())
     assert "| 2 | 2 values | at least 4 | at least 4 |" in page
-    assert "| 2 | 2 values | 4 | 2 | a processor, 2026-01-31 |" in page
+    assert "| 2 | 2 values | 4 | 2 | 2 | 2 | a processor, 2026-01-31 |" in page
     assert "| 3 | 2 values | 7 | at least 4 |" in page
     changed = {**rows[0], "at_least": 3}
     assert merged(rows, [changed])[0] is changed
@@ -42,7 +52,8 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     [
         ('"at_least": 4', '"at_least": 5', "reach 2: at least 5 is not what was shown"),
         ('"ring": 3', '"ring": 4', "another formula"),
-        ('"operations": 2', '"operations": 3', "another formula"),
+        ('"operations": 2', '"operations": 3', "some kinds of programs are not among its parts"),
+        ('"kinds": "any any"', '"kinds": "any shift"', "some kinds of programs are not among its parts"),
         ('"reach": 2', '"reach": 3', "another formula"),
         ("a = sliders << 1", "a = sliders << 2", "its program is wrong"),
         ('"any_reach": true', '"any_reach": false', "its inputs do not end"),
