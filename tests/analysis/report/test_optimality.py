@@ -52,9 +52,12 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     [
         ('"at_least": 4', '"at_least": 5', "reach 2: at least 5 is not what was shown"),
         ('"ring": 3', '"ring": 4', "another formula"),
+        ('"ring": 3', '"ring": 1000000000', "nobody asks about such programs"),
+        ('"inputs": 2', '"inputs": 9', "functions of 9 values"),
+        ('"tried": []', '"tried": [{}]', "operations"),
         ('"operations": 2', '"operations": 3', "some kinds of programs are not among its parts"),
         ('"kinds": "any any"', '"kinds": "any shift"', "some kinds of programs are not among its parts"),
-        ('"reach": 2', '"reach": 3', "another formula"),
+        ('"reach": 2', '"reach": 1', "another formula"),
         ("a = sliders << 1", "a = sliders << 2", "its program is wrong"),
         ('"any_reach": true', '"any_reach": false', "its inputs do not end"),
         ('"samples"', '"sample"', "samples"),
