@@ -112,8 +112,8 @@ def run(arguments: Namespace) -> int:
 
     try:
         for subject in subjects:
-            open_before = next((row for row in held if (row["reach"], row["inputs"]) == subject), None)
-            rows.append(_along_line(arguments, subject, most, open_before, keep))
+            before = next((row for row in held if (row["reach"], row["inputs"]) == subject), None)
+            rows.append(_along_line(arguments, subject, most, None if arguments.certificates else before, keep))
     except (BrokenProcessPool, Crash):
         raise CannotRunHere("one of its processes was ended from outside: try again") from None
     if arguments.json:

@@ -191,9 +191,13 @@ def _program(operations: Sequence[dict[str, Any]]) -> Program:
 
 
 def merged(rows: Iterable[Row], new: Iterable[Row]) -> list[Row]:
-    """All rows, of two for the same the new one; by inputs and reach."""
-    kept = {(row["inputs"], row["reach"]): row for row in (*rows, *new)}
-    return [kept[key] for key in sorted(kept)]
+    """All rows, of two for the same the one that shows more, or else the new one; by inputs and reach."""
+    ordered = sorted((*rows, *new), key=lambda row: (row["inputs"], row["reach"], _shown(row)))
+    return [*{(row["inputs"], row["reach"]): row for row in ordered}.values()]
+
+
+def _shown(row: Row) -> tuple[int, bool, int]:
+    return row["at_least"], bool(row["program"]), sum(len(tried["parts"]) for tried in row["tried"])
 
 
 def _any_reach(row: Row) -> int:

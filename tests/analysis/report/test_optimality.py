@@ -43,8 +43,10 @@ def test_what_is_recorded_is_what_the_page_says(tmp_path: Path) -> None:
     assert "| 2 | 2 values | at least 4 | at least 4 |" in page
     assert "| 2 | 2 values | 4 | 2 | 2 | 2 | a processor, 2026-01-31 |" in page
     assert "| 3 | 2 values | 7 | at least 4 |" in page
-    changed = {**rows[0], "at_least": 3}
-    assert merged(rows, [changed])[0] is changed
+    alike, less = {**rows[0]}, {**rows[0], "at_least": 3}
+    assert merged(rows, [alike])[0] is alike
+    assert merged(rows, [less])[0] is rows[0]
+    assert merged([less], [{**less, "tried": []}])[0] is less
 
 
 @pytest.mark.parametrize(
