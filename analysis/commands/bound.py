@@ -138,7 +138,7 @@ def _along_line(
             if not isinstance(rest, Refuted):
                 raise SomethingElse
             _write_certificate(arguments, subject, rest)
-            row = with_question(row, rest, before, arguments.budget)
+            row = with_question(row, rest, before)
             left = {kinds for tried in row["tried"] for kinds in tried["open"]}
             tasks = [(*subject, kinds, arguments.budget) for kinds in rest.but if " ".join(kinds) in left]
             some: Iterator[Answer | None] = _each(workers, progress, f"{head}, monotone", monotone, tasks)

@@ -56,7 +56,7 @@ class Ruled(TypedDict):
 
 
 class Tried(Ruled):
-    """A question that stayed open, on that day and processor: these kinds, after so many seconds of processor time."""
+    """A question that stayed open, on that day and processor: these kinds, given up after so many seconds in all."""
 
     open: list[str]
     seconds: float
@@ -94,7 +94,7 @@ def part_of(answer: Refuted) -> Part:
     }
 
 
-def with_question(row: Row, rest: Refuted, before: Row | None, budget: float | None) -> Row:
+def with_question(row: Row, rest: Refuted, before: Row | None) -> Row:
     """The row once it is known which programs of one operation more are worth asking about.
 
     What `before` has about some of them, where others stayed open, is taken over.
@@ -107,7 +107,7 @@ def with_question(row: Row, rest: Refuted, before: Row | None, budget: float | N
         "operations": len(rest.kinds),
         "parts": known["parts"] if known else [first],
         "open": left,
-        "seconds": (known["seconds"] if known else 0) + (budget or 0) * len(left),
+        "seconds": known["seconds"] if known else 0,
         "date": date.today().isoformat(),
         "processor": cpu.brand(),
     }
@@ -119,9 +119,10 @@ def with_answer(row: Row, answer: Answer) -> Row:
     if isinstance(answer, Found):
         operations = [asdict(operation) for operation in answer.program]
         return {**row, "program": text(answer.program), "operations": operations, "tried": []}
+    (tried,) = row["tried"]
     if isinstance(answer, Undecided):
-        return row
-    (tried,), part = row["tried"], part_of(answer)
+        return {**row, "tried": [{**tried, "seconds": tried["seconds"] + answer.seconds}]}
+    part = part_of(answer)
     rest, *others = tried["parts"]
     parts = [rest, *sorted([*others, part], key=lambda part: part["kinds"])]
     left = [kinds for kinds in tried["open"] if kinds != part["kinds"]]
