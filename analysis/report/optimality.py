@@ -253,7 +253,7 @@ def _tried(rows: Sequence[Row]) -> str | None:
         for row in rows
         for tried in row["tried"]
     ]
-    head = ("reach", "functions of", "operations", "kinds of programs", "open", "minutes of processor time", "on")
+    head = ("reach", "functions of", "operations", "kinds of programs", "open", "minutes in vain", "on")
     return table_if_any(head, lines, left=0)
 
 
