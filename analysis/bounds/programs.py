@@ -38,9 +38,11 @@ Program = tuple[Shift | Function, ...]
 """Operations, each giving the next value; the last one's is the result."""
 
 Kinds = tuple[str, ...]
-"""The kind of each operation of a program, or ANY."""
+"""The kind of each operation of a program."""
 
+KINDS = ("shift", "function")
 ANY = "any"
+"""In the place of a kind: either."""
 
 
 def kinds_of(program: Program) -> Kinds:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import count
-from math import inf
 from typing import TypeVar
 
 from setwise.analysis.bounds.certificate import check
@@ -46,7 +45,6 @@ class Refuted:
 class Found:
     """A program that is right for all inputs on an endless line."""
 
-    kinds: Kinds
     program: Program
 
 
@@ -54,7 +52,6 @@ class Found:
 class Undecided:
     """A question that was still open after so many seconds of processor time."""
 
-    kinds: Kinds
     seconds: float
 
 
@@ -89,7 +86,8 @@ def decide(reach: int, inputs: int, kinds: Kinds, budget: float | None = None) -
     try:
         return _within(budget, lambda: _decided(reach, inputs, kinds))
     except Overdue:
-        return Undecided(kinds, budget or inf)
+        assert budget is not None
+        return Undecided(budget)
 
 
 def _within(budget: float | None, function: Callable[[], T]) -> T:
@@ -105,7 +103,7 @@ def _decided(reach: int, inputs: int, kinds: Kinds) -> Refuted | Found:
             return answer
         program = on_line(answer, model)
         if program is not None:
-            return Found(kinds, program)
+            return Found(program)
     raise AssertionError("a ring that is large enough is a line")
 
 
@@ -122,7 +120,7 @@ def monotone(reach: int, inputs: int, kinds: Kinds, budget: float | None = None)
     except Overdue:
         return None
     lifted = on_line(program, model) if program else None
-    return Found(kinds, lifted) if lifted else None
+    return Found(lifted) if lifted else None
 
 
 def on_ring(model: Model, kinds: Kinds) -> Refuted | Program:

@@ -29,13 +29,11 @@ from types import MappingProxyType
 
 from setwise.analysis.bounds.certificate import check
 from setwise.analysis.bounds.formula import Formula
+from setwise.analysis.bounds.programs import Kinds
 from setwise.analysis.spec import raywalk
 
 Case = tuple[tuple[int, ...], int]
 """What the inputs are, and what the result must then be."""
-
-Kinds = tuple[str, ...]
-"""The kind of each operation of a program."""
 
 Bit = int | bool
 """A variable, or a bit that is known."""
@@ -112,7 +110,7 @@ class Ruled:
 
     kinds: Kinds
     cases: int
-    formula: str
+    formula: Formula
     certificate: str
     derived: int
 
@@ -130,7 +128,7 @@ def ruled_out(words: Words, goal: str, kinds: Kinds) -> Ruled | None:
             if not solver.solve():
                 certificate = solver.get_proof()
                 derived = check(formula.clauses, certificate)
-                return Ruled(kinds, number, formula.dimacs(), "\n".join(certificate) + "\n", derived)
+                return Ruled(kinds, number, formula, "\n".join(certificate) + "\n", derived)
     return None
 
 

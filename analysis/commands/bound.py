@@ -12,7 +12,6 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from setwise.analysis.bounds.programs import ANY
 from setwise.analysis.bounds.search import Answer, Found, Refuted, decide, monotone, worth_asking
 from setwise.analysis.bounds.words import GOALS, KINDS, REGISTERS, Ruled, Words, ruled_out
 from setwise.analysis.commands.arguments import add_dask, add_json, place
@@ -129,6 +128,7 @@ def _along_line(
     What `before` has about kinds of programs, where others were left open, is not asked again.
     """
     reach, inputs = subject
+    name = f"reach{reach}-inputs{inputs}"
     row = Row(reach=reach, inputs=inputs, at_least=1, program="", operations=[], none=[], tried=[])
     with suppress(_Settled), Progress() as progress, workers_for(arguments.dask) as workers:
         for number in range(1, most + 1):
@@ -137,8 +137,9 @@ def _along_line(
             rest = workers.submit(worth_asking, *subject, number).result()
             if not isinstance(rest, Refuted):
                 raise SomethingElse
-            _write_certificate(arguments, subject, rest)
+            _write_certificate(arguments, f"{name}-operations{number}-rest", rest)
             row = with_question(row, rest, before)
+            keep(row)
             left = {kinds for tried in row["tried"] for kinds in tried["open"]}
             tasks = [(*subject, kinds, arguments.budget) for kinds in rest.but if " ".join(kinds) in left]
             some: Iterator[Answer | None] = _each(workers, progress, f"{head}, monotone", monotone, tasks)
@@ -148,13 +149,12 @@ def _along_line(
                 if not isinstance(answer, Answer):
                     raise SomethingElse
                 if isinstance(answer, Refuted):
-                    _write_certificate(arguments, subject, answer)
+                    _write_certificate(arguments, "-".join((f"{name}-operations{number}", *answer.kinds)), answer)
                 row = with_answer(row, answer)
                 keep(row)
                 if isinstance(answer, Found):
                     _tell(arguments, f"{head}: {row['program']}")
                     raise _Settled
-            keep(row)
             _tell(arguments, f"{head}: {_what_is_known(row)}")
             if row["tried"]:
                 break
@@ -179,10 +179,8 @@ def _tell(arguments: Namespace, line: str) -> None:
         print(line, flush=True)
 
 
-def _write_certificate(arguments: Namespace, subject: tuple[int, int], answer: Refuted) -> None:
+def _write_certificate(arguments: Namespace, name: str, answer: Refuted | Ruled) -> None:
     if arguments.certificates:
-        which = answer.kinds if ANY not in answer.kinds else ("rest",)
-        name = "-".join((f"reach{subject[0]}-inputs{subject[1]}-operations{len(answer.kinds)}", *which))
         files = {f"{name}.cnf": answer.formula.dimacs(), f"{name}.drup": answer.certificate}
         write(Path(arguments.certificates), files)
 
@@ -236,7 +234,7 @@ def _of_words(arguments: Namespace) -> int:
                     rows[-1]["none"].append(none)
                     if folder:
                         held = words_report.merged(before, rows)
-                        write(folder, {words_report.RECORD.path: words_report.RECORD.text(held)})
+                        words_report.RECORD.write(folder, held)
     except BrokenProcessPool:
         raise CannotRunHere("one of its processes was ended from outside: try again") from None
     if arguments.json:
@@ -257,10 +255,7 @@ def _none(
         if not isinstance(ruled, Ruled):
             raise SomethingElse
         cases, derived = max(cases, ruled.cases), derived + ruled.derived
-        if arguments.certificates:
-            name = "-".join((arguments.words, words.name, *ruled.kinds))
-            files = {f"{name}.cnf": ruled.formula, f"{name}.drup": ruled.certificate}
-            write(Path(arguments.certificates), files)
+        _write_certificate(arguments, "-".join((arguments.words, words.name, *ruled.kinds)), ruled)
     return {"operations": number, "programs": len(programs), "cases": cases, "derived": derived}
 
 

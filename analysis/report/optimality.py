@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, TypedDict
 
 from setwise.analysis.bounds.programs import ANY as ANY_KIND
-from setwise.analysis.bounds.programs import Function, Model, Program, Shift, right_on_line, text
+from setwise.analysis.bounds.programs import KINDS, Function, Model, Program, Shift, right_on_line, text
 from setwise.analysis.bounds.search import Answer, Found, Refuted, Undecided, asked
 from setwise.analysis.bounds.steps import in_one
 from setwise.analysis.report.findings import ANY, Finding, about, explained
@@ -100,18 +100,16 @@ def with_question(row: Row, rest: Refuted, before: Row | None) -> Row:
     What `before` has about some of them, where others stayed open, is taken over.
     """
     first = part_of(rest)
-    earlier = before["tried"] if before else []
-    known = next((tried for tried in earlier if tried["parts"][0] == first), None)
-    left = known["open"] if known else [" ".join(kinds) for kinds in rest.but]
-    tried: Tried = {
+    new: Tried = {
         "operations": len(rest.kinds),
-        "parts": known["parts"] if known else [first],
-        "open": left,
-        "seconds": known["seconds"] if known else 0,
+        "parts": [first],
+        "open": [" ".join(kinds) for kinds in rest.but],
+        "seconds": 0,
         "date": date.today().isoformat(),
         "processor": cpu.brand(),
     }
-    return _settled({**row, "tried": [tried]})
+    known = next((tried for tried in (before["tried"] if before else ()) if tried["parts"][0] == first), new)
+    return _settled({**row, "tried": [{**known, "date": new["date"], "processor": new["processor"]}]})
 
 
 def with_answer(row: Row, answer: Answer) -> Row:
@@ -162,13 +160,14 @@ def _check(rows: list[Row]) -> None:
 
 def _check_parts(row: Row, none: Ruled, number: int, open_kinds: Sequence[str] = ()) -> None:
     rest, *others = none["parts"]
-    kinds = {kind for each in (*open_kinds, *(part["kinds"] for part in others)) for kind in each.split()}
+    but = sorted(tuple(kinds.split()) for kinds in (*open_kinds, *(part["kinds"] for part in others)))
     rings = {part["ring"] for part in none["parts"]}
-    if not kinds <= {"shift", "function"} or not all(row["reach"] < ring <= _MOST_RING for ring in rings):
+    if not {kind for kinds in but for kind in kinds} <= {*KINDS} or not all(
+        row["reach"] < ring <= _MOST_RING for ring in rings
+    ):
         raise ValueError(f"reach {row['reach']}, {number} operations: nobody asks about such programs")
     if none["operations"] != number or rest["kinds"] != " ".join((ANY_KIND,) * number):
         raise ValueError(f"reach {row['reach']}, {number} operations: some kinds of programs are not among its parts")
-    but = sorted(tuple(kinds.split()) for kinds in (*open_kinds, *(part["kinds"] for part in others)))
     for part in none["parts"]:
         model = Model(row["reach"], row["inputs"], part["ring"])
         samples = [(sliders, empty) for sliders, empty in part["samples"]]

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from setwise.analysis.bounds.certificate import BrokenCertificate, check
-from setwise.analysis.bounds.programs import ANY, Function, Kinds, Model, Program, Shift, kinds_of, on_line, text
+from setwise.analysis.bounds.programs import ANY, KINDS, Function, Kinds, Model, Program, Shift, kinds_of, on_line, text
 from setwise.analysis.bounds.search import (
     Found,
     Refuted,
@@ -77,7 +77,7 @@ def any_kinds(operations: int) -> list[Kinds]:
 
 
 def each_kind(operations: int) -> list[Kinds]:
-    return [*product(("shift", "function"), repeat=operations)]
+    return [*product(KINDS, repeat=operations)]
 
 
 def fewest(model: Model, asking: Callable[[int], list[Kinds]] = any_kinds) -> int:
@@ -222,7 +222,7 @@ def test_kinds_that_are_not_asked_about_have_no_program() -> None:
 def test_what_takes_too_long_is_undecided() -> None:
     require_module("pysat")
     kinds = ("shift", "function") * 6
-    assert decide(7, 2, kinds, 0.001) == Undecided(kinds, 0.001)
+    assert decide(7, 2, kinds, 0.001) == Undecided(0.001)
 
 
 def test_what_is_right_on_a_ring_is_held_to_the_line() -> None:

@@ -129,7 +129,9 @@ def test_two_operations_do_not_give_the_attacks_to_the_east() -> None:
         ruled = ruled_out((GENERAL, VECTORS)[at % 2], "east", kinds)
         assert ruled is not None
         if at == 0:
-            clauses = [[int(literal) for literal in line.split()[:-1]] for line in ruled.formula.splitlines()[1:]]
+            clauses = [
+                [int(literal) for literal in line.split()[:-1]] for line in ruled.formula.dimacs().splitlines()[1:]
+            ]
             assert check(clauses, ruled.certificate.splitlines()) == ruled.derived
 
 
