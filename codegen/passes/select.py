@@ -10,7 +10,8 @@ from itertools import count
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, in_turn, rewrite
 from setwise.codegen.describe.operations import COMMUTATIVE
-from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, permuted
+from setwise.codegen.describe.orders import permuted
+from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.counted import counted
 from setwise.codegen.passes.fold import fold

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import chain
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Region, Value, original, overwritable
+from setwise.codegen.describe.orders import overwritable
+from setwise.codegen.describe.values import Region, Value, original
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.arguments import stores
 from setwise.codegen.passes.live import Event, asked_first, in_registers, live_events, reads

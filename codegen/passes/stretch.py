@@ -7,7 +7,8 @@ from functools import cached_property
 from itertools import chain
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value, in_register, overwritable
+from setwise.codegen.describe.orders import overwritable
+from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.machine.convention import MASKS
 from setwise.codegen.passes.live import in_registers

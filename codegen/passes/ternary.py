@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, product
 
 from setwise.codegen.describe.graph import Graph, postorder, rewrite
-from setwise.codegen.describe.values import Value, permuted
+from setwise.codegen.describe.orders import permuted
+from setwise.codegen.describe.values import Value
 
 Cut = tuple[Value, ...]
 

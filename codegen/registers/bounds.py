@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import in_register, original, overwritable
+from setwise.codegen.describe.orders import overwritable
+from setwise.codegen.describe.values import in_register, original
 from setwise.codegen.passes.live import Event
 from setwise.codegen.registers.machine import Machine
 from setwise.codegen.targets.table import Target

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Region, Value, in_register, overwritable, reordered
+from setwise.codegen.describe.orders import overwritable, reordered
+from setwise.codegen.describe.values import Region, Value, in_register
 from setwise.codegen.machine.code import Memory, Operand, Register, RegisterFile, vector
 from setwise.codegen.machine.convention import WHOLE
 from setwise.codegen.passes.live import Event

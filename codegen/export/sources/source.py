@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Region, Value, constant, reordered
+from setwise.codegen.describe.orders import reordered
+from setwise.codegen.describe.values import Region, Value, constant
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.kernel import Kernel

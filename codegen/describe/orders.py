@@ -1,0 +1,49 @@
+"""In which orders an operation's arguments may come, and which of them it may overwrite."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations
+
+from setwise.codegen.describe.operations import COMMUTATIVE
+from setwise.codegen.describe.values import Value, in_register
+
+
+def overwritable(value: Value) -> tuple[Value, ...]:
+    """The arguments whose register a two-operand instruction could overwrite, in some order of its arguments."""
+    return value.args if value.op in COMMUTATIVE or value.op == "ternary" else value.args[:1]
+
+
+def reordered(value: Value) -> tuple[Value, ...]:
+    """The value with its arguments in each order that means the same; a constant stays last."""
+    args = value.args
+    if value.op in COMMUTATIVE and in_register(args[1]) and args[0] is not args[1]:
+        return (value, value.on(args[::-1]))
+    if value.op == "ternary":
+        orders = [order for order in permutations(range(3)) if in_register(args[2]) or order[2] == 2]
+        return tuple(
+            Value(
+                value.op,
+                tuple([args[i] for i in order]),
+                permuted(value.attr, order),
+                value.lanes,
+                value.in_place,
+                value.region,
+                value.line,
+            )
+            for order in orders
+        )
+    return (value,)
+
+
+@cache
+def permuted(truth: int, order: tuple[int, ...]) -> int:
+    """The truth table of three inputs (bit 4a + 2b + c) when the inputs come in another order."""
+    new = 0
+    for row in range(8):
+        bits = [row >> 2 & 1, row >> 1 & 1, row & 1]
+        old = [0, 0, 0]
+        for place, which in enumerate(order):
+            old[which] = bits[place]
+        new |= (truth >> (4 * old[0] + 2 * old[1] + old[2]) & 1) << row
+    return new
