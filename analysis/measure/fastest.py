@@ -132,6 +132,7 @@ def _fields(names: Sequence[str], on: Processor, progress: Callable[[str], None]
             workers.submit(_compiled, compiler, isa, names, flags)
             for compiler in installed()
             for isa in _here(TARGETS)
+            if TARGETS[isa].extends is None  # what is made for this processor has the others' instructions
             for flags in ((), FOR_THIS)
         ]
         making = [workers.submit(field_of, name, on) for name in names]
@@ -156,8 +157,8 @@ def _joined(
 
 
 def _here(isas: Sequence[str] | Mapping[str, object]) -> list[str]:
-    """Those that this processor has, and that add to others."""
-    return [isa for isa in isas if TARGETS[isa].extends is None and not missing(TARGETS[isa])]
+    """Those that this processor has."""
+    return [isa for isa in isas if not missing(TARGETS[isa])]
 
 
 def field_of(name: str, on: Processor) -> Field:

@@ -14,7 +14,9 @@ from setwise.analysis.measure import fastest
 from setwise.analysis.measure.fastest import Row, field_of, measure
 from setwise.analysis.measure.subjects import Subject
 from setwise.analysis.measure.trials import Timing
+from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets import TARGETS
 
 pytestmark = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 NAME = "kogge-stone.attacks.sout"
@@ -62,3 +64,9 @@ class _Done:
 
     def result(self) -> fastest.Field:
         return self.field
+
+
+@pytest.mark.slow
+def test_every_set_of_this_processor_is_there_if_it_adds_something() -> None:
+    makers = {each.maker.split()[1] for each in field_of("sliders.union", processor("zen5")).ours}
+    assert makers == {name for name, target in TARGETS.items() if not missing(target)}
