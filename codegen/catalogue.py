@@ -301,7 +301,10 @@ def _sliders() -> Iterator[Routine]:
                 partial(sliders.described, whole, how, board is OCCUPIED, len(boards)) for how in sliders.FORMS
             )
             computes = f"{summary}, given the {board.name} squares"
-            yield Routine("sliders", form + ending, "", contract, descriptions, SETWISE, computes, ALL_SETS)
+            larger = (partial(sliders.described, whole, sliders.turned_beside, board is OCCUPIED, len(boards)),)
+            yield Routine(
+                "sliders", form + ending, "", contract, descriptions, SETWISE, computes, ALL_SETS, larger=larger
+            )
     yield from _counts()
 
 
@@ -321,7 +324,8 @@ def _counts() -> Iterator[Routine]:
         contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,), counting=True)
         descriptions = tuple(partial(sliders.described, whole, how, True, len(boards)) for how in sliders.FORMS)
         computes = f"{summary}, given the occupied squares"
-        yield Routine("sliders", form, "", contract, descriptions, SETWISE, computes, ALL_SETS)
+        larger = (partial(sliders.described, whole, sliders.turned_beside, True, len(boards)),)
+        yield Routine("sliders", form, "", contract, descriptions, SETWISE, computes, ALL_SETS, larger=larger)
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
@@ -396,8 +400,9 @@ def _sides() -> Iterator[Routine]:
         contract = Contract(parameters, f"side-{form}", color, results, (WITHIN_OCCUPIED,))
         names = tuple(man.name for man in men)
         described = tuple(partial(sides.described, whole, how, color, names) for how in sides.FORMS)
+        larger = (partial(sides.described, whole, sliders.turned_beside, color, names),)
         computes = f"{summary.format(color.capitalize())}, given the occupied squares"
-        return Routine("side", form, color, contract, described, SETWISE, computes, ALL_SETS)
+        return Routine("side", form, color, contract, described, SETWISE, computes, ALL_SETS, larger=larger)
 
     minor = "all squares that rooks, bishops and knights attack"
     yield of_side("union-knights", "", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)

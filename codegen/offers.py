@@ -1,9 +1,10 @@
 """Variants of a kernel for a judge to choose among: ordinary kernels, each with a name by which it is made again.
 
 Beside the forms that promise the shortest code stand such as wait less, and other divisions of the work: all boards in
-general registers, or rooks there beside bishops in vector registers, side by side, which cross between files;
-constants held in registers; shifts where rotates spare moves; and comparisons where cases are jumped to by a table. Who
-knows processors ranks them: setwise.analysis.measure.objective.
+general registers, or some directions there and others side by side in vector registers, so that each file has less to
+do; constants held in registers; shifts where rotates spare moves; and comparisons where cases are jumped to by a table.
+What leads from one file to another comes first, for it takes longest. Who knows processors ranks variants:
+setwise.analysis.measure.objective.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, zip_longest
+from math import inf
 
-from setwise.codegen.board import ROOK
+from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan, widths
 from setwise.codegen.lower import PIPELINE, lower
-from setwise.codegen.passes.schedule import WIDTH
+from setwise.codegen.passes.schedule import WIDTH, crossing
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
@@ -32,6 +34,7 @@ MOST = 32
 _ROTATE = "rorx"
 _JUMP = "movsxd"
 _PERMUTE = "vpermq"
+_IN_GENERAL = ("apart/", "general/", "soEa-soWe/")
 _PERMUTED = 4  # lanes of what is put side by side and permuted
 
 
@@ -76,11 +79,12 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
 def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Plan]:
     """How boards and directions lie in registers, and which instructions there are, by what variants' names begin with.
 
-    apart: directions of rooks in general registers, others in vectors; general: all there; larger: by descriptions that
-    make larger code; shifts: without rotates; blended: boards are spread each by itself and blended, not put side by
-    side and permuted; stored: so they are, from memory, where the convention keeps what lies below the stack pointer;
-    held: vectors of constants that are wanted more than once are loaded once;
-    compared: the number of a case is compared with the cases' numbers, where else a table of jumps is read.
+    apart: directions of rooks in general registers, others in vectors; general: all there; soEa-soWe: all but these,
+    which share a vector; larger: by descriptions that make larger code, one direction a value; shifts: without rotates;
+    blended: boards are spread each by itself and blended, not put side by side and permuted; stored: so they are, from
+    memory, where the convention keeps what lies below the stack pointer; held: vectors of constants that are wanted
+    more than once are loaded once; compared: the number of a case is compared with the cases' numbers, where else jumps
+    are in a table.
     """
     asked = plan(routine, target_named(isa), abi, lanes)
     plans = {"": asked}
@@ -93,9 +97,12 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
             plans[head and f"{head}lanes/"] = one
             plans[f"{head}apart/"] = replace(one, layout=replace(one.layout, apart=tuple(ROOK)))
         if lanes is None:
+            rest = tuple(direction for direction in DIR8 if direction not in (SOEA, SOWE))
             plans["general/"] = replace(asked, layout=Layout())
+            plans["soEa-soWe/"] = replace(asked, layout=replace(asked.layout, apart=rest))
     if routine.larger:
-        plans["larger/"] = replace(asked, routine=replace(routine, descriptions=routine.larger))
+        layout = asked.layout if routine.boards else Layout()
+        plans["larger/"] = replace(asked, routine=replace(routine, descriptions=routine.larger), layout=layout)
     blending = _without(asked.target, _PERMUTE)
     if blending is not None:
         packing = [name for name, one in plans.items() if one.layout.abreast and one.layout.packed == _PERMUTED]
@@ -106,10 +113,10 @@ def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[
     plans |= {
         f"{name}held/": replace(one, target=replace(one.target, holds=True))
         for name, one in [*plans.items()]
-        if asked.target.vectors and name != "general/"
+        if one.layout.lanes > 1 and name != "soEa-soWe/"
     }
     shifting = _without(asked.target, _ROTATE)
-    in_general = (name for name in [*plans] if not asked.target.vectors or name.endswith(("apart/", "general/")))
+    in_general = (name for name in [*plans] if not asked.target.vectors or name.endswith(_IN_GENERAL))
     if shifting is not None:
         plans |= {f"{name}shifts/": replace(plans[name], target=shifting) for name in in_general}
     if not asked.target.vectors and any("distance" in form.graph.operations for form in _forms(asked)):
@@ -127,9 +134,13 @@ def _without(target: Target, mnemonic: str) -> Target | None:
 
 
 def _forms(asked: Plan) -> Sequence[Unit]:
-    """All forms of a division; none where a description joins rays lane by lane that lie in registers of two files."""
+    """All forms of a division; none where a description joins rays lane by lane that lie in registers of two files.
+
+    Where directions lie apart, only those that put others in vectors.
+    """
     try:
-        return selected_forms(PIPELINE, asked.routine, asked.target, asked.layout)
+        forms = selected_forms(PIPELINE, asked.routine, asked.target, asked.layout)
+        return [form for form in forms if not asked.layout.apart or form.in_vectors]
     except Refused:
         return ()
     except ValueError:
@@ -139,23 +150,26 @@ def _forms(asked: Plan) -> Sequence[Unit]:
 
 
 def _in_turns(divisions: dict[str, Plan]) -> Iterator[tuple[str, Unit]]:
-    """The forms of each division, those first that promise to be done soonest, the divisions by turns."""
+    """The forms of each division, those soonest done and the shortest by turns, and the divisions by turns."""
     ranked = []
     for name, asked in divisions.items():
-        forms = sorted(_forms(asked), key=_soon)
-        ranked.append([(name, replace(unit, convention=asked.convention)) for unit in forms])
+        forms = [replace(unit, convention=asked.convention) for unit in _forms(asked)]
+        promised = [PIPELINE.promise(unit, inf) for unit in forms]
+        soonest = sorted(range(len(forms)), key=[_soon(*each) for each in promised].__getitem__)
+        shortest = sorted(range(len(forms)), key=promised.__getitem__)
+        by_turns = dict.fromkeys(chain.from_iterable(zip(soonest, shortest, strict=True)))
+        ranked.append([(name, forms[at]) for at in by_turns])
     return (pair for pair in chain.from_iterable(zip_longest(*ranked)) if pair is not None)
 
 
-def _soon(unit: Unit) -> float:
-    """About how many cycles its code takes: its operations as many at once as there are units, and its longest way."""
-    length, depth = PIPELINE.promise(unit, float("inf"))
+def _soon(length: int, depth: int) -> float:
+    """About how many cycles code takes: its operations as many at once as there are units, and its longest way."""
     return length / WIDTH + depth
 
 
 def _orders(division: str, unit: Unit, asked: Plan) -> Iterator[Kernel]:
     """The form as code, and what else is tried of it, for what is asked."""
-    made = through((*PIPELINE.joining, *PIPELINE.order, *PIPELINE.code), unit)
+    made = through((*PIPELINE.joining, *PIPELINE.order, crossing, *PIPELINE.code), unit)
     others = (again(PIPELINE, way, made) for way in PIPELINE.again)
     for each in (made, *chain.from_iterable(others)):
         variant = f"{division}{each.variant}"

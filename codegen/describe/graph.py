@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, reduce
 from itertools import count
@@ -10,6 +10,9 @@ from typing import Any
 
 from setwise.codegen.describe.values import Region, Value
 from setwise.codegen.machine.code import Line
+
+CROSSING = 3
+"""About how many cycles it takes to come from one file of registers to another, beyond those of an operation."""
 
 LATELY = 4
 """For how many graphs the users of values are kept: one pass after the other asks for those of the same graph."""
@@ -46,18 +49,15 @@ class Graph:
 
     @cached_property
     def depth(self) -> int:
-        """How many values follow one after the other on the longest way down."""
+        """About how many cycles the longest way down takes."""
         return self.depth_behind(1)
 
     def depth_behind(self, before: int) -> int:
-        """The same where the last parameter stands behind so many values, itself among them."""
+        """The same where so many are over when the last parameter is there."""
         depths: dict[Value, int] = dict.fromkeys(self.parameters[-1:], before)
         for value in self.order:
             if value not in depths:
-                deepest = 0
-                for below in dependencies(value):
-                    deepest = max(deepest, depths[below])
-                depths[value] = 1 + deepest
+                depths[value] = depth_of(value, dependencies(value), depths)
         return max([depths[value] for value in self.results])
 
     @cached_property
@@ -90,6 +90,15 @@ def dependencies_of(region: Region) -> tuple[Value, ...]:
     made = tuple(v for body in zip(region.bodies, region.effects, strict=True) for part in body for v in part)
     inside = (*region.asked, *made) if region.kind == "when" else (*made, *region.asked)
     return (*region.outside, *inside)
+
+
+def depth_of(value: Value, below: Iterable[Value], depths: Mapping[Value, int]) -> int:
+    """How deep a value is behind those below it: about how many cycles it takes, and what crosses to its file."""
+    deepest = 0
+    for each in below:
+        crosses = each.file != value.file and each.constant is None
+        deepest = max(deepest, depths[each] + CROSSING * crosses)
+    return value.operation.cycles + deepest
 
 
 def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Value]:

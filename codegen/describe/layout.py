@@ -151,7 +151,7 @@ class Layout:
 
     def union(self, boards: Iterable[Value]) -> Value:
         """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""
-        united = map(union, by_width(boards))
+        united = map(union, by_width(_united_before_they_leave(boards)))
         return reduce(or_, united if self.boards else map(self._united, united), constant(0))
 
     def _united(self, board: Value) -> Value:
@@ -181,6 +181,18 @@ def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
     for board in boards:
         groups.setdefault(board.lanes, []).append(board)
     return groups.values()
+
+
+def _united_before_they_leave(boards: Iterable[Value]) -> Iterator[Value]:
+    """The boards, those that are lower lanes of vectors as the lower lane of one."""
+    lower: list[Value] = []
+    for board in boards:
+        if board.op == "low-half" and board.lanes == 1:
+            lower += board.args
+        else:
+            yield board
+    if lower:
+        yield reshaped("low-half", union(lower))
 
 
 def union(boards: Iterable[T]) -> T:

@@ -29,6 +29,7 @@ class Operation:
     writes     it writes memory and makes no value
     mask       the result lies in a mask register
     free       no instruction makes it
+    cycles     about how many it takes where none waits
     said       by language its expression: of {a} and {b}, by {n}, a count, and {m}, what it lacks to 64; as
                call the intrinsic of C and Rust behind _mm_, _mm256_ or _mm512_ ({s}: si128 and so on) and its operands,
                a word each: a b c, arguments; a64, a general register, wanted as a signed number; zero, zeros in all
@@ -46,6 +47,7 @@ class Operation:
     writes: bool = False
     mask: bool = False
     free: bool = False
+    cycles: int = 1
     said: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -255,7 +257,7 @@ _TABLE = (
     Operation("blend", said={"call": "blend_epi32 b a n"}),
     Operation("permute", said={"call": "permute4x64_epi64 a n"}),
     Operation("permute-bytes", said={"call": "permutexvar_epi8 b a"}),
-    Operation("affine", _affine, said={"call": "gf2p8affine_epi64_epi8 a b n"}),
+    Operation("affine", _affine, cycles=3, said={"call": "gf2p8affine_epi64_epi8 a b n"}),
     Operation("test-bytes", mask=True, said={"call": "test_epi8_mask a b"}),
     Operation("from-mask", said={"C": "{a}", "Rust": "{a}"}),
     *(Operation(name) for name in ("unite", "total", "beside")),  # of lanes: gone when code is made

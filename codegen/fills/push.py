@@ -92,4 +92,9 @@ def east_by_addition(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 def east_by_bytes(_: CompassRay, gen: Value, pro: Value) -> Value:
     """The same a byte at a time, where registers add so: no carry leaves a rank, and nothing is masked."""
-    return make("add-bytes", make("add-bytes", gen, gen), pro) ^ pro
+    return make("add-bytes", twice(gen), pro) ^ pro
+
+
+def twice(board: Value) -> Value:
+    """Each byte moved up by one bit: a step east within ranks."""
+    return make("add-bytes", board, board)

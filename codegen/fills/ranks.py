@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from setwise.codegen.board import FILE_A, FILE_H, NOT_H
 from setwise.codegen.describe.values import Value, constant, make
+from setwise.codegen.fills.push import twice
 
 REGISTERS = 8
 """One a rank."""
@@ -30,7 +31,7 @@ def union(*boards: Registers) -> tuple[Registers]:
     for order in (UP, DOWN):
         for rank, attacks in _floods(order, rooks, occupied, lambda ahead: ahead):
             east[rank] |= attacks
-        for rank, attacks in _floods(order, bishops, occupied, _twice):
+        for rank, attacks in _floods(order, bishops, occupied, twice):
             east[rank] |= attacks
         for rank, attacks in _floods(order, bishops, walls, lambda ahead: ahead >> 1):
             west[rank] |= attacks
@@ -65,14 +66,9 @@ def _floods(
         attacks = move(sliders[rank] | ~blockers[rank] & attacks)
 
 
-def _twice(rank: Value) -> Value:
-    """A step east."""
-    return make("add-bytes", rank, rank)
-
-
 def _attacks_east(rooks: Value, occupied: Value) -> Value:
     """By subtraction."""
-    return occupied ^ make("sub-bytes", occupied, _twice(rooks))
+    return occupied ^ make("sub-bytes", occupied, twice(rooks))
 
 
 def _attacks_west(rooks: Value, walls: Value) -> Value:
@@ -80,5 +76,5 @@ def _attacks_west(rooks: Value, walls: Value) -> Value:
     west = rooks >> 1
     for squares in (1, 2, 3):
         west |= (~walls & west) >> squares
-        walls |= _twice(walls)
+        walls |= twice(walls)
     return west

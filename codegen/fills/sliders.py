@@ -11,10 +11,10 @@ from functools import reduce
 from itertools import chain
 from operator import or_
 
-from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
+from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, ROOK, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.describe.layout import Layout, folded, folded_apart, halves, united_beside
 from setwise.codegen.describe.values import CompassRay, Value
-from setwise.codegen.fills import blockers, push
+from setwise.codegen.fills import blockers, push, turned
 
 AROUND = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
 """All directions, those of rooks first."""
@@ -102,6 +102,14 @@ def _east_by_addition(fill: RayFill) -> RayFill:
 
 ALONE = by_rays(push.pull_by_two)
 """Each ray by itself with runs of two alone."""
+
+
+def turned_beside(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+    """Rooks in vector registers, on boards that are turned there, and bishops in general ones, each ray by itself."""
+    straight = [direction for direction in order if direction in ROOK]
+    turns = [(ray, turned.attacks(ray.directions[0], rooks, board.occupied)) for ray in board.layout.rays(straight)]
+    return turns + ALONE(board, [direction for direction in order if direction not in ROOK], rooks, bishops)
+
 
 IN_LANES: tuple[Form, ...] = (
     by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone

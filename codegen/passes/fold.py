@@ -10,14 +10,13 @@ from __future__ import annotations
 from setwise.codegen.describe.bits import known_zero
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.layout import folded, halves
+from setwise.codegen.describe.matrices import RISING, files
 from setwise.codegen.describe.values import ALL, Lanes, Value, constant
 from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.targets.table import Target
 
 _BY_RANKS = tuple(sum(8 * lane + rank << 8 * lane for lane in range(8)) for rank in range(8))
 """Lane by lane which bytes come there: those of one rank, from each board."""
-_FILES = sum(1 << 9 * file for file in range(8))
-"""For each byte one bit, that of its file: times a matrix it is that column."""
 _SQUARE_BY_SQUARE = ("permute-bytes", "affine", "test-bytes")
 
 
@@ -62,7 +61,7 @@ def _by_halves(value: Value) -> Value:
 def _by_squares(boards: Value, mask: Lanes) -> Value:
     """Eight boards, each within its mask."""
     ranks = Value("permute-bytes", (boards, constant(_BY_RANKS)), lanes=8)
-    squares = Value("affine", (constant(_FILES, 8), ranks), (0,) * 8, 8)
+    squares = files(ranks, RISING)
     return Value("from-mask", (Value("test-bytes", (squares, constant(_turned(mask)))),))
 
 

@@ -199,6 +199,16 @@ class _Orders:
         (other_cost, other_end), other = min(others, key=itemgetter(0))
         return other if other_cost <= cost and other_end <= end - 1 else order
 
+    @cached_property
+    def crossing_first(self) -> list[int]:
+        """This order, but what leads from one file of registers to another before all else."""
+        stretch = self.stretch
+        later = [False] * len(stretch)
+        for i in reversed(range(len(later))):
+            crosses = (stretch.makes[user] and stretch.file[user] != stretch.file[i] for user in stretch.users[i])
+            later[i] = not any(crosses) and all(later[user] for user in stretch.users[i])
+        return sorted(range(len(later)), key=later.__getitem__)
+
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
         """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
         ends = [0.0] * len(self.stretch.file)
@@ -303,8 +313,15 @@ def hastening(unit: Unit) -> Unit:
     return unit if block is unit.block else replace(unit, block=block)
 
 
+def crossing(unit: Unit) -> Unit:
+    """The pass: the block with what leads from one file of registers to another first, for that takes longest."""
+    room = len(unit.convention.scratch)
+    orders = _orders_in(unit.block, unit.graph.results, unit.target, room)
+    return replace(unit, block=_ordered(unit.block, iter(orders), attrgetter("crossing_first")))
+
+
 def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
-    """About how long the code of what is selected becomes, and how many operations wait for each other in it.
+    """About how long the code of what is selected becomes, and about how many cycles its longest way takes.
 
     That is its values, the moves that a quick order needs, and crowding. No order needs fewer than the forced moves:
     what is longer than `most` with these alone is not looked at further.

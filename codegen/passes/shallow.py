@@ -8,7 +8,7 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import count
 
-from setwise.codegen.describe.graph import Graph, postorder, rewrite
+from setwise.codegen.describe.graph import Graph, depth_of, postorder, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.simplify import masked_of
@@ -31,7 +31,7 @@ def shallow(graph: Graph) -> Graph:
     def depth(value: Value) -> int:
         if value not in depths:
             for below in postorder((value,), depths):
-                depths[below] = 1 + max([depths[arg] for arg in below.args], default=-1)
+                depths[below] = depth_of(below, below.args, depths)
         return depths[value]
 
     def part_of_union(value: Value) -> bool:

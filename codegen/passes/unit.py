@@ -137,6 +137,11 @@ class Unit:
         """How many values there are in all."""
         return sum(len(graph.order) for graph in self.graphs)
 
+    @property
+    def in_vectors(self) -> bool:
+        """Whether some values lie in vector registers."""
+        return any(value.file == "vector" for graph in self.graphs for value in graph.order)
+
     def each(self, rule: Callable[[Graph], Graph]) -> Unit:
         """The unit with each graph as the rule makes it."""
         *before, graph = map(rule, self.graphs)

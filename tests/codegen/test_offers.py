@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.measure.objective import forecast
-from setwise.codegen.board import ROOK
+from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.listings.listing import listing
 from setwise.codegen.kernel import Kernel
@@ -74,6 +75,26 @@ def test_rooks_go_apart_from_bishops() -> None:
     }
     assert written == {128, "general"}  # no upper halves to clean
     assert "vzeroupper" not in {instruction.mnemonic for instruction in kernel.code.instructions}
+
+
+def test_two_directions_share_a_vector_beside_six() -> None:
+    kernel = offered_as("soEa-soWe/7-inner", find("sliders.union"), "avx512")
+    assert set(DIR8) - {*kernel.layout.apart} == {SOEA, SOWE}
+    mnemonics = [instruction.mnemonic for instruction in kernel.code.instructions]
+    assert mnemonics.count("vpsrlvq") == 5
+    assert mnemonics.count("vmovq") == 1  # the result
+
+
+def test_divisions_divide_and_what_crosses_comes_first() -> None:
+    division = re.compile("(apart|soEa-soWe|larger)/")
+    divided = [kernel for kernel in offered(find("sliders.union"), "gfni") if division.match(kernel.variant)]
+    assert {kernel.variant.split("/")[0] for kernel in divided} == {"apart", "soEa-soWe", "larger"}
+    for kernel in divided:
+        written = (i.operands[0] for i in kernel.code.instructions if i.operands)
+        files = [operand.file for operand in written if isinstance(operand, Register)]
+        last = max(at for at, file in enumerate(files) if file == "vector")
+        if not kernel.variant.endswith("hastening"):
+            assert files[:last].count("general") < 12 < files.count("general") / 3
 
 
 def test_boards_go_to_all_lanes_through_memory_where_the_convention_keeps_it() -> None:
