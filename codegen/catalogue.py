@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import cache, partial
 from itertools import product
@@ -11,7 +11,7 @@ from itertools import product
 from setwise.codegen import literature
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
 from setwise.codegen.describe.description import Fill, along, at_run_time, plain
-from setwise.codegen.describe.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Parameter, Routine
+from setwise.codegen.describe.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Description, Parameter, Routine
 from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import (
     batch,
@@ -297,15 +297,21 @@ def _sliders() -> Iterator[Routine]:
         for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
             parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
             contract = Contract(parameters, form, "", results, (requires,))
-            descriptions = tuple(
-                partial(sliders.described, whole, how, board is OCCUPIED, len(boards)) for how in sliders.FORMS
-            )
+            usual, larger = _by_forms(sliders.described, whole, sliders.FORMS, board is OCCUPIED, len(boards))
             computes = f"{summary}, given the {board.name} squares"
-            larger = (partial(sliders.described, whole, sliders.turned_beside, board is OCCUPIED, len(boards)),)
-            yield Routine(
-                "sliders", form + ending, "", contract, descriptions, SETWISE, computes, ALL_SETS, larger=larger
-            )
+            yield Routine("sliders", form + ending, "", contract, usual, SETWISE, computes, ALL_SETS, larger=larger)
     yield from _counts()
+
+
+def _by_forms(
+    described: Description, whole: Callable[..., tuple[Value, ...]], forms: Sequence[sliders.Form], *given: object
+) -> tuple[tuple[Description, ...], tuple[Description, ...]]:
+    """A routine described by each of the forms, and by what makes larger code."""
+
+    def by(form: sliders.Form) -> Description:
+        return partial(described, whole, form, *given)
+
+    return tuple(map(by, forms)), (by(sliders.turned_beside),)
 
 
 def _counts() -> Iterator[Routine]:
@@ -322,10 +328,9 @@ def _counts() -> Iterator[Routine]:
     ):
         parameters = (*boards, OCCUPIED, RESULTS) if len(results) > 1 else (*boards, OCCUPIED)
         contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,), counting=True)
-        descriptions = tuple(partial(sliders.described, whole, how, True, len(boards)) for how in sliders.FORMS)
+        usual, larger = _by_forms(sliders.described, whole, sliders.FORMS, True, len(boards))
         computes = f"{summary}, given the occupied squares"
-        larger = (partial(sliders.described, whole, sliders.turned_beside, True, len(boards)),)
-        yield Routine("sliders", form, "", contract, descriptions, SETWISE, computes, ALL_SETS, larger=larger)
+        yield Routine("sliders", form, "", contract, usual, SETWISE, computes, ALL_SETS, larger=larger)
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
@@ -399,10 +404,9 @@ def _sides() -> Iterator[Routine]:
         parameters = (*men, OCCUPIED, RESULTS) if len(results) > 1 else (*men, OCCUPIED)
         contract = Contract(parameters, f"side-{form}", color, results, (WITHIN_OCCUPIED,))
         names = tuple(man.name for man in men)
-        described = tuple(partial(sides.described, whole, how, color, names) for how in sides.FORMS)
-        larger = (partial(sides.described, whole, sliders.turned_beside, color, names),)
+        usual, larger = _by_forms(sides.described, whole, sides.FORMS, color, names)
         computes = f"{summary.format(color.capitalize())}, given the occupied squares"
-        return Routine("side", form, color, contract, described, SETWISE, computes, ALL_SETS, larger=larger)
+        return Routine("side", form, color, contract, usual, SETWISE, computes, ALL_SETS, larger=larger)
 
     minor = "all squares that rooks, bishops and knights attack"
     yield of_side("union-knights", "", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)
