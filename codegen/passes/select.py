@@ -286,7 +286,7 @@ def _loaded(graph: Graph, target: Target) -> Graph:
     often = {lanes for lanes, number in _times(graph).items() if number > 1} if target.holds else set()
 
     def rule(value: Value, _: Value) -> Value:
-        if "const" not in [arg.op for arg in value.args]:
+        if "const" not in [arg.op for arg in value.args] or value.op == "load-constant":
             return value
         rows = target.rows_for(value)
         args = tuple(

@@ -138,3 +138,9 @@ def test_shifts_stand_for_rotates() -> None:
 def test_a_variant_that_there_is_not_is_one_line(name: str) -> None:
     with pytest.raises(ValueError, match=r"has no variant '.*': `setwise best push.attacks.sout` names some$"):
         offered_as(name, find("push.attacks.sout"), "bmi2")
+
+
+def test_what_a_loop_loads_before_its_rounds_is_held_as_it_is() -> None:
+    kernel = offered_as("larger/held/1-inner-ranks", find("sliders.union-empty.batch"), "avx512")
+    loads = [str(i.operands[1]) for i in kernel.code.instructions if i.mnemonic == "vpbroadcastq"]
+    assert len(loads) == len({*loads}) > 0
