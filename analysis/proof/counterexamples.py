@@ -89,6 +89,7 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for argument, word in unknown:
         if argument.kind == "empty":
             yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
+            yield domain.eq(domain.and_(domain.not_(word, 64), sliders, 64), 0, 64)  # or all stand on empty squares
     for word in boards:
         for low in _LOW:
             yield domain.eq(domain.and_(word, _ALL ^ low, 64), 0, 64)
