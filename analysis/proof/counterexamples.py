@@ -19,8 +19,6 @@ from setwise.analysis.semantics.state import Flag
 from setwise.analysis.semantics.table import SemanticsError, State
 
 _ALL = (1 << 64) - 1
-# The squares whose number has a 0 for its highest bit, and so on down to the lowest bit.
-_LOW = tuple(sum(1 << square for square in range(64) if not square >> bit & 1) for bit in reversed(range(6)))
 _FEW_PIECES = 3
 _SAMPLES = 8  # of each density
 
@@ -90,9 +88,10 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
         if argument.kind == "empty":
             yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
             yield domain.eq(domain.and_(domain.not_(word, 64), sliders, 64), 0, 64)  # or all stand on empty squares
+            boards.append(domain.and_(word, sliders, 64))
     for word in boards:
-        for low in _LOW:
-            yield domain.eq(domain.and_(word, _ALL ^ low, 64), 0, 64)
+        for square in reversed(range(64)):
+            yield domain.eq(domain.and_(word, 1 << square, 64), 0, 64)
 
 
 def counterexample(

@@ -95,13 +95,16 @@ class Solver:
         solver = self._solver(terms, sums=False)
         if not self._holds(solver, terms, about):
             return None
-        for wish in wishes:
-            if isinstance(wish, int):
-                continue
-            known = self.domain.is_true(wish)
-            if _answer(solver, known) == bitwuzla.Result.SAT:
-                solver.assert_formula(known)
-                terms.append(wish)
+        unknown = [wish for wish in wishes if not isinstance(wish, int)]
+        asked = [self.domain.is_true(wish) for wish in unknown]
+        held = [bool(solver.get_value(wish).value()) for wish in asked]
+        for at, wish in enumerate(asked):
+            if not held[at]:  # by what is known to be possible: only then is anything to be found out
+                if _answer(solver, wish) != bitwuzla.Result.SAT:
+                    continue
+                held[at:] = [bool(solver.get_value(each).value()) for each in asked[at:]]
+            solver.assert_formula(wish)
+            terms.append(unknown[at])
         return self._model(solver) if self._holds(solver, terms, about) else None
 
     def _ask(self, terms: Sequence[Any], about: str, sums: bool) -> Model | None:
