@@ -57,13 +57,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Choose, measure where this is the processor, and print a table."""
+    routines = chosen(arguments.names)
+    if arguments.isa:
+        target_named(arguments.isa)
     objectives = (arguments.objective,) if arguments.objective else OBJECTIVES
     for objective in objectives:
         maker(Namespace(objective=objective, variant=None, cpu=arguments.cpu))  # tells what does not go
     on = processor_named(arguments.cpu)
     measured = arguments.cpu in (None, "native") and arguments.patience > 0
     with Progress() as progress:
-        found = list(_found(arguments, objectives, on, progress))
+        found = list(_found(routines, arguments, objectives, on, progress))
         rows = [row_of(objective, kernel, on) for objective, kernel in found]
         if measured:
             progress.show("measuring")
@@ -77,18 +80,16 @@ def run(arguments: Namespace) -> int:
 
 
 def _found(
-    arguments: Namespace, objectives: Sequence[str], on: Processor, progress: Progress
+    routines: Sequence[Routine], arguments: Namespace, objectives: Sequence[str], on: Processor, progress: Progress
 ) -> Iterator[tuple[str, Kernel]]:
     """The best kernel of each routine for each objective; Refused where there is none of any."""
-    if arguments.isa:
-        target_named(arguments.isa)
 
     def of(routine: Routine) -> list[tuple[str, Kernel]]:
         progress.show(routine.name)
         isas = (arguments.isa,) if arguments.isa else had_by(routine, on, native=arguments.cpu in (None, "native"))
         return best_of(routine, objectives, on, isas, arguments.abi)
 
-    for pairs in unrefused(of, chosen(arguments.names)):
+    for pairs in unrefused(of, routines):
         yield from pairs
 
 
