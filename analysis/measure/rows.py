@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import floor
 
 from setwise.analysis.cost.processors.measured import (
     AccessRecord,
@@ -25,6 +26,7 @@ _SETCC = 1.0  # cycles from flags to a register, or from a register to flags
 _ADDED = 2.0  # cycles of an `and` that makes nothing of a register, and of adding that to an address
 _MOVES = {"gv": ("vmovq r,x", "movq r,x"), "gm": ("kmovq r,k",)}
 _KINDS: Mapping[str, Kind] = {"general": "r", "vector": "x", "mask": "k", "flags": "f"}
+_PART = 0.3  # of a slot: a loop's groups of slots make one seem up to two thirds more, and noise a little less
 _BREAKS = 0.7  # cycles: what follows upon itself so fast does not wait for itself
 
 
@@ -145,8 +147,9 @@ def _row(
         among, idle = one.among
         if among.cycles is None:
             return None
-        slots = min(round(among.cycles / idiom - idle), round(one.cycles * width))
-        slots = max(1, slots)
+        if standing is None or "z" not in one.form.kinds:  # 512 bits run at a clock of their own, which comes on top
+            slots = min(floor(among.cycles / idiom - idle + _PART), round(one.cycles * width))
+            slots = max(1, slots)
         found, off = _ports(one, slots, known, width, like, standing)
         if (clear := off <= CLEAR) or standing is None:
             ports = found
