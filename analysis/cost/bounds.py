@@ -241,15 +241,10 @@ def _taken(stream: Sequence[Decoded]) -> list[bool]:
 
 def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Cost:
     """What is to be said of these instructions without what each waits for."""
-    wide = any(_vectors(instruction, 512) for instruction in stream)
     work = list(demands(stream, rows, processor))
-    uops: list[Uops] = []
-    for instruction, demand in zip(stream, work, strict=True):
-        closed = processor.closed if wide and _vectors(instruction, 0) else frozenset()
-        uops += [_open(choices, closed) for choices in (demand.own, demand.load, demand.store)]
     return Cost(
         latency=0.0,
-        pressure=busiest(uops),
+        pressure=busiest([uops for demand in work for uops in (demand.own, demand.load, demand.store)]),
         issue=sum(demand.slots for demand in work) / processor.width,
         taken=sum(fetches(stream, processor)),
         depth=0,
@@ -273,10 +268,12 @@ class Demand:
 def demands(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Iterator[Demand]:
     """What each instruction asks for; one that becomes one operation with the branch behind it leaves work to that."""
     joins = [*(processor.fuses(instruction, following) for instruction, following in pairwise(stream)), False]
+    wide = any(vectors(instruction, 512) for instruction in stream)
     for instruction, row, joined in zip(stream, rows, joins, strict=False):
         size = size_of(instruction)
+        closed = processor.closed if wide and vectors(instruction, 0) else frozenset()
         yield Demand(
-            () if joined else row.uops,
+            () if joined else _open(row.uops, closed),
             processor.loads[size].uops if instruction.loads else (),
             processor.stores[size].uops if instruction.stores else (),
             0.0 if joined else processor.slots(instruction, row),
@@ -287,7 +284,8 @@ def _bytes(code: Sequence[Decoded]) -> int:
     return sum({instruction.offset: instruction.length for instruction in code}.values())
 
 
-def _vectors(instruction: Decoded, bits: int) -> bool:
+def vectors(instruction: Decoded, bits: int) -> bool:
+    """Whether it works on a vector register of at least so many bits."""
     return any(
         isinstance(operand, Reg) and operand.file == "vector" and operand.bits >= bits
         for operand in instruction.operands

@@ -19,7 +19,7 @@ from setwise.analysis.cost.processors.table import Processor
 PROGRAMS = ("llvm-mca-19", "llvm-mca-20", "llvm-mca-18", "llvm-mca-17", "llvm-mca")
 """Older ones, which `llvm-mca` alone may be, do not know Zen 4."""
 _NAMES = {"skylake-server": "skylake-avx512", "ice-lake": "icelake-server", "zen3": "znver3", "zen4": "znver4"}
-# Not zen5: up to LLVM 21 its model of znver5 is that of Zen 4.
+# Not zen5: up to LLVM 21 its model of znver5 is that of Zen 4. Nor golden-cove: LLVM 19 takes two cycles for `and`.
 _WIDTHS = {"skylake-server": 6, "ice-lake": 6, "zen3": 6, "zen4": 6}  # what its models dispatch a cycle
 _FIGURES = {
     "zen3": r"vpermd|vpermps|v?pmov[sz]x\w+",

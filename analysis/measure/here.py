@@ -25,7 +25,8 @@ def processor_here() -> Processor | None:
 
     Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, AMD 26 with 0 to 31, 64 to 79 and 112 to
     127 Zen 5 with vector units of 512 bits, Intel 6 with 85 Skylake-SP and Cascade Lake, with 106 and 108 Ice Lake-SP
-    and -D, with 125 and 126 Ice Lake.
+    and -D, with 125 and 126 Ice Lake, with 143, 207, 173 and 174 Sapphire, Emerald and Granite Rapids, which are
+    Golden Cove. These alone of Intel's 6 have AMX, by which they are known where a virtual machine tells another model.
     """
     family, model = _numbers()
     if family == 25:
@@ -33,16 +34,27 @@ def processor_here() -> Processor | None:
     if family == 26:
         return processor("zen5") if model < 32 or 64 <= model < 80 or 112 <= model < 128 else None
     if family == 6:
-        return {85: processor("skylake-server")}.get(model, processor("ice-lake") if model in _ICE_LAKES else None)
+        name = "golden-cove" if _has_amx() else _INTELS.get(model)
+        return processor(name) if name else None
     return None
 
 
-_ICE_LAKES = (106, 108, 125, 126)
+_INTELS = {85: "skylake-server", **dict.fromkeys((106, 108, 125, 126), "ice-lake")}
+_INTELS |= dict.fromkeys((143, 173, 174, 207), "golden-cove")
+
+
+def _has_amx() -> bool:
+    return "amx_tile" in _told().get("flags", "").split()
 
 
 def _numbers() -> tuple[int, int]:
     """Family and model as Linux tells them; 0 and 0 elsewhere."""
+    told = _told()
+    return int(told.get("cpu family", 0)), int(told.get("model", 0))
+
+
+def _told() -> dict[str, str]:
+    """What Linux tells of the first processor; nothing elsewhere."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
-    return int(entries.get("cpu family", 0)), int(entries.get("model", 0))
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}

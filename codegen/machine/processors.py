@@ -20,6 +20,7 @@ FEATURES: Mapping[str, frozenset[str]] = {
     "skylake-server": _SKYLAKE,
     "ice-lake": _ICE_LAKE,
     "tiger-lake": _ICE_LAKE,
+    "golden-cove": _ICE_LAKE,
     "zen3": _HASWELL,
     "zen4": _ICE_LAKE,
     "zen5": _ICE_LAKE,

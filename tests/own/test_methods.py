@@ -74,7 +74,14 @@ def test_judges_give_records() -> None:
     assert "proved" in repr(proofs)
     assert "<td>proved</td>" in proofs._repr_html_()
     assert two_up.check("x86-64", quick=True).fine
-    assert {row["cpu"] for row in two_up.cost()} == {"skylake-server", "ice-lake", "zen3", "zen4", "zen5"}
+    assert {row["cpu"] for row in two_up.cost()} == {
+        "skylake-server",
+        "ice-lake",
+        "golden-cove",
+        "zen3",
+        "zen4",
+        "zen5",
+    }
     assert not setwise.Table((), ()).fine
 
 

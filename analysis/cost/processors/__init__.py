@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from setwise.analysis.cost.processors.golden_cove import GOLDEN_COVE
 from setwise.analysis.cost.processors.ice_lake import ICE_LAKE
 from setwise.analysis.cost.processors.measured import processor_of, read
 from setwise.analysis.cost.processors.skylake_server import SKYLAKE_SERVER
@@ -12,7 +13,7 @@ from setwise.analysis.cost.processors.zen5 import ZEN5
 
 __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
-PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, ZEN3, ZEN4, ZEN5)
+PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, GOLDEN_COVE, ZEN3, ZEN4, ZEN5)
 
 
 def processor(name: str) -> Processor:

@@ -56,7 +56,12 @@ def test_tables_have_every_instruction_of(name: str, isa: str) -> None:
             assert all(on.row(one).source for one in decoded)
 
 
-MODELS = {"skylake-server": "skylake-avx512", "ice-lake": "icelake-server", "zen3": "znver3"}
+MODELS = {
+    "skylake-server": "skylake-avx512",
+    "ice-lake": "icelake-server",
+    "golden-cove": "sapphirerapids",
+    "zen3": "znver3",
+}
 """What llvm-mca calls them. Zen 4's rows are not from LLVM but timed."""
 
 FORMS = """
@@ -139,6 +144,26 @@ DIFFERENCES = (
     Difference("ice-lake", r"v?gf2p8affineqb .*", "cycles ports", "timed: 3, and one of 512 bits a cycle; LLVM has 5"),
     Difference("ice-lake", r"jmp rax", "ports", "Fog: jumps on p0 as well"),
     Difference("ice-lake", r"vpmullq zmm.*", "ports", "servers have a second multiplier on p5"),
+    Difference("golden-cove", r".*", "cycles", "LLVM's latencies are a cycle or more above what was measured"),
+    Difference(
+        "golden-cove",
+        r"(add|sub) \w+,-?\w+|(inc|dec) .*|mov\w* .*|v?mov\w+ [xyz]mm\d+,[xyz]mm\d+|vzeroupper",
+        "operations ports",
+        "renamed, which takes a slot; LLVM has none, or a port",
+    ),
+    Difference("golden-cove", r"lea .*", "ports", "measured: two or three parts anywhere, a scaled one on three ports"),
+    Difference("golden-cove", r"xchg .*", "ports", "measured: one of three is renamed"),
+    Difference("golden-cove", r"bswap e\w+", "ports operations", "one row, and it is of 64 bits"),
+    Difference("golden-cove", r"i?mul \w+|mulx .*", "ports operations", "the low half; 64 bits"),
+    Difference(
+        "golden-cove", r"set\w+ .*|cmovn?be .*|cmova .*", "ports operations", "measured: carry and zero take two"
+    ),
+    Difference("golden-cove", r"ro[lr] \w+,\d+", "ports operations", "measured: two a cycle, one slot"),
+    Difference("golden-cove", r"cdqe|cwde", "ports", "four a cycle on Ice Lake; LLVM has two of the ports"),
+    Difference("golden-cove", r"vpmullq zmm.*|vpermw .*", "ports", "taken over from Ice Lake"),
+    Difference("golden-cove", r"v?movlp[sd] xmm.*", "ports", "taken over from movhps, which was measured"),
+    Difference("golden-cove", r"vp?broadcast\w+ zmm.*\[rsi\]", "ports operations", "measured: the load alone"),
+    Difference("golden-cove", r"v?pxorq? .*|(xor|sub) .*", "ports", "timed: a zero is renamed"),
     Difference("zen3", r"(adc|sbb) .*", "ports", "timed: what LLVM takes for all units is the wait for the carry"),
     Difference("zen3", r"mov(abs)? \w+,(-?\w+)", "ports", "timed: four a cycle"),
     Difference("zen3", r"lea .*", "cycles ports operations", "measured: a base alone is a move, three parts are two"),
@@ -205,7 +230,12 @@ LOADS = {
 @pytest.mark.parametrize(
     ("name", "beyond"),
     # LLVM has 5 for all general loads on Intel's; on Zen 3 a cycle more than AMD's guide, which it quotes.
-    [("skylake-server", {"r": 1}), ("ice-lake", {}), ("zen3", dict.fromkeys(LOADS, 1))],
+    [
+        ("skylake-server", {"r": 1}),
+        ("ice-lake", {}),
+        ("golden-cove", {"s": 1, "x": 1, "y": 1}),
+        ("zen3", dict.fromkeys(LOADS, 1)),
+    ],
 )
 def test_loads_take_as_long_as_llvm_and_the_makers_say(name: str, beyond: Mapping[str, int]) -> None:
     said = theirs([*LOADS.values()], MODELS[name])
@@ -264,8 +294,10 @@ def theirs(lines: list[str], model: str) -> list[Cost]:
 
 def _port(name: str) -> str:
     """Our name of LLVM's unit; none for what carries loads and stores."""
-    if found := re.fullmatch("(?:SKX|ICX)Port([0156])", name):
-        return "p" + found[1]
+    if found := re.fullmatch("(?:SKX|ICX)Port([0156])|SPRPort0([0156])", name):
+        return "p" + (found[1] or found[2])
+    if name == "SPRPort10":
+        return "q0"
     if found := re.fullmatch(r"Zn3(ALU|FP|BRU)(\d+)(\..)?", name, re.DOTALL):
         return {"ALU": "I", "FP": "F", "BRU": "B"}[found[1]] + ("0" if found[1] == "BRU" else found[2])
     return ""

@@ -47,8 +47,25 @@ def test_a_core_that_is_as_its_table_says_differs_in_nothing() -> None:
     assert set(rows["sete", "b"].mnemonics) > {"sete", "setne"}
 
 
+@pytest.mark.parametrize(
+    ("name", "title", "slower"), [("zen3", "vpand y,y,y", 1.045), ("golden-cove", "vporq z,z,z", 1.2)]
+)
+def test_what_a_loop_or_a_clock_adds_is_no_slot(name: str, title: str, slower: float) -> None:
+    core = processor(name)
+    with measured_on(core, FEATURES[name]):
+        calibration = calibrate(lambda _: None, [form for form in forms() if form.title == title], patience=0)
+    among = calibration.forms[title].among
+    assert among is not None
+    among[0].figures[:] = [slower * cycles for cycles in among[0].figures]
+    made, _ = table_of(calibration, "A core", "2026-11-24", core)
+    (row,) = (
+        row for row in made.rows if title.startswith(f"{row.mnemonics[0]} ") and row.form[0] == title.split()[1][0]
+    )
+    assert row.slots == 1
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["zen4", "ice-lake"])
+@pytest.mark.parametrize("name", ["zen4", "ice-lake", "golden-cove"])
 def test_so_is_one_of_512_bits(name: str) -> None:
     wide = {
         "vpternlogq z,z,z,i",
