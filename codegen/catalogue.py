@@ -166,13 +166,13 @@ def _simple(
     requires: tuple[str, ...] = (),
     of: str = "",
     numbering: Numbering = LITTLE_ENDIAN,
-    larger: tuple[Fill, ...] = (),
+    ways: tuple[tuple[str, Fill], ...] = (),
 ) -> Routine:
     """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
     contract = _contract(specification, of, parameters, requires, numbering)
-    described, offered = (plain(function),), tuple(map(plain, larger))
+    described, others = (plain(function),), tuple((name, plain(way)) for name, way in ways)
     return Routine(
-        family, form, direction, contract, described, source, _summary(contract), SCALARS, literal=True, larger=offered
+        family, form, direction, contract, described, source, _summary(contract), SCALARS, literal=True, ways=others
     )
 
 
@@ -266,8 +266,8 @@ def _exploding() -> Iterator[Routine]:
         add = partial(_simple, "exploding", direction=suffix, numbering=numbering)
         for form, specification, function, parameters, of in forms:
             bounds = tuple(f"{each.name} below {each.below}" for each in parameters if each.below)
-            larger = () if of == "bishop" else (partial(function, keep=exploding.beside),)
-            yield add(form, specification, EXPLODING, function, *parameters, of=of, requires=bounds, larger=larger)
+            ways = () if of == "bishop" else (("joined", partial(function, keep=exploding.beside)),)
+            yield add(form, specification, EXPLODING, function, *parameters, of=of, requires=bounds, ways=ways)
 
 
 _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., tuple[Value, ...]], str], ...] = (
@@ -297,21 +297,21 @@ def _sliders() -> Iterator[Routine]:
         for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
             parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
             contract = Contract(parameters, form, "", results, (requires,))
-            usual, larger = _by_forms(sliders.described, whole, sliders.FORMS, board is OCCUPIED, len(boards))
+            usual, ways = _by_forms(sliders.described, whole, sliders.FORMS, board is OCCUPIED, len(boards))
             computes = f"{summary}, given the {board.name} squares"
-            yield Routine("sliders", form + ending, "", contract, usual, SETWISE, computes, ALL_SETS, larger=larger)
+            yield Routine("sliders", form + ending, "", contract, usual, SETWISE, computes, ALL_SETS, ways=ways)
     yield from _counts()
 
 
 def _by_forms(
     described: Description, whole: Callable[..., tuple[Value, ...]], forms: Sequence[sliders.Form], *given: object
-) -> tuple[tuple[Description, ...], tuple[Description, ...]]:
-    """A routine described by each of the forms, and by what makes larger code."""
+) -> tuple[tuple[Description, ...], tuple[tuple[str, Description], ...]]:
+    """A routine described by each of the forms, and by others that are offered beside, by name."""
 
     def by(form: sliders.Form) -> Description:
         return partial(described, whole, form, *given)
 
-    return tuple(map(by, forms)), (by(sliders.turned_beside),)
+    return tuple(map(by, forms)), tuple((name, by(form)) for name, form in sliders.BESIDE.items())
 
 
 def _counts() -> Iterator[Routine]:
@@ -328,9 +328,9 @@ def _counts() -> Iterator[Routine]:
     ):
         parameters = (*boards, OCCUPIED, RESULTS) if len(results) > 1 else (*boards, OCCUPIED)
         contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,), counting=True)
-        usual, larger = _by_forms(sliders.described, whole, sliders.FORMS, True, len(boards))
+        usual, ways = _by_forms(sliders.described, whole, sliders.FORMS, True, len(boards))
         computes = f"{summary}, given the occupied squares"
-        yield Routine("sliders", form, "", contract, usual, SETWISE, computes, ALL_SETS, larger=larger)
+        yield Routine("sliders", form, "", contract, usual, SETWISE, computes, ALL_SETS, ways=ways)
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
@@ -404,9 +404,9 @@ def _sides() -> Iterator[Routine]:
         parameters = (*men, OCCUPIED, RESULTS) if len(results) > 1 else (*men, OCCUPIED)
         contract = Contract(parameters, f"side-{form}", color, results, (WITHIN_OCCUPIED,))
         names = tuple(man.name for man in men)
-        usual, larger = _by_forms(sides.described, whole, sides.FORMS, color, names)
+        usual, ways = _by_forms(sides.described, whole, sides.FORMS, color, names)
         computes = f"{summary.format(color.capitalize())}, given the occupied squares"
-        return Routine("side", form, color, contract, usual, SETWISE, computes, ALL_SETS, larger=larger)
+        return Routine("side", form, color, contract, usual, SETWISE, computes, ALL_SETS, ways=ways)
 
     minor = "all squares that rooks, bishops and knights attack"
     yield of_side("union-knights", "", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)

@@ -111,6 +111,18 @@ def _affine(squares: int, matrix: int, n: int) -> int:
     return int.from_bytes(byte ^ n for byte in products)
 
 
+def _gather(bits: int, mask: int) -> int:
+    """The bits at the mask's squares, side by side from the lowest."""
+    places = (square for square in range(64) if mask >> square & 1)
+    return sum((bits >> square & 1) << at for at, square in enumerate(places))
+
+
+def _scatter(bits: int, mask: int) -> int:
+    """The lowest bits, one after the other at the mask's squares."""
+    places = (square for square in range(64) if mask >> square & 1)
+    return sum((bits >> at & 1) << square for at, square in enumerate(places))
+
+
 def _same(text: str, **others: str) -> dict[str, str]:
     """The text of C, and of the other languages where they do not say otherwise."""
     return {"C": text, "Rust": text, "Zig": text, **others}
@@ -225,8 +237,18 @@ _TABLE = (
             "Zig": "@popCount({a})",
         },
     ),
-    Operation("gather", said={"C": "_pext_u64({a}, {b})", "Rust": "core::arch::x86_64::_pext_u64({a}, {b})"}),
-    Operation("scatter", said={"C": "_pdep_u64({a}, {b})", "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})"}),
+    Operation(
+        "gather",
+        _gather,
+        cycles=3,
+        said={"C": "_pext_u64({a}, {b})", "Rust": "core::arch::x86_64::_pext_u64({a}, {b})"},
+    ),
+    Operation(
+        "scatter",
+        _scatter,
+        cycles=3,
+        said={"C": "_pdep_u64({a}, {b})", "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})"},
+    ),
     Operation("as-wide", free=True, said={"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"}),
     Operation(
         "extended",

@@ -128,8 +128,8 @@ class Routine:
     """Whether the lanes of a vector are boards; else they are directions."""
     literal: bool = False
     """Whether it is its source's algorithm, all steps of it; what leaves that is another routine."""
-    larger: tuple[Description, ...] = ()
-    """Ways that make larger code, which is offered beside the others: a judge may find it faster."""
+    ways: tuple[tuple[str, Description], ...] = ()
+    """Others by name, of larger code or for some processors only: offered, for a judge may find them faster."""
 
     @property
     def name(self) -> str:

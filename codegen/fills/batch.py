@@ -44,7 +44,7 @@ def on_arrays(routine: Routine, by_ranks: ByRanks | None = None) -> Routine:
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
         descriptions=tuple(map(InTurn, stages)),
-        larger=() if by_ranks is None else (InTurn((partial(rank_by_rank, by_ranks, count), *stages[0])),),
+        ways=() if by_ranks is None else (("by-ranks", InTurn((partial(rank_by_rank, by_ranks, count), *stages[0]))),),
         summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
         boards=True,

@@ -6,8 +6,8 @@ Source: setwise; kernels of this shape run in several engines, after Westcott's 
 
 from __future__ import annotations
 
-from setwise.codegen.board import NOT_A
-from setwise.codegen.describe.values import CompassRay, Value, constant
+from setwise.codegen.board import FILE_A, NOT_A
+from setwise.codegen.describe.values import CompassRay, Value, constant, make
 
 
 def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:
@@ -53,3 +53,15 @@ def by_two(ray: CompassRay, gen: Value, wall: Value) -> Value:
 def east_by_subtraction(gen: Value, wall: Value) -> Value:
     """Squares attacked eastward: a borrow walks to the next wall (Isenberg, 2005); sliders lie within the walls."""
     return (wall ^ (wall - (gen << 1))) & constant(NOT_A, gen.lanes)
+
+
+def west_by_gathering(gen: Value, occupied: Value) -> Value:
+    """Squares attacked westward: each slider's wall is the one below it where walls alone are counted.
+
+    Gathered, the walls are neighbours, and a shift leads from sliders to walls. The A file is all walls, so each rank
+    has one; from a slider its wall is subtracted, which leaves the squares between, the wall among them. Sliders lie
+    within the occupied squares. Source: setwise, with BMI2's pext and pdep.
+    """
+    walls = occupied | FILE_A
+    movers = gen & ~FILE_A
+    return movers - make("scatter", make("gather", movers, walls) >> 1, walls)

@@ -5,7 +5,7 @@ Each routine has a description for each form below; the one that makes the short
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
@@ -105,11 +105,26 @@ ALONE = by_rays(push.pull_by_two)
 
 
 def turned_beside(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
-    """Rooks in vector registers, on boards that are turned there, and bishops in general ones, each ray by itself."""
+    """Rooks in vector registers, on boards that are turned there, and bishops in general ones, each ray by itself.
+
+    ValueError where the layout has it otherwise.
+    """
+    if board.layout.apart:
+        raise ValueError("bishops are in general registers")
     straight = [direction for direction in order if direction in ROOK]
     turns = [(ray, turned.attacks(ray.directions[0], rooks, board.occupied)) for ray in board.layout.rays(straight)]
     return turns + ALONE(board, [direction for direction in order if direction not in ROOK], rooks, bishops)
 
+
+def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
+    """Both rays of an axis, westward from a general register by gathered walls; others as usual."""
+    if left.directions == (EAST,):
+        return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~pro)
+    return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
+
+
+BESIDE: Mapping[str, Form] = {"turned": turned_beside, "gathered": along_axes(gathering)}
+"""Forms that some processors are quick with, by what they do: offered, but not asked for the shortest code."""
 
 IN_LANES: tuple[Form, ...] = (
     by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone

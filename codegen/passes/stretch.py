@@ -52,13 +52,22 @@ class Stretch:
         """Whether each unites others, or masks or writes what does."""
         self.file = [value.file for value in number]
         """The registers that may hold a value."""
+        self.cycles = [value.operation.cycles for value in values]
+        """About how many cycles each takes."""
         self.spare: dict[RegisterFile, int] = {"general": room, "vector": target.vectors, "mask": len(MASKS)}
         """How many registers of each file are left at the start, or are too few; of more than can be taken as many."""
         for file in self.file[len(values) :]:
             self.spare[file] -= 1
         for file, left in self.spare.items():
             self.spare[file] = min(left, self.file[: len(values)].count(file))
-        lists: tuple[Iterable[object], ...] = (self.args, self.overwritable, self.makes, self.joins, self.file)
+        lists: tuple[Iterable[object], ...] = (
+            self.args,
+            self.overwritable,
+            self.makes,
+            self.joins,
+            self.file,
+            self.cycles,
+        )
         self._told = (*map(tuple, lists), *self.spare.values(), *sorted(self.stays))
 
     def __len__(self) -> int:

@@ -58,6 +58,9 @@ SSE2 = Target(
     aligned=True,
 )
 
+SPLAT = Row("splat", "vpbroadcastq", "d a", file="vector")
+"""A board in a vector register goes to all lanes."""
+
 # AVX2 and AVX-512 alike.
 _VEX = _rows(
     Row("add", "vpaddq", "d a B"),
@@ -87,7 +90,7 @@ _AVX2 = _VEX + _rows(
     Row("shr", "vpsrlq", "d a n", when=uniform_count),
     Row("blend", "vpblendd", "d b a n"),
     Row("permute", "vpermq", "d a n"),
-    Row("splat", "vpbroadcastq", "d a"),
+    SPLAT,
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
     Row("load-constant", "vmovdqa", "d A"),
     Row("load", "vmovdqu", "d [a+b*8]"),

@@ -45,7 +45,7 @@ def test_cases_are_compared_where_else_a_table_says_where_to_jump(name: str, swi
 
 def test_arrays_go_rank_by_rank_where_code_may_be_larger() -> None:
     union = find("sliders.union.batch")
-    larger = offered_as("larger/1-inner-shallowness", union, "avx2")
+    larger = offered_as("by-ranks/1-inner-shallowness", union, "avx2")
     usual = lower(union, "avx2")
     assert larger.routine == union  # the same contract
     interleaving, length = (
@@ -58,7 +58,7 @@ def test_arrays_go_rank_by_rank_where_code_may_be_larger() -> None:
 
 @pytest.mark.parametrize("name", ["exploding.rook", "exploding.orthogonal", "exploding.direction.big-endian"])
 def test_explosions_wait_less_where_code_may_be_larger(name: str) -> None:
-    usual, larger = (offered_as(variant, find(name), "bmi2") for variant in ("", "larger/1"))
+    usual, larger = (offered_as(variant, find(name), "bmi2") for variant in ("", "joined/1"))
     assert len(usual.code.instructions) < len(larger.code.instructions)
     cycles, fewer = (forecast(kernel, processor("zen5")).of("latency") for kernel in (usual, larger))
     assert fewer < 0.95 * cycles
@@ -86,14 +86,14 @@ def test_two_directions_share_a_vector_beside_six() -> None:
 
 
 def test_divisions_divide_and_what_crosses_comes_first() -> None:
-    division = re.compile("(apart|soEa-soWe|larger)/")
+    division = re.compile("(apart|soEa-soWe|turned)/")
     divided = [kernel for kernel in offered(find("sliders.union"), "gfni") if division.match(kernel.variant)]
-    assert {kernel.variant.split("/")[0] for kernel in divided} == {"apart", "soEa-soWe", "larger"}
+    assert {kernel.variant.split("/")[0] for kernel in divided} == {"apart", "soEa-soWe", "turned"}
     for kernel in divided:
         written = (i.operands[0] for i in kernel.code.instructions if i.operands)
         files = [operand.file for operand in written if isinstance(operand, Register)]
         last = max(at for at, file in enumerate(files) if file == "vector")
-        if not kernel.variant.endswith("hastening"):
+        if not kernel.variant.endswith("urgency"):
             assert files[:last].count("general") < 12 < files.count("general") / 3
 
 
@@ -141,6 +141,42 @@ def test_a_variant_that_there_is_not_is_one_line(name: str) -> None:
 
 
 def test_what_a_loop_loads_before_its_rounds_is_held_as_it_is() -> None:
-    kernel = offered_as("larger/held/1-inner-ranks", find("sliders.union-empty.batch"), "avx512")
+    kernel = offered_as("by-ranks/held/1-inner-ranks", find("sliders.union-empty.batch"), "avx512")
     loads = [str(i.operands[1]) for i in kernel.code.instructions if i.mnemonic == "vpbroadcastq"]
     assert len(loads) == len({*loads}) > 0
+
+
+def test_what_has_the_longest_way_to_go_comes_first() -> None:
+    """Each of two results of an instruction that nobody waits long for may come late, and the crossings come early."""
+    usual, urgent = (
+        offered_as(name, find("sliders.union"), "avx512")
+        for name in ("apart/2-inner-ranks", "apart/2-inner-ranks-urgency")
+    )
+    assert sorted(i.mnemonic for i in usual.code.instructions if i.mnemonic[0] == "v") == sorted(
+        i.mnemonic for i in urgent.code.instructions if i.mnemonic[0] == "v"
+    )
+    first = [
+        next(at for at, i in enumerate(kernel.code.instructions) if i.mnemonic == "rorx") for kernel in (usual, urgent)
+    ]
+    last = [
+        max(at for at, i in enumerate(kernel.code.instructions) if i.mnemonic[0] == "v") for kernel in (usual, urgent)
+    ]
+    length = len(urgent.code.instructions)
+    assert first[1] < first[0]  # rooks in general registers do not wait for all that is in vectors
+    assert last[1] > length - 6  # and what comes back from there comes last
+
+
+@pytest.mark.parametrize(("isa", "division"), [("bmi2", "gathered/1"), ("avx2", "apart/gathered/1-inner")])
+def test_westward_walls_are_gathered(isa: str, division: str) -> None:
+    gathered = offered_as(division, find("sliders.union"), isa)
+    names = [i.mnemonic for i in gathered.code.instructions]
+    assert names.count("pext") == names.count("pdep") == 1
+    assert len(names) < len(
+        offered_as(division.replace("gathered/1", "2"), find("sliders.union"), isa).code.instructions
+    )
+
+
+def test_two_lanes_take_a_board_that_was_moved() -> None:
+    kernel = offered_as("apart/2-inner-ranks", find("sliders.union"), "avx512")
+    spread = [i.operands[1] for i in kernel.code.instructions if i.mnemonic == "vpbroadcastq"]
+    assert {o.file for o in spread if isinstance(o, Register)} == {"vector"}

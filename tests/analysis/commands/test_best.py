@@ -41,7 +41,7 @@ def test_it_names_the_kernel_for_an_objective(capsys: pytest.CaptureFixture[str]
     assert (row["for"], row["isa"], row["variant"], row["cpu"]) == (
         "latency",
         "avx2",
-        "general/2-shallowness",
+        "general/2-shallowness-urgency",
         "ice-lake",
     )
     assert row["latency"] >= row["throughput"] > 1

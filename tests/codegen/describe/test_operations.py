@@ -73,12 +73,31 @@ def test_what_is_said_of_arguments_is_so(operation: Operation) -> None:
 @pytest.mark.parametrize("operation", [one for one in COMPUTED if "C" in one.said], ids=lambda one: one.name)
 def test_the_text_of_c_computes_it(operation: Operation) -> None:
     """C's operators on unsigned numbers are Python's, up to the bits above; so are these calls."""
-    calls = {"SETWISE_CAST": lambda _, value: value, "uint64_t": int, "_mm_popcnt_u64": int.bit_count}
+    calls = {
+        "SETWISE_CAST": lambda _, value: value,
+        "uint64_t": int,
+        "_mm_popcnt_u64": int.bit_count,
+        "_pext_u64": _digits_kept,
+        "_pdep_u64": _digits_laid,
+    }
     assert operation.compute is not None
     for numbers in arguments(operation):
         count = numbers[-1] if operation.compute.__code__.co_varnames[len(numbers) - 1] in ("n", "count") else 0
         text = operation.said["C"].format(a=numbers[0], b=numbers[min(1, len(numbers) - 1)], n=count, m=-count % 64)
         assert eval(text, calls) & ALL == operation.of(*numbers), text
+
+
+def _digits_kept(number: int, mask: int) -> int:
+    """Of binary digits those where the mask has a one."""
+    return int(
+        "0" + "".join(digit for digit, one in zip(f"{number:064b}", f"{mask:064b}", strict=True) if one == "1"), 2
+    )
+
+
+def _digits_laid(number: int, mask: int) -> int:
+    """The last binary digits in turn where the mask has a one."""
+    digits = [*f"{number:064b}"]
+    return int("".join([digits.pop() if one == "1" else "0" for one in f"{mask:064b}"[::-1]][::-1]), 2)
 
 
 def test_every_operation_of_rows_is_in_the_table() -> None:
