@@ -133,6 +133,9 @@ def _by_register(sign: str) -> dict[str, str]:
     return _same(f"{{a}} {sign} ({{b}} & 63)", Zig=f"@as(u64, {{a}}) {sign} @as(u6, @truncate({{b}}))")
 
 
+_BY_ASSEMBLY = (
+    'asm ("{} %[mask], %[bits], %[result]" : [result] "=r" (-> u64), : [bits] "r" ({{a}}), [mask] "r" ({{b}}))'.format
+)
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 # Of loose shifts nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
@@ -241,13 +244,21 @@ _TABLE = (
         "gather",
         _gather,
         cycles=3,
-        said={"C": "_pext_u64({a}, {b})", "Rust": "core::arch::x86_64::_pext_u64({a}, {b})"},
+        said={
+            "C": "_pext_u64({a}, {b})",
+            "Rust": "core::arch::x86_64::_pext_u64({a}, {b})",
+            "Zig": _BY_ASSEMBLY("pextq"),
+        },
     ),
     Operation(
         "scatter",
         _scatter,
         cycles=3,
-        said={"C": "_pdep_u64({a}, {b})", "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})"},
+        said={
+            "C": "_pdep_u64({a}, {b})",
+            "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})",
+            "Zig": _BY_ASSEMBLY("pdepq"),
+        },
     ),
     Operation("as-wide", free=True, said={"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"}),
     Operation(
