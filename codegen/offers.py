@@ -196,6 +196,6 @@ def _orders(division: str, unit: Unit, asked: Plan) -> list[Kernel]:
 
 
 def _foremost(orders: Sequence[Kernel]) -> Sequence[Kernel]:
-    """Those worth a judge's time: beside vectors an order by the longest way came first, on Golden Cove."""
+    """Those worth a judge's time: with vectors the best by the longest way was first or level, on Golden Cove."""
     urgent = [kernel for kernel in orders if kernel.variant.endswith(urgency.__name__)]
     return urgent if urgent and orders[0].target.vectors else orders

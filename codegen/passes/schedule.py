@@ -333,16 +333,18 @@ def hastening(unit: Unit) -> Unit:
 
 def urgency(unit: Unit) -> Unit:
     """The pass: the block with what has the longest way to go first, whatever moves that takes."""
-    room = len(unit.convention.scratch)
-    orders = _orders_in(unit.block, unit.graph.results, unit.target, room)
-    return replace(unit, block=_ordered(unit.block, iter(orders), attrgetter("urgent")))
+    return _in_order(unit, attrgetter("urgent"))
 
 
 def crossing(unit: Unit) -> Unit:
     """The pass: the block with what leads from one file of registers to another first, for that takes longest."""
-    room = len(unit.convention.scratch)
-    orders = _orders_in(unit.block, unit.graph.results, unit.target, room)
-    return replace(unit, block=_ordered(unit.block, iter(orders), attrgetter("crossing_first")))
+    return _in_order(unit, attrgetter("crossing_first"))
+
+
+def _in_order(unit: Unit, best: Callable[[_Orders], list[int]]) -> Unit:
+    """The unit with each stretch of its block in the best of its orders."""
+    orders = _orders_in(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
+    return replace(unit, block=_ordered(unit.block, iter(orders), best))
 
 
 def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
