@@ -9,6 +9,7 @@ by how long its way is. Who knows processors ranks variants: setwise.analysis.me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,7 +21,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan, widths
 from setwise.codegen.lower import PIPELINE, lower
-from setwise.codegen.passes.schedule import WIDTH, crossing, urgency
+from setwise.codegen.passes.schedule import WIDTH, crossing, urgency, urgency_by
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
@@ -30,6 +31,8 @@ from setwise.codegen.variants import again, selected_forms, through
 
 MOST = 32
 """How many variants of a kernel are offered."""
+BY_LOT = re.compile(rf".*{urgency.__name__}-([1-9][0-9]{{0,5}})")
+"""The names of variants in whose order a lot puts equals."""
 
 _ROTATE = "rorx"
 _JUMP = "movsxd"
@@ -58,7 +61,7 @@ def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = N
 
 
 def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
-    """The variant of that name, "" the usual one; Refused where there is none.
+    """The variant of that name, "" the usual one, also one of those `drawn`; Refused where there is none.
 
     >>> from setwise.codegen.catalogue import find
     >>> offered_as("shifts/1", find("push.attacks.sout"), "bmi2").variant
@@ -66,15 +69,36 @@ def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: 
     """
     if not name:
         return lower(routine, isa, abi, lanes)
+    lot = BY_LOT.fullmatch(name)
+    for kernel in _named(name, routine, isa, abi, lanes, (int(lot[1]),) if lot else ()):
+        if kernel.variant == name:
+            return kernel
+    raise Refused(f"{routine.name} for {isa} has no variant '{name}': `setwise best {routine.name}` names some")
+
+
+def drawn(
+    name: str, lots: Sequence[int], routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None
+) -> Iterator[Kernel]:
+    """The variant of that name in other orders, one a lot, all of them with the longest way first; none of others.
+
+    No rule tells the best of them: who tries some on a processor may find it.
+
+    >>> from setwise.codegen.catalogue import find
+    >>> [kernel.variant for kernel in drawn("1-urgency", (7, 8), find("push.attacks.east"), "x86-64")]
+    ['1-urgency-7', '1-urgency-8']
+    """
+    wanted = {f"{name}-{lot}" for lot in lots}
+    return (each for each in _named(name, routine, isa, abi, lanes, lots) if each.variant in wanted)
+
+
+def _named(name: str, routine: Routine, isa: str, abi: str, lanes: int | None, lots: Sequence[int]) -> Iterator[Kernel]:
+    """Those whose division and form the name begins with, in all orders, of those by lot these."""
     usual = plan(routine, target_named(isa), abi, lanes)
     for division, asked in _divisions(routine, isa, abi, lanes).items():
         if name.startswith(division):
             for unit in _forms(asked):
                 if f"{name}-".startswith(f"{division}{unit.variant}-"):
-                    for kernel in _orders(division, unit, usual):
-                        if kernel.variant == name:
-                            return kernel
-    raise Refused(f"{routine.name} for {isa} has no variant '{name}': `setwise best {routine.name}` names some")
+                    yield from _orders(division, unit, usual, lots)
 
 
 def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Plan]:
@@ -179,15 +203,16 @@ def _soon(length: int, depth: int) -> float:
     return length / WIDTH + depth
 
 
-def _orders(division: str, unit: Unit, asked: Plan) -> list[Kernel]:
+def _orders(division: str, unit: Unit, asked: Plan, lots: Sequence[int] = ()) -> list[Kernel]:
     """The form as code, and what else is tried of it, for what is asked.
 
-    Where one result is waited for, that is an order in which what has the longest way to go comes first, but not where
-    all rays lie in lanes.
+    Where one result is waited for, that is an order in which what has the longest way to go comes first, and the same
+    by each lot, but not where all rays lie in lanes.
     """
     made = through((*PIPELINE.joining, *PIPELINE.order, crossing, *PIPELINE.code), unit)
     urgent = len(asked.routine.contract.results) == 1 and not (unit.layout.boards or unit.layout.abreast)
-    ways = (*PIPELINE.again[:-1], (urgency, ())) if urgent else PIPELINE.again
+    by_lot = ((urgency_by(lot), ()) for lot in lots)
+    ways = (*PIPELINE.again[:-1], (urgency, ()), *by_lot) if urgent else PIPELINE.again
     others = chain.from_iterable(again(PIPELINE, way, made) for way in ways)
     return [
         replace(each.kernel, routine=asked.routine, target=asked.target, variant=f"{division}{each.variant}")

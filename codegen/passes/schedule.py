@@ -15,7 +15,8 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial, reduce
 from heapq import heapify, heappop, heappush
 from math import inf
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, methodcaller
+from random import Random
 
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
@@ -23,7 +24,7 @@ from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.stretch import Stretch
-from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
+from setwise.codegen.passes.unit import Block, Pass, PlacedRegion, Unit
 from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
 
@@ -212,14 +213,18 @@ class _Orders:
             later[i] = not any(crosses) and all(later[user] for user in stretch.users[i])
         return sorted(range(len(later)), key=later.__getitem__)
 
-    @cached_property
-    def urgent(self) -> list[int]:
-        """An order in which what has the longest way to go comes first, by cycles, those between files among them."""
+    def urgent(self, lot: int) -> list[int]:
+        """An order in which what has the longest way to go comes first, by cycles, those between files among them.
+
+        Equals come in the order that the lot draws, which is the same everywhere; 0 draws none.
+        """
         users, file = self.stretch.users, self.stretch.file
         ways = [*self.stretch.cycles]
         for i in reversed(range(len(ways))):
             ways[i] += max([ways[user] + _ACROSS * (file[user] != file[i]) for user in users[i]], default=0)
-        return self._by_height(0, [(-way, i) for i, way in enumerate(ways)], self.stretch.before)
+        draw = Random(lot).random if lot else lambda: 0.0
+        turn = [(-(way + draw()), i) for i, way in enumerate(ways)]
+        return self._by_height(0, turn, self.stretch.before)
 
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
         """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
@@ -232,7 +237,7 @@ class _Orders:
     def _by_height(
         self,
         begin: int,
-        turn: Sequence[tuple[int, int]] | None = None,
+        turn: Sequence[tuple[float, int]] | None = None,
         before: Sequence[tuple[int, ...]] | None = None,
     ) -> list[int]:
         """This order, but from `begin` on by turns, as long as there are registers; `before` comes before each value.
@@ -251,7 +256,7 @@ class _Orders:
         waiting = [*map(len, before)]
         groups: dict[int, Group] = {}
         """Which group a value that is ready is in: that changes when it becomes the last to read an argument."""
-        ready: dict[Group, list[tuple[tuple[int, int], int]]] = {}
+        ready: dict[Group, list[tuple[tuple[float, int], int]]] = {}
         order: list[int] = []
 
         def offer(i: int) -> None:
@@ -333,7 +338,17 @@ def hastening(unit: Unit) -> Unit:
 
 def urgency(unit: Unit) -> Unit:
     """The pass: the block with what has the longest way to go first, whatever moves that takes."""
-    return _in_order(unit, attrgetter("urgent"))
+    return _in_order(unit, methodcaller("urgent", 0))
+
+
+def urgency_by(lot: int) -> Pass:
+    """The pass: the same, equals in the order that the lot draws; `urgency-12` is that of lot 12."""
+
+    def by_lot(unit: Unit) -> Unit:
+        return _in_order(unit, methodcaller("urgent", lot))
+
+    by_lot.__name__ = f"{urgency.__name__}-{lot}"
+    return by_lot
 
 
 def crossing(unit: Unit) -> Unit:

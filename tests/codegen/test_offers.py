@@ -16,7 +16,7 @@ from setwise.codegen.export.listings.listing import listing
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Memory, Register
-from setwise.codegen.offers import MOST, offered, offered_as
+from setwise.codegen.offers import MOST, drawn, offered, offered_as
 
 
 @pytest.mark.parametrize(("name", "isa"), [("push.attacks.sout", "bmi2"), ("leapers.knights", "avx2")])
@@ -134,7 +134,10 @@ def test_shifts_stand_for_rotates() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["1-inner-ranks-", "apart/1-inner", "9", "shifts/", "1-inner/x"])
+@pytest.mark.parametrize(
+    "name",
+    ["1-inner-ranks-", "apart/1-inner", "9", "shifts/", "1-inner/x", "1-urgency-0", "1-urgency-²", "1-hastening-2"],
+)
 def test_a_variant_that_there_is_not_is_one_line(name: str) -> None:
     with pytest.raises(ValueError, match=r"has no variant '.*': `setwise best push.attacks.sout` names some$"):
         offered_as(name, find("push.attacks.sout"), "bmi2")
@@ -180,3 +183,21 @@ def test_two_lanes_take_a_board_that_was_moved() -> None:
     kernel = offered_as("apart/2-inner-ranks", find("sliders.union"), "avx512")
     spread = [i.operands[1] for i in kernel.code.instructions if i.mnemonic == "vpbroadcastq"]
     assert {o.file for o in spread if isinstance(o, Register)} == {"vector"}
+
+
+def test_equals_come_as_a_lot_draws_them() -> None:
+    name, union = "apart/gathered/1-inner-ranks-urgency", find("sliders.union")
+    others = list(drawn(name, (1, 2), union, "avx512"))
+    assert [kernel.variant for kernel in others] == [f"{name}-1", f"{name}-2"]
+    usual = offered_as(name, union, "avx512")
+    assert len({kernel.code for kernel in (usual, *others)}) == 3
+    assert offered_as(f"{name}-2", union, "avx512") == others[1]
+    in_vectors = [
+        sorted(i.mnemonic for i in each.code.instructions if i.mnemonic[0] == "v") for each in (usual, *others)
+    ]
+    assert in_vectors[0] == in_vectors[1] == in_vectors[2]
+
+
+def test_of_what_is_in_no_such_order_none_is_drawn() -> None:
+    assert not list(drawn("1-inner-ranks", (1, 2), find("push.attacks.sout"), "bmi2"))
+    assert not list(drawn("1-urgency", (1, 2), find("sliders.rays"), "bmi2"))  # several results
