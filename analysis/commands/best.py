@@ -17,7 +17,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import WAYS, best, forecast, offers
+from setwise.analysis.measure.objective import WAYS, best, digest_of, forecast, offers, tuned
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import Timing
 from setwise.analysis.text import counted
@@ -104,8 +104,9 @@ def best_of(
             usual = unrefused(lambda isa: lower(routine, isa, abi), isas)
             kernel = min(usual, key=lambda kernel: len(kernel.code.instructions))
         else:
-            kernels = kernels or offers(routine, isas, abi)
-            kernel = best(kernels, objective, on)
+            known = tuned(objective, on, routine, isas, abi)
+            kernels = kernels or ([] if known else offers(routine, isas, abi))
+            kernel = known or best(kernels, objective, on)
         found.append((objective, kernel))
     return found
 
@@ -113,11 +114,13 @@ def best_of(
 def row_of(objective: str, kernel: Kernel, on: Processor) -> dict[str, Any]:
     """A line of the table, without what was measured."""
     figures = forecast(kernel, on)
+    found = on.tuned.get((kernel.name, objective))
     return {
         "for": objective,
         **key_of(kernel),
         "variant": kernel.variant,
         "cpu": on.name,
+        "tuned": found is not None and found.digest == digest_of(binary_of(kernel)),
         "instructions": count(binary_of(kernel)).instructions,
         "latency": figures.latency,
         "throughput": figures.throughput,
@@ -152,6 +155,8 @@ def _print(rows: Sequence[dict[str, Any]], found: Sequence[tuple[str, Kernel]], 
         keys += ["measured_latency", "measured_throughput"]
     print_columns(keys, [{key: _shown(row[key]) for key in keys} for row in rows])
     print(f"\nForecast for {on.title}{'; measured here' if measured else ''}. {_NOTE}")
+    if by_timing := dict.fromkeys(row["for"] for row in rows if row["tuned"]):
+        print(f"What is named for {' and '.join(by_timing)} was found by timing, not by forecast.")
     if any(row.get(f"measured_{way}", 0) is None and row[way] is not None for row in rows for way in OBJECTIVES[1:]):
         print(
             "- where no moment was quiet enough to measure: end other programs, or wait longer with --patience SECONDS."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,17 +14,23 @@ from setwise.analysis.commands.arguments import add_json, place
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.analysis.cost.processors.measured import MeasuredTable, RowRecord
+from setwise.analysis.cost.processors import PROCESSORS
+from setwise.analysis.cost.processors.measured import MeasuredTable, RowRecord, processor_of
 from setwise.analysis.cost.processors.table import Processor
+from setwise.analysis.cost.processors.tuned import Tuned
 from setwise.analysis.measure.calibration import PATIENCE, calibrate
+from setwise.analysis.measure.fields import routines
 from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.rows import NOISY, Difference, TooLittle, differences, table_of
+from setwise.analysis.measure.tuning import tune
+from setwise.codegen.catalogue import chosen
 from setwise.codegen.files import put
 from setwise.codegen.run.executable import NotRunnable
 
 EXAMPLES = (
     "setwise calibrate",
     "setwise calibrate -o mine.json",
+    "setwise calibrate -o mine.json --tune 'sliders.*'",
     "setwise cost sliders.union --isa avx2 --cpu mine.json",
 )
 _NOTE = """\
@@ -31,12 +38,20 @@ Core cycles: latency from operands to result by kind (r general, x vector, k mas
 of issue, ports as far as timing shows them (? where it does not; they are then the standing table's).
 ~ marks figures whose middle half lies more than 5 % apart."""
 
+_TUNING = 10.0  # seconds that a process waits for quiet moments, a routine
 _REMEDY = "end other programs, wait longer with --patience SECONDS, or try when others leave this core alone"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Where the table goes, and for how long."""
     parser.add_argument("-o", "--output", type=place, metavar="FILE", help="write the table there, for --cpu FILE")
+    parser.add_argument(
+        "--tune",
+        action="append",
+        metavar="NAME",
+        help="also time all variants of routines on single boards, by name or pattern, so that --for takes the fastest "
+        "with this table; about 10 seconds a routine; again for more",
+    )
     parser.add_argument(
         "--patience",
         type=float,
@@ -51,12 +66,15 @@ def run(arguments: Namespace) -> int:
     """Measure, print or write the table, and what differs; 1 if a form has no row, and no table if most have none."""
     if arguments.output:
         _check_place(Path(arguments.output))
+    names = _tunable(arguments.tune or ())
     with Progress() as progress:
         try:
             measured = calibrate(progress.show, patience=arguments.patience)
             progress.show("ports")
             like = processor_here()
             table, missing = table_of(measured, machine(), today(), like)
+            if names:
+                table = msgspec.structs.replace(table, tuned=_tuned(names, table, progress))
         except NotRunnable as error:
             raise CannotRunHere(str(error)) from None
         except TooLittle as error:
@@ -74,11 +92,33 @@ def run(arguments: Namespace) -> int:
     return int(bool(missing))
 
 
+def _tunable(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The names of the routines that are tuned; ValueError for a pattern without any."""
+    names: list[str] = []
+    for pattern in patterns:
+        matched = [routine.name for routine in chosen([pattern])]
+        tunable = [name for name in matched if name in routines()]
+        if not tunable:
+            raise ValueError(f"{matched[0]} is not tuned: give routines of the catalogue that take single boards")
+        names += tunable
+    return tuple(dict.fromkeys(names))
+
+
+def _tuned(names: tuple[str, ...], table: MeasuredTable, progress: Progress) -> tuple[Tuned, ...]:
+    here = processor_of(table, {each.name: each for each in PROCESSORS})
+    return tuple(tune(names, here, (), lambda _: None, progress.show, _TUNING))
+
+
 def _print(table: MeasuredTable, like: Processor | None, found: list[Difference], file: str | None) -> None:
     if not file:
         print_table(("form", "latency", "cycles", "slots", "ports"), [_cells(row) for row in table.rows], "lrrrl")
         print(f"\n{_NOTE}\n")
     print(f"{table.machine}, {table.date}: {len(table.rows)} forms, {table.width} slots a cycle")
+    if table.tuned:
+        keys = ("name", "for", "cycles", "fastest", "cycles", "by forecasts")
+        print()
+        print_table(keys, [_told(row) for row in table.tuned], "llrlrl")
+        print()
     if file:
         print(f"{file}: now try: setwise cost NAME --cpu {file}")
     if like is None:
@@ -99,6 +139,13 @@ def _cells(row: RowRecord) -> tuple[str, str, str, str, str]:
     noise = "~" if row.spread > NOISY else ""
     cycles = "-" if row.cycles is None else f"{noise}{row.cycles:.2f}"
     return f"{row.mnemonics[0]} {row.form}", latency, cycles, str(row.slots), row.ports + " ?" * (not row.clear)
+
+
+def _told(row: Tuned) -> tuple[str, ...]:
+    fastest = f"{row.isa} {row.variant}".rstrip()
+    cycles = "" if row.forecast_cycles is None else f"{row.forecast_cycles:.2f}"
+    by_forecasts = cycles, row.forecast or "the same"
+    return row.name, row.objective, f"{row.cycles:.2f}", fastest, *by_forecasts
 
 
 def _check_place(path: Path) -> None:

@@ -43,11 +43,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--measure",
         nargs="?",
         const="kernels",
-        choices=("kernels", "choices", "crossing", "fastest", "python", "waste"),
+        choices=("kernels", "choices", "crossing", "fastest", "python", "tuned", "waste"),
         help="also measure on this processor, which takes minutes: kernels (the default), what the first screen names "
-        "(choices), kernels beside tables by the number of pieces (crossing), calls from Python (python), what is "
-        "taken for speed beside everything else (fastest), or what the code of compilers could do without (waste); "
-        "crossing, fastest and waste go on from where they were interrupted",
+        "(choices), kernels beside tables by the number of pieces (crossing), calls from Python (python), which "
+        "variants are the fastest, for --for to take (tuned), what is taken for speed beside everything else "
+        "(fastest), or what the code of compilers could do without (waste); crossing, tuned, fastest and waste go on "
+        "from where they were interrupted",
     )
     parser.add_argument(
         "--since", metavar="COMMIT", help="take the counts to compare with from the reports at this commit, by git"

@@ -24,9 +24,12 @@ else is said.
   neither, forecasts of 28 sets of independent variants are 14 % off, with one 11, with both 11, but worse ordered.
 * Golden Cove has one queue of 97 places for general registers and vectors, and ports that serve both. There, of three
   vector operations with an operand in memory one takes its port twice: p with operands in memory alone takes 0.51
-  cycles, beside as many without 0.38 each, where units say 0.33; of 512 bits 0.84 and 0.66, where they say 0.5. Code of
-  512 bits runs at a lower clock than the additions around it, by a factor of 1.02 to 1.3, mostly 1.0 to 1.15, that is
-  another in each process: all such code that is timed together shows the same. In the model it is always 1.08.
+  cycles, beside as many without 0.38 each, where units say 0.33; of 512 bits 0.84 and 0.66, where they say 0.5. Loads
+  that nobody waits for do so too: in loops of 200 operations of 512 bits and more each costs 0.15 to 0.2 cycles as soon
+  as there is one to six operations, at 256 bits none. `sliders.union.batch` without its loads, nothing waiting, takes
+  the 2.67 cycles a board that units say, with them 2.8 to 3.0 by their order, and as it is 3.2. Code of 512 bits takes
+  1.02 to 1.3 times as long as it should, mostly 1.0 to 1.15, in steps and another in each process, while a chain of
+  additions of 512 bits takes a cycle each: why is not known. In the model it is always 1.08.
 
 The sizes are from AMD's Software Optimization Guides for Zen 4 (57647) and Zen 3 (56665), whose queues are alike, and
 for Zen 5 (58455), for which the rest is taken over. Of the 114 places in Zen 5's three queues for vectors 84 count: so
@@ -68,7 +71,7 @@ class Core:
 
     So many `turns` go by until the same port comes first again. Vector operations of one cycle that waited for operands
     take a cycle more where more than `many` wait; every `repeats`th of those that have one in memory takes its port
-    twice. Code of 512 bits takes `wide` times as many of the cycles that general registers count.
+    twice. Code of 512 bits takes `wide` times as many cycles.
     """
 
     reorder: int

@@ -1,13 +1,12 @@
 """The variant of every routine of single boards that is taken for speed, beside all else here that computes the same.
 
-That is every other variant, of any instruction set that this processor has, and what each compiler makes of each C, for
-these sets and for this very processor. All are timed shortly; then those that came out first, with the one that is
-taken, again and at length.
+That is every other variant that is offered, of any instruction set that this processor has, and what each compiler
+makes of each C, for these sets and for this very processor. All are timed shortly; then those that came out first, with
+the one that is taken, again and at length.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -16,43 +15,27 @@ from math import inf
 from operator import attrgetter
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors.table import Processor
-from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all, installed
+from setwise.analysis.measure.fields import AT_LENGTH, SHORTLY, Field, Taken, field_of, timed
 from setwise.analysis.measure.kept import Kept
-from setwise.analysis.measure.objective import WAYS, best, offers
+from setwise.analysis.measure.objective import WAYS
 from setwise.analysis.measure.rivals import judge_binary
-from setwise.analysis.measure.subjects import Subject, subject
-from setwise.analysis.measure.trials import OURS, Timing
+from setwise.analysis.measure.subjects import Subject
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.workers import Workers
-from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
-from setwise.codegen.run.timer import MODES, Mode
+from setwise.codegen.run.timer import Mode
 from setwise.codegen.targets import TARGETS
 
 OBJECTIVES: dict[Mode, str] = {**{way: objective for objective, way in WAYS.items()}, "mixed": "throughput"}
 """What a way to call a routine asks for."""
 FOR_THIS = ("-march=native",)
 _OTHER_CALLS = ("vectors", "arrays", FOR_SCALE)  # kinds of C that take other arguments, or are no fills
-_SHORTLY = {"processes": 1, "wanted": 4}
-_AT_LENGTH = {"processes": 2, "wanted": 12}
 _FINALISTS = 2  # of ours beside the one that is taken, and of the compilers'
 _PROOF = 10.0  # seconds; then code is run on the check's cases
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What took so many core cycles a call: instruction set and variant of ours, or a compiler, its flags and its C.
-
-    `noise` is how far processes' medians lie apart, as a part of the cycles.
-    """
-
-    maker: str
-    cycles: float
-    noise: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,33 +57,6 @@ class Row:
     def speed(self) -> float:
         """The least cycles of all others, over those of the variant that is taken: above 1 that is the fastest."""
         return min((each.cycles for each in (self.other, self.theirs) if each), default=inf) / self.ours.cycles
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """All that computes a routine: ours by set and variant, which of them is taken for what, and the compilers'."""
-
-    name: str
-    ours: tuple[Subject, ...]
-    taken: Mapping[str, str]
-    theirs: tuple[Subject, ...] = ()
-
-    @property
-    def digest(self) -> str:
-        """Of all the code, and of what is taken."""
-        images = (each.binary.image for each in (*self.ours, *self.theirs))
-        parts = (*map(str.encode, (self.taken[objective] for objective in sorted(self.taken))), *sorted(images))
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
-    @property
-    def modes(self) -> tuple[Mode, ...]:
-        """The ways to call it that say something of any of them."""
-        return tuple(mode for mode in MODES if any(mode in each.modes for each in (*self.ours, *self.theirs)))
-
-
-def routines() -> tuple[str, ...]:
-    """The names of all routines of single boards."""
-    return tuple(name for name, routine in catalogue().items() if not routine.contract.elements)
 
 
 def measure(
@@ -131,8 +87,9 @@ def _fields(names: Sequence[str], on: Processor, progress: Callable[[str], None]
         compiling = [
             workers.submit(_compiled, compiler, isa, names, flags)
             for compiler in installed()
-            for isa in _here(TARGETS)
-            if TARGETS[isa].extends is None  # what is made for this processor has the others' instructions
+            for isa in TARGETS
+            # What is made for this processor has the instructions of sets that extend others.
+            if not missing(TARGETS[isa]) and TARGETS[isa].extends is None
             for flags in ((), FOR_THIS)
         ]
         making = [workers.submit(field_of, name, on) for name in names]
@@ -154,27 +111,6 @@ def _joined(
         beside = theirs.get(field.name, {}).values()
         like = field.ours[0]
         yield replace(field, theirs=tuple(replace(like, maker=label, binary=binary) for label, binary in beside))
-
-
-def _here(isas: Sequence[str] | Mapping[str, object]) -> list[str]:
-    """Those that this processor has."""
-    return [isa for isa in isas if not missing(TARGETS[isa])]
-
-
-def field_of(name: str, on: Processor) -> Field:
-    """In another process: our variants for all sets that this processor has, no two alike."""
-    routine = find(name)
-    isas = [isa for isa in _here(routine.isas) if not (routine.boards and TARGETS[isa].vectors)]
-    kernels = offers(routine, isas)
-    ours: dict[bytes, Subject] = {}
-    for kernel in kernels:
-        label = f"{OURS} {kernel.target.name} {kernel.variant}".rstrip()
-        ours.setdefault(binary_of(kernel).image, subject(kernel, maker=label))
-    taken = {
-        objective: ours[binary_of(best(kernels, objective, on)).image].maker
-        for objective in dict.fromkeys(OBJECTIVES.values())
-    }
-    return Field(name, tuple(ours.values()), taken)
 
 
 def _compiled(
@@ -199,12 +135,12 @@ def _rows(field: Field, prover: Prover, patience: float) -> Iterator[Row]:
 def _row(field: Field, mode: Mode, prover: Prover, patience: float) -> Row | None:
     """None where the one that is taken has no figure."""
     everyone = {each.maker: each for each in (*field.ours, *field.theirs)}
-    shortly = _timed([*everyone.values()], mode, patience, **_SHORTLY)
+    shortly = timed([*everyone.values()], mode, patience, **SHORTLY)
     taken, others = field.taken[OBJECTIVES[mode]], {each.maker for each in field.theirs}
     ranked = sorted(shortly, key=lambda maker: shortly[maker].cycles)
     ours = [maker for maker in ranked if maker not in {taken, *others}][:_FINALISTS]
     theirs = [*islice((maker for maker in ranked if maker in others and _right(everyone[maker], prover)), _FINALISTS)]
-    final = _timed([everyone[maker] for maker in (taken, *ours, *theirs)], mode, patience, **_AT_LENGTH)
+    final = timed([everyone[maker] for maker in (taken, *ours, *theirs)], mode, patience, **AT_LENGTH)
     if taken not in final:
         return None
     first = [
@@ -215,19 +151,6 @@ def _row(field: Field, mode: Mode, prover: Prover, patience: float) -> Row | Non
         if not _right(everyone[maker], prover):
             raise ValueError(f"{field.name} by {maker} is wrong: setwise prove says how")
     return Row(field.name, mode, field.digest, final[taken], *first)
-
-
-def _timed(subjects: Sequence[Subject], mode: Mode, patience: float, processes: int, wanted: int) -> dict[str, Taken]:
-    """Figures by maker, of those that have one."""
-    timings = bench(subjects, (mode,), patience, processes, wanted=wanted)
-    # What takes as long whatever its arguments are has no mixed calls of its own.
-    steady = [one for one in subjects if mode not in one.modes]
-    timings += bench(steady, ("independent",), patience, processes, wanted=wanted) if steady else []
-    return {
-        timing.measurand.maker: Taken(timing.measurand.maker, round(timing.median, 3), round(timing.spread, 4))
-        for timing in timings
-        if isinstance(timing, Timing)
-    }
 
 
 def _right(one: Subject, prover: Prover) -> bool:

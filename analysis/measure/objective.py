@@ -1,4 +1,4 @@
-"""The best of several kernels for an objective: the least forecast on a processor.
+"""The best of several kernels for an objective: found by timing on a processor, or else the least forecast there.
 
 A room that sees codegen, as subjects.py is: that emits the calls whose instructions are forecast. What is ranked is
 bytes, whoever made them.
@@ -6,13 +6,15 @@ bytes, whoever made them.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
 from itertools import chain
 
 from setwise.analysis.code.count import count
-from setwise.analysis.code.decode import Decoded, decode
+from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors.table import Processor
@@ -20,8 +22,10 @@ from setwise.analysis.cost.simulate import CORES, simulate
 from setwise.analysis.measure.subjects import Subject, round_stream, subject
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, unrefused
-from setwise.codegen.offers import offered
+from setwise.codegen.offers import offered, offered_as
+from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.run.timer import Mode
+from setwise.codegen.targets.table import Refused
 
 WAYS: dict[str, Mode] = {"latency": "chained", "throughput": "independent"}
 """How calls follow each other where an objective counts."""
@@ -63,14 +67,32 @@ def kernel_for(
     objective: str, on: Processor, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None
 ) -> Kernel:
     """The variant that is best for latency, or throughput, on the processor; raises what `lower` does."""
-    return best(offered(routine, isa, abi, lanes), objective, on)
+    return tuned(objective, on, routine, (isa,), abi, lanes) or best(offered(routine, isa, abi, lanes), objective, on)
 
 
 def kernel_of(
     objective: str, on: Processor, routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None
 ) -> Kernel:
     """The same of all these instruction sets; Refused where none makes it."""
-    return best(offers(routine, isas, abi, lanes), objective, on)
+    return tuned(objective, on, routine, isas, abi, lanes) or best(offers(routine, isas, abi, lanes), objective, on)
+
+
+def tuned(
+    objective: str, on: Processor, routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None
+) -> Kernel | None:
+    """What timing on the processor found; None where nothing was, not for these, or where its code is another now."""
+    row = on.tuned.get((routine.name, objective))
+    if row is not None and row.isa in isas:
+        with suppress(Refused, OutOfRegisters, TooLong):
+            kernel = offered_as(row.variant, routine, row.isa, abi, lanes)
+            if digest_of(binary_of(kernel)) == row.digest:
+                return kernel
+    return None
+
+
+def digest_of(binary: Binary) -> str:
+    """Sixteen hex digits that tell code and data from others."""
+    return hashlib.sha256(binary.image).hexdigest()[:16]
 
 
 def offers(routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None) -> list[Kernel]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import WAYS, best, forecast
+from setwise.analysis.measure.objective import WAYS, best, forecast, kernel_for
 from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import METHOD, Timing
@@ -18,7 +18,6 @@ from setwise.analysis.report.records import Record
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.offers import offered
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS, VECTORS
 
@@ -120,8 +119,9 @@ def _chosen(here: Processor, progress: Callable[[str], None], needs: Sequence[Ne
         for isa in need.isas:
             if not missing(TARGETS[isa]):
                 progress(f"variants of {routines[0].name} for {isa}")
-                kernels = [kernel for routine in routines if isa in routine.isas for kernel in offered(routine, isa)]
-                yield from ((objective, best(kernels, objective, here)) for objective in objectives)
+                for objective in objectives:
+                    kernels = (kernel_for(objective, here, each, isa) for each in routines if isa in each.isas)
+                    yield objective, best(kernels, objective, here)
 
 
 def _choice(objective: str, kernel: Kernel, here: Processor, cycles: float | None) -> Choice:

@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from setwise.analysis.cost.processors import Processor
-from setwise.analysis.measure import crossing
+from setwise.analysis.cost.processors.tuned import FOLDER, Tuned, TunedTable, read_tuned, row_by_row
+from setwise.analysis.measure import crossing, tuning
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.calls import METHOD as FROM_PYTHON
 from setwise.analysis.measure.compilers import Compiled, installed
+from setwise.analysis.measure.fields import routines
 from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.rivals import judge, rivals_of
 from setwise.analysis.measure.subjects import empty_routines, subject
@@ -24,10 +26,12 @@ from setwise.analysis.report.compilers import shortest
 from setwise.analysis.report.crossing import RECORD as CROSSING
 from setwise.analysis.report.crossing import Crossing
 from setwise.analysis.report.data import Data
+from setwise.analysis.report.files import write
 from setwise.analysis.report.forecasts import Forecasts, forecasts_of
 from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
 from setwise.analysis.report.python import FromPython
+from setwise.analysis.report.records import COMMAND
 from setwise.analysis.run.check import Outcome
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
@@ -49,7 +53,13 @@ _PROOF = 10.0  # seconds for the proof of a compiler's function; then it is run 
 
 
 def measure_anew(kind: str, data: Data, folder: Path, progress: Callable[[str], None], patience: float) -> Data:
-    """The data with one thing measured anew; ValueError where this processor has no table and that needs one."""
+    """The data with one thing measured anew; ValueError where this processor has no table and that needs one.
+
+    What is tuned stays beside the processor's table.
+    """
+    if kind == "tuned":
+        measure_tuned(progress, patience)
+        return data
     ways: dict[str, tuple[str, Callable[[], object]]] = {
         "kernels": ("measured", lambda: measure(progress, patience)),
         "choices": ("choices", lambda: choices.measure(_chosen_by(), machine(), today(), progress, patience)),
@@ -60,6 +70,22 @@ def measure_anew(kind: str, data: Data, folder: Path, progress: Callable[[str], 
     }
     field, make = ways[kind]
     return replace(data, **{field: make()})  # type: ignore[arg-type]
+
+
+def measure_tuned(progress: Callable[[str], None], patience: float) -> None:
+    """Find the fastest variants by timing; what was found on the same machine, among the same code, stays.
+
+    Rows are written as they are made, so that after an interrupt it goes on from there.
+    """
+    here = _chosen_by()
+    before = read_tuned(here.name)
+    known = before.rows if before and before.machine == machine() else ()
+
+    def keep(rows: Sequence[Tuned]) -> None:
+        table = TunedTable(f"{COMMAND} --measure tuned", machine(), today(), tuple(rows))
+        write(FOLDER, {f"{here.name}.json": row_by_row(table, "rows").decode()})
+
+    tuning.tune(routines(), here, known, keep, progress, patience)
 
 
 def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> FromPython:

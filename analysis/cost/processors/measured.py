@@ -6,7 +6,6 @@ like none, it is left out, and bounds are lower for that.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import floor
@@ -17,6 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor, parse_ports
+from setwise.analysis.cost.processors.tuned import Cycles, Line, Tuned, by_routine, row_by_row
 from setwise.codegen.files import told_content
 from setwise.codegen.machine.processors import BASELINE
 
@@ -25,8 +25,6 @@ _MOST_BYTES = 1 << 20
 _MOST_UNIONS = 1 << 12
 _NEAR = 0.03  # of a figure measured, to the cycle that it means
 
-Cycles = Annotated[float, Meta(ge=0, le=1000)]
-Line = Annotated[str, Meta(pattern=r"\A[ -~]*\Z", max_length=200)]
 Mnemonic = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9]*\Z", max_length=20)]
 Ports = Annotated[str, Meta(pattern=r"\A(([1-9]\*)?([A-Za-z][0-9]{1,8}){1,3}( \+ |\Z)){0,4}\Z", max_length=60)]
 Size = Literal["r", "s", "x", "y", "z"]
@@ -63,7 +61,8 @@ class RowRecord(Struct, frozen=True, forbid_unknown_fields=True):
 class MeasuredTable(Struct, frozen=True, forbid_unknown_fields=True):
     """A processor's table as measured on one, with its own name and the date; `width` in slots a cycle.
 
-    `forwards` has cycles from a store's data to the load that takes it, by the sizes of both.
+    `forwards` has cycles from a store's data to the load that takes it, by the sizes of both; `tuned` what `--tune`
+    found.
     """
 
     edition: Annotated[int, Meta(ge=_EDITION, le=_EDITION)]
@@ -76,6 +75,7 @@ class MeasuredTable(Struct, frozen=True, forbid_unknown_fields=True):
     stores: dict[Size, AccessRecord]
     forwards: dict[Sizes, Cycles]
     rows: Annotated[tuple[RowRecord, ...], Meta(max_length=4000)]
+    tuned: Annotated[tuple[Tuned, ...], Meta(max_length=4000)] = ()
 
     def __post_init__(self) -> None:
         if {"r", "s", "x"} - self.loads.keys() or {"r", "s", "x"} - self.stores.keys():
@@ -89,10 +89,7 @@ class MeasuredTable(Struct, frozen=True, forbid_unknown_fields=True):
 
     def encoded(self) -> bytes:
         """The file's content, a row a line."""
-        built = msgspec.to_builtins(self)
-        rows = ",\n".join(f"  {json.dumps(row)}" for row in built.pop("rows"))
-        head = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in built.items())
-        return f'{{\n{head}"rows": [\n{rows}\n]\n}}\n'.encode()
+        return row_by_row(self, "tuned", "rows")
 
 
 def bound_of(latency: float) -> float:
@@ -107,13 +104,15 @@ def bound_of(latency: float) -> float:
 def processor_of(table: MeasuredTable, standing: Mapping[str, Processor]) -> Processor:
     """The processor that a table describes."""
     rows = tuple(_row(row, table.source) for row in table.rows)
+    tuned = by_routine(table.tuned)
     title = f"{table.machine}, measured {table.date}"
     forwards = {sizes: float(bound_of(cycles)) for sizes, cycles in table.forwards.items()}
     if table.like:
         base = standing[table.like]
         forwards = {**base.forwards, **forwards}
         sources = (table.source, *base.sources)
-        return replace(base, title=title, forwards=forwards, rows=(*rows, *base.rows), sources=sources)
+        tuned = {**base.tuned, **tuned}
+        return replace(base, title=title, forwards=forwards, rows=(*rows, *base.rows), sources=sources, tuned=tuned)
     return Processor(
         name="measured",
         title=title,
@@ -127,6 +126,7 @@ def processor_of(table: MeasuredTable, standing: Mapping[str, Processor]) -> Pro
         rows=(*rows, *_NOT_TIMED),
         sources=(table.source,),
         features=frozenset(table.features) | BASELINE,
+        tuned=tuned,
     )
 
 

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from setwise.analysis.code.count import classify
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg, features
+from setwise.analysis.cost.processors.tuned import Tuned
 from setwise.codegen.machine.processors import lacking
 
 Uops = tuple[tuple[frozenset[str], float], ...]
@@ -93,7 +94,8 @@ class Processor:
     and the branch behind it, a blank between them, that form one operation. While anything of 512 bits runs, `closed`
     ports take no vector operation. With `splits`, some operands in memory take an issue slot of their own (see
     `slots`). Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows` the first
-    that fits counts. `features` are its own where `codegen.machine.processors` does not have them by its name.
+    that fits counts. `features` are its own where `codegen.machine.processors` does not have them by its name. `tuned`
+    has what timing found on it, by routine and objective.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Processor:
     splits: bool = False
     line: int = 0
     features: frozenset[str] | None = None
+    tuned: Mapping[tuple[str, str], Tuned] = field(default_factory=dict)
 
     @cached_property
     def by_form(self) -> Mapping[str, tuple[CostRow, ...]]:

@@ -6,18 +6,21 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from setwise.analysis.commands import calibrate as command
 from setwise.analysis.commands.main import main
 from setwise.analysis.cost.processors import Processor, processor
-from setwise.analysis.measure import calibration
+from setwise.analysis.measure import calibration, fields
 from setwise.analysis.measure.forms import forms
+from setwise.analysis.measure.trials import Timing
 from setwise.codegen.machine.processors import FEATURES
 from setwise.codegen.run.executable import NotRunnable
 from tests.analysis.commands.running import Capture, complaint
 from tests.analysis.measure.known_core import measured_on
+from tests.analysis.measure.test_fastest import as_long_as_code
 
 ZEN3 = processor("zen3")
 
@@ -53,6 +56,35 @@ def test_the_table_is_printed_or_written_and_taken(capsys: Capture, tmp_path: Pa
     assert main(["cost", "kogge-stone.attacks.sout", "--cpu", str(file), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["latency"] == 10
+
+
+@pytest.mark.usefixtures("few")
+def test_what_is_tuned_is_taken(monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
+    def longest_code_is_fastest(*asked: Any, **more: Any) -> list[Timing]:
+        return [replace(each, median=1000 / each.median) for each in as_long_as_code(*asked, **more)]
+
+    monkeypatch.setattr(fields, "bench", longest_code_is_fastest)
+    file, name = str(tmp_path / "mine.json"), "kogge-stone.attacks.sout"
+    with measured_on(ZEN3, FEATURES["zen3"]):
+        assert main(["calibrate", "--tune", name, "-o", file]) == 0
+    row, _ = (line for line in capsys.readouterr().out.splitlines() if line.startswith(name))
+    assert "the same" not in row  # as what forecasts take
+    assert main(["best", name, "--for", "latency", "--cpu", file, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert f" {found['isa']} {found['variant']}".rstrip() in row
+    assert found["tuned"]
+    assert main(["best", name, "--for", "latency", "--cpu", "zen3", "--json"]) == 0
+    (by_forecast,) = json.loads(capsys.readouterr().out)
+    assert by_forecast["instructions"] < found["instructions"]
+    assert not by_forecast["tuned"]
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("name", "said"), [("sliders.union.batch", "sliders.union.batch is not tuned"), ("none.such", "none.such")]
+)
+def test_what_cannot_be_tuned_is_a_line(name: str, said: str, capsys: Capture) -> None:
+    assert said in complaint(capsys, "calibrate", "--tune", name)
 
 
 @pytest.mark.usefixtures("few")

@@ -13,6 +13,7 @@ from setwise.analysis.code.decode import decode
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.cost.processors.measured import AccessRecord, MeasuredTable, RowRecord, read
+from setwise.analysis.cost.processors.tuned import Tuned
 
 TABLE = MeasuredTable(
     edition=1,
@@ -25,6 +26,7 @@ TABLE = MeasuredTable(
     stores={"r": AccessRecord(0, 0.5), "s": AccessRecord(0, 1), "x": AccessRecord(0, 1)},
     forwards={"xr": 7.02},
     rows=(RowRecord(("and", "or"), "r", {"r": 2.99}, 0.5, 1, "I03", clear=True, spread=0.0),),
+    tuned=(Tuned("push.attacks.east", "latency", "bmi2", "1-urgency-7", 9.5, digest="0" * 16, among="f" * 16),),
 )
 
 
@@ -43,6 +45,7 @@ def test_a_table_is_read_as_it_was_written(file: Path) -> None:
     assert "A core, 2026-11-22" in here.row(both).source
     assert here.row(add) == processor("zen3").row(add)
     assert cost([both, add], here).latency == 4
+    assert here.tuned["push.attacks.east", "latency"].variant == "1-urgency-7"
     assert (here.forwards["xr"], here.forwards["xx"]) == (7, processor("zen3").forwards["xx"])
 
 
@@ -77,6 +80,10 @@ MANY = [{**with_row(ports=f"I{a}{b}F{c}")["rows"][0]} for a in range(8) for b in
         (with_row(latency={"q": 1}), "latency"),
         (with_row(cycles=1e9), "cycles"),
         ({"rows": MANY}, "too many kinds of ports"),
+        ({"tuned": [{"name": "x"}]}, "tuned"),
+        ({"tuned": [{**msgspec.to_builtins(TABLE.tuned[0]), "variant": "\n"}]}, "variant"),
+        ({"tuned": [{**msgspec.to_builtins(TABLE.tuned[0]), "digest": "0"}]}, "digest"),
+        ({"tuned": [{**msgspec.to_builtins(TABLE.tuned[0]), "objective": "size"}]}, "objective"),
         ({"like": "zen9"}, "like 'zen9', which is none of skylake-server"),
     ],
 )

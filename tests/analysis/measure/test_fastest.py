@@ -10,8 +10,9 @@ import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.cost.processors import processor
-from setwise.analysis.measure import fastest
-from setwise.analysis.measure.fastest import Row, field_of, measure
+from setwise.analysis.measure import fastest, fields
+from setwise.analysis.measure.fastest import Row, measure
+from setwise.analysis.measure.fields import Field, field_of
 from setwise.analysis.measure.subjects import Subject
 from setwise.analysis.measure.trials import Timing
 from setwise.codegen.run.call import missing
@@ -41,7 +42,7 @@ def test_the_fastest_of_the_right_ones_stands_beside_what_is_taken(monkeypatch: 
     shown: list[Sequence[Row]] = []
     theirs = {NAME: {b"wrong": ("gcc wrong", Binary(b"\xc3")), b"right": ("gcc right", right)}}
     monkeypatch.setattr(fastest, "_fields", lambda *_: fastest._joined([_Done(field)], theirs, lambda _: None))
-    monkeypatch.setattr(fastest, "bench", as_long_as_code)
+    monkeypatch.setattr(fields, "bench", as_long_as_code)
     rows = measure([NAME], processor("zen3"), [], shown.append, lambda _: None, 1.0)
     assert [row.mode for row in rows] == ["chained", "independent"]
     chained = rows[0]
@@ -52,17 +53,17 @@ def test_the_fastest_of_the_right_ones_stands_beside_what_is_taken(monkeypatch: 
     assert chained.other is not None
     assert chained.other.cycles == 1 + min(len(one.binary.text) for one in field.ours if one is not taken)
     assert shown == [rows]
-    monkeypatch.setattr(fastest, "bench", None)  # the same code is not timed again
+    monkeypatch.setattr(fields, "bench", None)  # the same code is not timed again
     assert measure([NAME], processor("zen3"), rows, shown.append, lambda _: None, 1.0) == rows
 
 
 class _Done:
     """What a worker has made."""
 
-    def __init__(self, field: fastest.Field) -> None:
+    def __init__(self, field: Field) -> None:
         self.field = field
 
-    def result(self) -> fastest.Field:
+    def result(self) -> Field:
         return self.field
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
+from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.cost.processors.table import UnknownCost
-from setwise.analysis.measure.objective import best, forecast, kernel_for
+from setwise.analysis.cost.processors.tuned import Tuned, by_routine
+from setwise.analysis.measure.objective import best, digest_of, forecast, kernel_for, kernel_of
 from setwise.codegen.catalogue import find
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.offers import offered, offered_as
 
@@ -51,6 +57,26 @@ def test_rooks_beside_bishops_wait_least() -> None:
 def test_a_processor_without_the_instructions_is_one_line() -> None:
     with pytest.raises(UnknownCost, match="AMD Zen 3 has no avx512"):
         kernel_for("latency", processor("zen3"), find("kogge-stone.attacks.sout"), "avx512")
+
+
+def test_what_timing_found_is_taken_while_its_code_is_the_same() -> None:
+    on, south = processor("zen3"), find("kogge-stone.attacks.sout")
+    sets = ("x86-64", "bmi2")
+    usual = kernel_of("latency", on, south, sets)
+    other = next(kernel for kernel in offered(south, "bmi2") if kernel.code != usual.code)
+    digest = digest_of(binary_of(other))
+    row = Tuned(south.name, "latency", "bmi2", other.variant, 9.0, digest, among="0" * 16)
+
+    def taken(objective: str, *isas: str, **changed: str) -> Kernel:
+        rows = by_routine([msgspec.structs.replace(row, **changed)])
+        return kernel_of(objective, replace(on, tuned=rows), south, isas)
+
+    assert taken("latency", *sets) == taken("latency", "bmi2") == other
+    assert taken("latency", "x86-64") == kernel_for("latency", on, south, "x86-64")
+    assert taken("throughput", *sets) == kernel_of("throughput", on, south, sets)
+    assert taken("latency", *sets, digest="f" * 16) == usual
+    assert taken("latency", *sets, variant="no such") == usual
+    assert taken("latency", *sets, name="another") == usual
 
 
 @pytest.mark.slow

@@ -1,0 +1,93 @@
+"""All that computes a routine of single boards here: our variants, compilers' code beside them, and timings of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.processors.table import Processor
+from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.objective import WAYS, best, offers, tuned
+from setwise.analysis.measure.subjects import Subject, subject
+from setwise.analysis.measure.trials import OURS, Timing
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.timer import MODES, Mode
+from setwise.codegen.targets import TARGETS
+
+SHORTLY = {"processes": 1, "wanted": 4}
+AT_LENGTH = {"processes": 2, "wanted": 12}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What took so many core cycles a call: instruction set and variant of ours, or a compiler, its flags and its C.
+
+    `noise` is how far processes' medians lie apart, as a part of the cycles.
+    """
+
+    maker: str
+    cycles: float
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """All that computes a routine: ours by set and variant, which of them is taken for what, and the compilers'."""
+
+    name: str
+    ours: tuple[Subject, ...]
+    taken: Mapping[str, str]
+    theirs: tuple[Subject, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Of all the code, and of what is taken."""
+        images = (each.binary.image for each in (*self.ours, *self.theirs))
+        parts = (*map(str.encode, (self.taken[objective] for objective in sorted(self.taken))), *sorted(images))
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways to call it that say something of any of them."""
+        return tuple(mode for mode in MODES if any(mode in each.modes for each in (*self.ours, *self.theirs)))
+
+
+def routines() -> tuple[str, ...]:
+    """The names of all routines of single boards."""
+    return tuple(name for name, routine in catalogue().items() if not routine.contract.elements)
+
+
+def label_of(kernel: Kernel) -> str:
+    """Its maker: ours, with instruction set and variant."""
+    return f"{OURS} {kernel.target.name} {kernel.variant}".rstrip()
+
+
+def field_of(name: str, on: Processor) -> Field:
+    """In another process: our variants for all sets that this processor has, no two alike."""
+    routine = find(name)
+    alone = [isa for isa in routine.isas if not (routine.boards and TARGETS[isa].vectors)]
+    isas = [isa for isa in alone if not missing(TARGETS[isa])]
+    kernels = offers(routine, isas)
+    found = {objective: tuned(objective, on, routine, isas) or best(kernels, objective, on) for objective in WAYS}
+    ours: dict[bytes, Subject] = {}
+    for kernel in (*kernels, *found.values()):
+        ours.setdefault(binary_of(kernel).image, subject(kernel, maker=label_of(kernel)))
+    taken = {objective: ours[binary_of(kernel).image].maker for objective, kernel in found.items()}
+    return Field(name, tuple(ours.values()), taken)
+
+
+def timed(subjects: Sequence[Subject], mode: Mode, patience: float, processes: int, wanted: int) -> dict[str, Taken]:
+    """Figures by maker, of those that have one."""
+    timings = bench(subjects, (mode,), patience, processes, wanted=wanted)
+    # What takes as long whatever its arguments are has no mixed calls of its own.
+    steady = [one for one in subjects if mode not in one.modes]
+    timings += bench(steady, ("independent",), patience, processes, wanted=wanted) if steady else []
+    return {
+        timing.measurand.maker: Taken(timing.measurand.maker, round(timing.median, 3), round(timing.spread, 4))
+        for timing in timings
+        if isinstance(timing, Timing)
+    }
