@@ -106,10 +106,19 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    came: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        # Threads that a library has started do not block them, and what reaches one of these is handled in this one.
+        handlers = {one: signal.signal(one, lambda number, _: came.append(number)) for one in _ENDING}
     try:
         yield
     finally:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _begin(parent: int) -> None:

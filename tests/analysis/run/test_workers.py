@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.run import workers
 from setwise.analysis.run.workers import OtherCode, Overdue, Workers, in_own_process
 from tests.conftest import require_module, require_tool
 
@@ -232,3 +234,26 @@ def test_other_code_elsewhere_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_other_room_starts_processes_of_pythons() -> None:
     using = [path.name for path in Path("analysis").rglob("*.py") if "ProcessPoolExecutor" in path.read_text()]
     assert using == ["workers.py"]
+
+
+@linux
+def test_an_interrupt_waits_though_a_thread_that_does_not_block_it_takes_it() -> None:
+    ending, reached = threading.Event(), threading.Event()
+    thread = threading.Thread(target=ending.wait)
+
+    def interrupted() -> None:
+        with workers._uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            reached.set()
+
+    thread.start()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        ending.set()
+        thread.join()
+    assert reached.is_set()
