@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -23,6 +25,7 @@ from setwise.analysis.measure.fields import routines
 from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.rows import NOISY, Difference, TooLittle, differences, table_of
 from setwise.analysis.measure.tuning import tune
+from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.files import put
 from setwise.codegen.run.executable import NotRunnable
@@ -63,7 +66,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Measure, print or write the table, and what differs; 1 if a form has no row, and no table if most have none."""
+    """Measure, print or write the table, and what differs; 1 if a form has no row, and no table if most have none.
+
+    What is tuned comes into the file as it is found: an interrupt leaves the table and what was found until then.
+    """
     if arguments.output:
         _check_place(Path(arguments.output))
     names = _tunable(arguments.tune or ())
@@ -73,23 +79,30 @@ def run(arguments: Namespace) -> int:
             progress.show("ports")
             like = processor_here()
             table, missing = table_of(measured, machine(), today(), like)
-            if names:
-                table = msgspec.structs.replace(table, tuned=_tuned(names, table, progress))
         except NotRunnable as error:
             raise CannotRunHere(str(error)) from None
         except TooLittle as error:
             raise CannotRunHere(f"no table, for there are no figures of {error}: {_REMEDY}") from None
-    if arguments.output:
-        _write(Path(arguments.output), table.encoded())
+        for each in chain((table,), _tuned(names, table, progress)):
+            table = each
+            if arguments.output:
+                _write(Path(arguments.output), table.encoded())
     found = [*differences(table, like)] if like else []
     if arguments.json:
         print_json({**msgspec.to_builtins(table), "differences": [asdict(one) for one in found]})
     else:
         _print(table, like, found, arguments.output)
-    if missing:
-        some = f"no figures for {len(missing)} of {len(measured.forms)} forms, first {missing[0]}"
-        print(f"setwise calibrate: {some}: {_REMEDY}", file=sys.stderr)
-    return int(bool(missing))
+    lacking = [
+        (missing, f"no figures for {len(missing)} of {counted(len(measured.forms), 'form')}"),
+        (
+            untimed := _untimed(names, table),
+            f"nothing was found for {len(untimed)} of {counted(len(names), 'routine')}",
+        ),
+    ]
+    for of, said in lacking:
+        if of:
+            print(f"setwise calibrate: {said}, first {of[0]}: {_REMEDY}", file=sys.stderr)
+    return int(any(of for of, _ in lacking))
 
 
 def _tunable(patterns: Sequence[str]) -> tuple[str, ...]:
@@ -104,9 +117,23 @@ def _tunable(patterns: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _tuned(names: tuple[str, ...], table: MeasuredTable, progress: Progress) -> tuple[Tuned, ...]:
+def _tuned(names: Sequence[str], table: MeasuredTable, progress: Progress) -> Iterator[MeasuredTable]:
+    """The table with what is found, a routine after the other."""
     here = processor_of(table, {each.name: each for each in PROCESSORS})
-    return tuple(tune(names, here, (), lambda _: None, progress.show, _TUNING))
+    for number, name in enumerate(names, 1):
+        try:
+            rows = tune([name], here, (), keep=lambda _: None, progress=progress.show, patience=_TUNING)
+        except BrokenProcessPool:
+            raise CannotRunHere(f"a variant of {name} ended the process that timed it: leave it out") from None
+        table = msgspec.structs.replace(table, tuned=(*table.tuned, *rows))
+        progress.show(f"{number} of {len(names)} routines")
+        yield table
+
+
+def _untimed(names: Sequence[str], table: MeasuredTable) -> list[str]:
+    """The routines of which no variant was found to be the fastest."""
+    found = {row.name for row in table.tuned}
+    return [name for name in names if name not in found]
 
 
 def _print(table: MeasuredTable, like: Processor | None, found: list[Difference], file: str | None) -> None:

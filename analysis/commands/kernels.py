@@ -33,8 +33,8 @@ def add_objective(parser: ArgumentParser) -> None:
         dest="objective",
         default="size",
         metavar="O",
-        help="the variant with the fewest instructions, or the least forecast on --cpu: size, latency or throughput "
-        "(default: size)",
+        help="the variant with the fewest instructions, or the fastest on --cpu, as was timed there or is forecast: "
+        "size, latency or throughput (default: size)",
     )
     add_variant(parser)
 

@@ -2,7 +2,7 @@
 
 All that are offered are timed. Of the quickest whose order has the longest way first, other such orders are drawn by
 lot, for they lie up to a tenth apart. The best are timed again at length; what forecasts take stays unless another is
-faster by more than LEVEL, or processes do not agree how long it takes, which they do of another.
+faster by more than a hundredth, or processes do not agree how long it takes, which they do of another.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.offers import drawn
 from setwise.codegen.run.timer import Mode
 
-LEVEL = 0.01
-"""Whatever is faster by no more of its cycles is as fast."""
 _OBJECTIVES: tuple[Objective, ...] = ("latency", "throughput")
 _LOTS = range(1, 17)
+_LEVEL = 0.01  # of its cycles: what is faster by no more is as fast
 _DRAWN = 3  # variants of which other orders are drawn
 _FINALISTS = 3  # of those, and of all others
 _APART = 0.1  # of what is taken, which a process may time so far off
@@ -86,7 +85,7 @@ def _tuned(field: Field, objective: Objective, workers: Workers, patience: float
     taken = field.taken[objective]
     final = ranked((taken, *islice(shortly, _FINALISTS), *islice(lots, _FINALISTS)), **_AT_LENGTH)
     first = next(iter(final), taken)
-    if taken in final and final[taken] <= (1 + LEVEL) * final[first]:
+    if taken in final and final[taken] <= (1 + _LEVEL) * final[first]:
         first = taken
     if first not in final or (taken in shortly and final[first] > (1 + _APART) * shortly[taken]):
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,10 @@ import pytest
 from setwise.analysis.commands import calibrate as command
 from setwise.analysis.commands.main import main
 from setwise.analysis.cost.processors import Processor, processor
+from setwise.analysis.cost.processors.measured import read
 from setwise.analysis.measure import calibration, fields
 from setwise.analysis.measure.forms import forms
+from setwise.analysis.measure.subjects import Subject
 from setwise.analysis.measure.trials import Timing
 from setwise.codegen.machine.processors import FEATURES
 from setwise.codegen.run.executable import NotRunnable
@@ -77,6 +81,28 @@ def test_what_is_tuned_is_taken(monkeypatch: pytest.MonkeyPatch, capsys: Capture
     (by_forecast,) = json.loads(capsys.readouterr().out)
     assert by_forecast["instructions"] < found["instructions"]
     assert not by_forecast["tuned"]
+
+
+@pytest.mark.usefixtures("few")
+def test_what_was_measured_stays_whatever_becomes_of_what_is_tuned(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    """Here no moment is quiet enough for the one, and the other ends the process that times it."""
+    file = tmp_path / "mine.json"
+    names = ("--tune", "shift.one.nort", "--tune", "shift.one.sout")
+
+    def ends_at_the_second(subjects: Sequence[Subject], *_: Any, **__: Any) -> list[Timing]:
+        if subjects[0].name == "shift.one.sout":
+            raise BrokenProcessPool
+        return []
+
+    monkeypatch.setattr(fields, "bench", ends_at_the_second)
+    with measured_on(ZEN3, FEATURES["zen3"]):
+        said = complaint(capsys, "calibrate", "-o", str(file), *names, status=1)
+        assert "a variant of shift.one.sout ended the process that timed it" in said
+        assert read(file).rows
+        assert main(["calibrate", "-o", str(file), *names[:2]]) == 1
+    assert "nothing was found for 1 of 1 routine, first shift.one.nort" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("few")
