@@ -92,17 +92,14 @@ def run(arguments: Namespace) -> int:
         print_json({**msgspec.to_builtins(table), "differences": [asdict(one) for one in found]})
     else:
         _print(table, like, found, arguments.output)
-    lacking = [
+    untimed = _untimed(names, table)
+    for lacking, said in (
         (missing, f"no figures for {len(missing)} of {counted(len(measured.forms), 'form')}"),
-        (
-            untimed := _untimed(names, table),
-            f"nothing was found for {len(untimed)} of {counted(len(names), 'routine')}",
-        ),
-    ]
-    for of, said in lacking:
-        if of:
-            print(f"setwise calibrate: {said}, first {of[0]}: {_REMEDY}", file=sys.stderr)
-    return int(any(of for of, _ in lacking))
+        (untimed, f"nothing was found for {len(untimed)} of {counted(len(names), 'routine')}"),
+    ):
+        if lacking:
+            print(f"setwise calibrate: {said}, first {lacking[0]}: {_REMEDY}", file=sys.stderr)
+    return int(bool(missing or untimed))
 
 
 def _tunable(patterns: Sequence[str]) -> tuple[str, ...]:
