@@ -17,7 +17,7 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import WAYS, best, digest_of, forecast, offers, tuned
+from setwise.analysis.measure.objective import WAYS, forecast, is_tuned, kernel_of
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import Timing
 from setwise.analysis.text import counted
@@ -98,15 +98,12 @@ def best_of(
 ) -> list[tuple[str, Kernel]]:
     """The best kernel for each objective among all that these instruction sets offer; Refused where there is none."""
     found = []
-    kernels: list[Kernel] = []
     for objective in objectives:
         if objective == "size":
             usual = unrefused(lambda isa: lower(routine, isa, abi), isas)
             kernel = min(usual, key=lambda kernel: len(kernel.code.instructions))
         else:
-            known = tuned(objective, on, routine, isas, abi)
-            kernels = kernels or ([] if known else offers(routine, isas, abi))
-            kernel = known or best(kernels, objective, on)
+            kernel = kernel_of(objective, on, routine, isas, abi)
         found.append((objective, kernel))
     return found
 
@@ -114,13 +111,12 @@ def best_of(
 def row_of(objective: str, kernel: Kernel, on: Processor) -> dict[str, Any]:
     """A line of the table, without what was measured."""
     figures = forecast(kernel, on)
-    found = on.tuned.get((kernel.name, objective))
     return {
         "for": objective,
         **key_of(kernel),
         "variant": kernel.variant,
         "cpu": on.name,
-        "tuned": found is not None and found.digest == digest_of(binary_of(kernel)),
+        "tuned": is_tuned(kernel, objective, on),
         "instructions": count(binary_of(kernel)).instructions,
         "latency": figures.latency,
         "throughput": figures.throughput,

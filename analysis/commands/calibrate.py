@@ -92,7 +92,8 @@ def run(arguments: Namespace) -> int:
         print_json({**msgspec.to_builtins(table), "differences": [asdict(one) for one in found]})
     else:
         _print(table, like, found, arguments.output)
-    untimed = _untimed(names, table)
+    found_for = {row.name for row in table.tuned}
+    untimed = [name for name in names if name not in found_for]
     for lacking, said in (
         (missing, f"no figures for {len(missing)} of {counted(len(measured.forms), 'form')}"),
         (untimed, f"nothing was found for {len(untimed)} of {counted(len(names), 'routine')}"),
@@ -117,20 +118,13 @@ def _tunable(patterns: Sequence[str]) -> tuple[str, ...]:
 def _tuned(names: Sequence[str], table: MeasuredTable, progress: Progress) -> Iterator[MeasuredTable]:
     """The table with what is found, a routine after the other."""
     here = processor_of(table, {each.name: each for each in PROCESSORS})
-    for number, name in enumerate(names, 1):
+    for name in names:
         try:
             rows = tune([name], here, (), keep=lambda _: None, progress=progress.show, patience=_TUNING)
         except BrokenProcessPool:
             raise CannotRunHere(f"a variant of {name} ended the process that timed it: leave it out") from None
         table = msgspec.structs.replace(table, tuned=(*table.tuned, *rows))
-        progress.show(f"{number} of {len(names)} routines")
         yield table
-
-
-def _untimed(names: Sequence[str], table: MeasuredTable) -> list[str]:
-    """The routines of which no variant was found to be the fastest."""
-    found = {row.name for row in table.tuned}
-    return [name for name in names if name not in found]
 
 
 def _print(table: MeasuredTable, like: Processor | None, found: list[Difference], file: str | None) -> None:

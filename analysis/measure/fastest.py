@@ -17,7 +17,7 @@ from operator import attrgetter
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all, installed
-from setwise.analysis.measure.fields import AT_LENGTH, SHORTLY, Field, Taken, field_of, timed
+from setwise.analysis.measure.fields import SHORTLY, Field, Taken, all_made, field_of, timed
 from setwise.analysis.measure.kept import Kept
 from setwise.analysis.measure.objective import WAYS
 from setwise.analysis.measure.rivals import judge_binary
@@ -34,6 +34,7 @@ OBJECTIVES: dict[Mode, str] = {**{way: objective for objective, way in WAYS.item
 """What a way to call a routine asks for."""
 FOR_THIS = ("-march=native",)
 _OTHER_CALLS = ("vectors", "arrays", FOR_SCALE)  # kinds of C that take other arguments, or are no fills
+_AT_LENGTH = {"processes": 2, "wanted": 12}
 _FINALISTS = 2  # of ours beside the one that is taken, and of the compilers'
 _PROOF = 10.0  # seconds; then code is run on the check's cases
 
@@ -105,9 +106,7 @@ def _joined(
     theirs: Mapping[str, Mapping[bytes, tuple[str, Binary]]],
     progress: Callable[[str], None],
 ) -> Iterator[Field]:
-    for number, made in enumerate(making, 1):
-        field = made.result()
-        progress(f"variants: {number}/{len(making)} {field.name}")
+    for field in all_made(making, progress):
         beside = theirs.get(field.name, {}).values()
         like = field.ours[0]
         yield replace(field, theirs=tuple(replace(like, maker=label, binary=binary) for label, binary in beside))
@@ -140,7 +139,7 @@ def _row(field: Field, mode: Mode, prover: Prover, patience: float) -> Row | Non
     ranked = sorted(shortly, key=lambda maker: shortly[maker].cycles)
     ours = [maker for maker in ranked if maker not in {taken, *others}][:_FINALISTS]
     theirs = [*islice((maker for maker in ranked if maker in others and _right(everyone[maker], prover)), _FINALISTS)]
-    final = timed([everyone[maker] for maker in (taken, *ours, *theirs)], mode, patience, **AT_LENGTH)
+    final = timed([everyone[maker] for maker in (taken, *ours, *theirs)], mode, patience, **_AT_LENGTH)
     if taken not in final:
         return None
     first = [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import WAYS, best, offers, tuned
+from setwise.analysis.measure.objective import WAYS, kernel_of, offers
 from setwise.analysis.measure.subjects import Subject, subject
 from setwise.analysis.measure.trials import OURS, Timing
 from setwise.codegen.catalogue import catalogue, find
@@ -19,7 +20,6 @@ from setwise.codegen.run.timer import MODES, Mode
 from setwise.codegen.targets import TARGETS
 
 SHORTLY = {"processes": 1, "wanted": 4}
-AT_LENGTH = {"processes": 2, "wanted": 12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,32 @@ def label_of(kernel: Kernel) -> str:
     return f"{OURS} {kernel.target.name} {kernel.variant}".rstrip()
 
 
+def set_and_variant(label: str) -> tuple[str, str]:
+    """What of our makers a label names.
+
+    >>> set_and_variant("setwise avx2 held/1"), set_and_variant("setwise bmi2")
+    (('avx2', 'held/1'), ('bmi2', ''))
+    """
+    isa, _, variant = label.removeprefix(f"{OURS} ").partition(" ")
+    return isa, variant
+
+
+def all_made(making: Sequence[Future[Field]], progress: Callable[[str], None]) -> Iterator[Field]:
+    """The fields as other processes have made them."""
+    for number, made in enumerate(making, 1):
+        field = made.result()
+        progress(f"variants: {number}/{len(making)} {field.name}")
+        yield field
+
+
 def field_of(name: str, on: Processor) -> Field:
     """In another process: our variants for all sets that this processor has, no two alike."""
     routine = find(name)
     alone = [isa for isa in routine.isas if not (routine.boards and TARGETS[isa].vectors)]
-    isas = [isa for isa in alone if not missing(TARGETS[isa])]
-    kernels = offers(routine, isas)
-    found = {objective: tuned(objective, on, routine, isas) or best(kernels, objective, on) for objective in WAYS}
+    isas = tuple(isa for isa in alone if not missing(TARGETS[isa]))
+    found = {objective: kernel_of(objective, on, routine, isas) for objective in WAYS}
     ours: dict[bytes, Subject] = {}
-    for kernel in (*kernels, *found.values()):
+    for kernel in (*offers(routine, isas), *found.values()):
         ours.setdefault(binary_of(kernel).image, subject(kernel, maker=label_of(kernel)))
     taken = {objective: ours[binary_of(kernel).image].maker for objective, kernel in found.items()}
     return Field(name, tuple(ours.values()), taken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 
 from setwise.analysis.cost.processors import Processor, processor
@@ -16,7 +17,7 @@ def today() -> str:
 
 def machine() -> str:
     """This processor by its own name, with the family and model that it may hide behind."""
-    family, model = _numbers()
+    family, model = _numbers(_told())
     return cpu.brand() + (f" (family {family}, model {model})" if family else "")
 
 
@@ -28,13 +29,14 @@ def processor_here() -> Processor | None:
     and -D, with 125 and 126 Ice Lake, with 143, 207, 173 and 174 Sapphire, Emerald and Granite Rapids, which are
     Golden Cove. These alone of Intel's 6 have AMX, by which they are known where a virtual machine tells another model.
     """
-    family, model = _numbers()
+    told = _told()
+    family, model = _numbers(told)
     if family == 25:
         return processor("zen4" if 16 <= model < 32 or 96 <= model < 128 or model >= 160 else "zen3")
     if family == 26:
         return processor("zen5") if model < 32 or 64 <= model < 80 or 112 <= model < 128 else None
     if family == 6:
-        name = "golden-cove" if _has_amx() else _INTELS.get(model)
+        name = "golden-cove" if "amx_tile" in told.get("flags", "").split() else _INTELS.get(model)
         return processor(name) if name else None
     return None
 
@@ -43,13 +45,8 @@ _INTELS = {85: "skylake-server", **dict.fromkeys((106, 108, 125, 126), "ice-lake
 _INTELS |= dict.fromkeys((143, 173, 174, 207), "golden-cove")
 
 
-def _has_amx() -> bool:
-    return "amx_tile" in _told().get("flags", "").split()
-
-
-def _numbers() -> tuple[int, int]:
+def _numbers(told: Mapping[str, str]) -> tuple[int, int]:
     """Family and model as Linux tells them; 0 and 0 elsewhere."""
-    told = _told()
     return int(told.get("cpu family", 0)), int(told.get("model", 0))
 
 

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from heapq import heapify, heapreplace
 from itertools import chain
 
@@ -67,14 +68,15 @@ def kernel_for(
     objective: str, on: Processor, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None
 ) -> Kernel:
     """The variant that is best for latency, or throughput, on the processor; raises what `lower` does."""
-    return tuned(objective, on, routine, (isa,), abi, lanes) or best(offered(routine, isa, abi, lanes), objective, on)
+    return kernel_of(objective, on, routine, (isa,), abi, lanes)
 
 
 def kernel_of(
     objective: str, on: Processor, routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None
 ) -> Kernel:
     """The same of all these instruction sets; Refused where none makes it."""
-    return tuned(objective, on, routine, isas, abi, lanes) or best(offers(routine, isas, abi, lanes), objective, on)
+    known = tuned(objective, on, routine, isas, abi, lanes)
+    return known or best(offers(routine, tuple(isas), abi, lanes), objective, on)
 
 
 def tuned(
@@ -85,9 +87,14 @@ def tuned(
     if row is not None and row.isa in isas:
         with suppress(Refused, OutOfRegisters, TooLong):
             kernel = offered_as(row.variant, routine, row.isa, abi, lanes)
-            if digest_of(binary_of(kernel)) == row.digest:
-                return kernel
+            return kernel if is_tuned(kernel, objective, on) else None
     return None
+
+
+def is_tuned(kernel: Kernel, objective: str, on: Processor) -> bool:
+    """Whether it is what timing on the processor found for the objective."""
+    row = on.tuned.get((kernel.name, objective))
+    return row is not None and digest_of(binary_of(kernel)) == row.digest
 
 
 def digest_of(binary: Binary) -> str:
@@ -95,9 +102,10 @@ def digest_of(binary: Binary) -> str:
     return hashlib.sha256(binary.image).hexdigest()[:16]
 
 
-def offers(routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None) -> list[Kernel]:
+@lru_cache(1)  # one objective after the other asks for them
+def offers(routine: Routine, isas: tuple[str, ...], abi: str = "sysv", lanes: int | None = None) -> tuple[Kernel, ...]:
     """The variants for all these instruction sets; Refused where none makes it."""
-    return [*chain.from_iterable(unrefused(lambda isa: tuple(offered(routine, isa, abi, lanes)), isas))]
+    return (*chain.from_iterable(unrefused(lambda isa: tuple(offered(routine, isa, abi, lanes)), isas)),)
 
 
 def best(kernels: Iterable[Kernel], objective: str, on: Processor) -> Kernel:

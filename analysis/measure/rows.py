@@ -147,7 +147,7 @@ def _row(
         among, idle = one.among
         if among.cycles is None:
             return None
-        if standing is None or "z" not in one.form.kinds:  # 512 bits run at a clock of their own, which comes on top
+        if standing is None or "z" not in one.form.kinds:  # 512 bits may take longer, which comes on top
             slots = min(floor(among.cycles / idiom - idle + _PART), round(one.cycles * width))
             slots = max(1, slots)
         found, off = _ports(one, slots, known, width, like, standing)

@@ -13,7 +13,7 @@ from itertools import islice
 
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.cost.processors.tuned import Objective, Tuned
-from setwise.analysis.measure.fields import SHORTLY, Field, field_of, label_of, timed
+from setwise.analysis.measure.fields import SHORTLY, Field, all_made, field_of, label_of, set_and_variant, timed
 from setwise.analysis.measure.kept import Kept
 from setwise.analysis.measure.objective import digest_of
 from setwise.analysis.measure.subjects import Subject, subject
@@ -48,10 +48,7 @@ def tune(
     kept = Kept(names, before, keep)
     with Workers() as workers:
         making = [workers.submit(field_of, name, replace(on, tuned={})) for name in names]
-        fields = []
-        for number, made in enumerate(making, 1):  # all of it before anything is timed, for that takes all cores
-            fields.append(made.result())
-            progress(f"variants: {number}/{len(names)} {fields[-1].name}")
+        fields = [*all_made(making, progress)]  # before anything is timed, for that takes all cores
         for number, field in enumerate(fields, 1):
             known = {row.objective: row for row in kept[field.name] if row.among == field.digest}
             if len(known) < len(_OBJECTIVES):
@@ -78,7 +75,7 @@ def _tuned(field: Field, objective: Objective, workers: Workers, patience: float
 
     shortly = ranked(everyone, **SHORTLY)
     urgent = islice((maker for maker in shortly if maker.endswith("urgency")), _DRAWN)
-    drawing = [workers.submit(_drawn, field.name, *maker.split(" ")[1:]) for maker in urgent]
+    drawing = [workers.submit(_drawn, field.name, *set_and_variant(maker)) for maker in urgent]
     by_lot = {one.maker: one for each in drawing for one in each.result()}
     everyone |= by_lot
     lots = ranked(by_lot, **SHORTLY) if by_lot else {}
@@ -89,9 +86,8 @@ def _tuned(field: Field, objective: Objective, workers: Workers, patience: float
         first = taken
     if first not in final or (taken in shortly and final[first] > (1 + _APART) * shortly[taken]):
         return None
-    _, isa, *variant = first.split(" ")
     return Tuned(
-        *(field.name, objective, isa, "".join(variant), round(final[first], 3)),
+        *(field.name, objective, *set_and_variant(first), round(final[first], 3)),
         digest=digest_of(everyone[first].binary),
         among=field.digest,
         forecast="" if first == taken else taken.removeprefix(f"{OURS} "),

@@ -119,8 +119,12 @@ def _chosen(here: Processor, progress: Callable[[str], None], needs: Sequence[Ne
         for isa in need.isas:
             if not missing(TARGETS[isa]):
                 progress(f"variants of {routines[0].name} for {isa}")
-                for objective in objectives:
-                    kernels = (kernel_for(objective, here, each, isa) for each in routines if isa in each.isas)
+                of_each = [
+                    [kernel_for(objective, here, each, isa) for objective in objectives]
+                    for each in routines
+                    if isa in each.isas
+                ]
+                for objective, kernels in zip(objectives, zip(*of_each, strict=True), strict=True):
                     yield objective, best(kernels, objective, here)
 
 

@@ -9,8 +9,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from setwise.analysis.cost.processors import Processor
-from setwise.analysis.cost.processors.tuned import FOLDER, Tuned, TunedTable, read_tuned, row_by_row
+from setwise.analysis.cost.processors.tuned import FOLDER, Tuned, read_tuned
 from setwise.analysis.measure import crossing, tuning
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.calls import METHOD as FROM_PYTHON
@@ -31,7 +33,7 @@ from setwise.analysis.report.forecasts import Forecasts, forecasts_of
 from setwise.analysis.report.kernels import FigureKey, figures_from
 from setwise.analysis.report.measurements import Measured, Timed
 from setwise.analysis.report.python import FromPython
-from setwise.analysis.report.records import COMMAND
+from setwise.analysis.report.records import COMMAND, as_json
 from setwise.analysis.run.check import Outcome
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
@@ -82,8 +84,9 @@ def measure_tuned(progress: Callable[[str], None], patience: float) -> None:
     known = before.rows if before and before.machine == machine() else ()
 
     def keep(rows: Sequence[Tuned]) -> None:
-        table = TunedTable(f"{COMMAND} --measure tuned", machine(), today(), tuple(rows))
-        write(FOLDER, {f"{here.name}.json": row_by_row(table, "rows").decode()})
+        built = [msgspec.to_builtins(row) for row in rows]
+        content = as_json(built, f"{COMMAND} --measure tuned", machine=machine(), date=today())
+        write(FOLDER, {f"{here.name}.json": content})
 
     tuning.tune(routines(), here, known, keep, progress, patience)
 

@@ -12,6 +12,8 @@ from functools import cache
 from itertools import product
 from types import MappingProxyType
 
+from setwise.codegen.board import squares
+
 ALL = (1 << 64) - 1
 _LOW = (1 << 32) - 1
 
@@ -113,14 +115,12 @@ def _affine(squares: int, matrix: int, n: int) -> int:
 
 def _gather(bits: int, mask: int) -> int:
     """The bits at the mask's squares, side by side from the lowest."""
-    places = (square for square in range(64) if mask >> square & 1)
-    return sum((bits >> square & 1) << at for at, square in enumerate(places))
+    return sum((bits >> square & 1) << at for at, square in enumerate(squares(mask)))
 
 
 def _scatter(bits: int, mask: int) -> int:
     """The lowest bits, one after the other at the mask's squares."""
-    places = (square for square in range(64) if mask >> square & 1)
-    return sum((bits >> at & 1) << square for at, square in enumerate(places))
+    return sum((bits >> at & 1) << square for at, square in enumerate(squares(mask)))
 
 
 def _same(text: str, **others: str) -> dict[str, str]:
@@ -133,9 +133,16 @@ def _by_register(sign: str) -> dict[str, str]:
     return _same(f"{{a}} {sign} ({{b}} & 63)", Zig=f"@as(u64, {{a}}) {sign} @as(u6, @truncate({{b}}))")
 
 
-_BY_ASSEMBLY = (
-    'asm ("{} %[mask], %[bits], %[result]" : [result] "=r" (-> u64), : [bits] "r" ({{a}}), [mask] "r" ({{b}}))'.format
-)
+def _of_bmi2(name: str) -> dict[str, str]:
+    """A call, or in Zig, which has none, the instruction."""
+    operands = '[result] "=r" (-> u64), : [bits] "r" ({a}), [mask] "r" ({b})'
+    return {
+        "C": f"_{name}_u64({{a}}, {{b}})",
+        "Rust": f"core::arch::x86_64::_{name}_u64({{a}}, {{b}})",
+        "Zig": f'asm ("{name}q %[mask], %[bits], %[result]" : {operands})',
+    }
+
+
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 # Of loose shifts nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
@@ -240,26 +247,8 @@ _TABLE = (
             "Zig": "@popCount({a})",
         },
     ),
-    Operation(
-        "gather",
-        _gather,
-        cycles=3,
-        said={
-            "C": "_pext_u64({a}, {b})",
-            "Rust": "core::arch::x86_64::_pext_u64({a}, {b})",
-            "Zig": _BY_ASSEMBLY("pextq"),
-        },
-    ),
-    Operation(
-        "scatter",
-        _scatter,
-        cycles=3,
-        said={
-            "C": "_pdep_u64({a}, {b})",
-            "Rust": "core::arch::x86_64::_pdep_u64({a}, {b})",
-            "Zig": _BY_ASSEMBLY("pdepq"),
-        },
-    ),
+    Operation("gather", _gather, cycles=3, said=_of_bmi2("pext")),
+    Operation("scatter", _scatter, cycles=3, said=_of_bmi2("pdep")),
     Operation("as-wide", free=True, said={"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"}),
     Operation(
         "extended",

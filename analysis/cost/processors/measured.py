@@ -6,6 +6,7 @@ like none, it is left out, and bounds are lower for that.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import floor
@@ -16,7 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor, parse_ports
-from setwise.analysis.cost.processors.tuned import Cycles, Line, Tuned, by_routine, row_by_row
+from setwise.analysis.cost.processors.tuned import Cycles, Line, Tuned, by_routine
 from setwise.codegen.files import told_content
 from setwise.codegen.machine.processors import BASELINE
 
@@ -89,7 +90,11 @@ class MeasuredTable(Struct, frozen=True, forbid_unknown_fields=True):
 
     def encoded(self) -> bytes:
         """The file's content, a row a line."""
-        return row_by_row(self, "tuned", "rows")
+        built = msgspec.to_builtins(self)
+        lists = ((name, ",\n".join(f"  {json.dumps(row)}" for row in built.pop(name))) for name in ("tuned", "rows"))
+        parts = [f'"{name}": [\n{rows}\n]' for name, rows in lists]
+        head = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in built.items())
+        return ("{\n" + head + ",\n".join(parts) + "\n}\n").encode()
 
 
 def bound_of(latency: float) -> float:

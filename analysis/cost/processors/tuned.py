@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -62,12 +61,3 @@ def tuned_on(name: str) -> Mapping[tuple[str, str], Tuned]:
     """The rows of what was found on that processor."""
     table = read_tuned(name)
     return by_routine(table.rows) if table else {}
-
-
-def row_by_row(table: Struct, *lists: str) -> bytes:
-    """A table as JSON, with a line for each row of these lists, which come last."""
-    built = msgspec.to_builtins(table)
-    rows = {name: ",\n".join(f"  {json.dumps(row)}" for row in built.pop(name)) for name in lists}
-    parts = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in built.items()]
-    parts += [f'"{name}": [\n{lines}\n]' for name, lines in rows.items()]
-    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
