@@ -21,12 +21,11 @@ from setwise.analysis.cost.processors.measured import MeasuredTable, RowRecord, 
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.cost.processors.tuned import Tuned
 from setwise.analysis.measure.calibration import PATIENCE, calibrate
-from setwise.analysis.measure.fields import routines
 from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.rows import NOISY, Difference, TooLittle, differences, table_of
 from setwise.analysis.measure.tuning import tune
 from setwise.analysis.text import counted
-from setwise.codegen.catalogue import chosen
+from setwise.codegen.catalogue import catalogue, chosen
 from setwise.codegen.files import put
 from setwise.codegen.run.executable import NotRunnable
 
@@ -52,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--tune",
         action="append",
         metavar="NAME",
-        help="also time all variants of routines on single boards, by name or pattern, so that --for takes the fastest "
+        help="also time all variants of routines, by name or pattern, so that --for takes the fastest "
         "with this table; about 10 seconds a routine; again for more",
     )
     parser.add_argument(
@@ -108,9 +107,9 @@ def _tunable(patterns: Sequence[str]) -> tuple[str, ...]:
     names: list[str] = []
     for pattern in patterns:
         matched = [routine.name for routine in chosen([pattern])]
-        tunable = [name for name in matched if name in routines()]
+        tunable = [name for name in matched if name in catalogue()]
         if not tunable:
-            raise ValueError(f"{matched[0]} is not tuned: give routines of the catalogue that take single boards")
+            raise ValueError(f"{matched[0]} is not tuned: give routines of the catalogue")
         names += tunable
     return tuple(dict.fromkeys(names))
 

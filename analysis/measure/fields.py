@@ -61,6 +61,14 @@ def routines() -> tuple[str, ...]:
     return tuple(name for name, routine in catalogue().items() if not routine.contract.elements)
 
 
+def sets_here(name: str) -> tuple[str, ...]:
+    """The instruction sets of which this processor runs the routine, of single boards those that take one a call."""
+    routine = find(name)
+    here = [isa for isa in routine.isas if not missing(TARGETS[isa])]
+    several = routine.boards and not routine.contract.elements
+    return tuple(isa for isa in here if not (several and TARGETS[isa].vectors))
+
+
 def label_of(kernel: Kernel) -> str:
     """Its maker: ours, with instruction set and variant."""
     return f"{OURS} {kernel.target.name} {kernel.variant}".rstrip()
@@ -84,11 +92,10 @@ def all_made(making: Sequence[Future[Field]], progress: Callable[[str], None]) -
         yield field
 
 
-def field_of(name: str, on: Processor) -> Field:
-    """In another process: our variants for all sets that this processor has, no two alike."""
+def field_of(name: str, on: Processor, sets: Sequence[str] = ()) -> Field:
+    """In another process: our variants for these sets, or else all that this processor has, no two alike."""
     routine = find(name)
-    alone = [isa for isa in routine.isas if not (routine.boards and TARGETS[isa].vectors)]
-    isas = tuple(isa for isa in alone if not missing(TARGETS[isa]))
+    isas = tuple(sets or sets_here(name))
     found = {objective: kernel_of(objective, on, routine, isas) for objective in WAYS}
     ours: dict[bytes, Subject] = {}
     for kernel in (*offers(routine, isas), *found.values()):

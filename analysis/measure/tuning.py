@@ -1,8 +1,9 @@
 """Which of a routine's variants is the fastest on this processor, by timing: what no forecast tells.
 
-All that are offered are timed. Of the quickest whose order has the longest way first, other such orders are drawn by
-lot, for they lie up to a tenth apart. The best are timed again at length; what forecasts take stays unless another is
-faster by more than a hundredth, or processes do not agree how long it takes, which they do of another.
+All that are offered are timed, of arrays those of each instruction set by themselves. Of the quickest whose order has
+the longest way first, other such orders are drawn by lot, for they lie up to a tenth apart. The best are timed again at
+length; what forecasts take stays unless another is faster by more than a hundredth, or processes do not agree how long
+it takes, which they do of another.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from itertools import islice
 
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.cost.processors.tuned import Objective, Tuned
-from setwise.analysis.measure.fields import SHORTLY, Field, all_made, field_of, label_of, set_and_variant, timed
+from setwise.analysis.measure.fields import (
+    SHORTLY,
+    Field,
+    all_made,
+    field_of,
+    label_of,
+    set_and_variant,
+    sets_here,
+    timed,
+)
 from setwise.analysis.measure.kept import Kept
 from setwise.analysis.measure.objective import digest_of
 from setwise.analysis.measure.subjects import Subject, subject
@@ -23,7 +33,6 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.offers import drawn
 from setwise.codegen.run.timer import Mode
 
-_OBJECTIVES: tuple[Objective, ...] = ("latency", "throughput")
 _LOTS = range(1, 17)
 _LEVEL = 0.01  # of its cycles: what is faster by no more is as fast
 _DRAWN = 3  # variants of which other orders are drawn
@@ -40,22 +49,36 @@ def tune(
     progress: Callable[[str], None],
     patience: float,
 ) -> list[Tuned]:
-    """A row a routine of single boards and objective; those of `before` that were found among the same code stay.
+    """A row a routine and objective, of arrays a set; those of `before` that were found among the same code stay.
 
     `keep` is given all rows now and then; `patience` is in seconds a process and routine. What found no undisturbed
     moment has no row.
     """
     kept = Kept(names, before, keep)
     with Workers() as workers:
-        making = [workers.submit(field_of, name, replace(on, tuned={})) for name in names]
+        asked = [(name, replace(on, tuned={}), sets) for name in names for sets in _sets(name)]
+        making = [workers.submit(field_of, *each) for each in asked]
         fields = [*all_made(making, progress)]  # before anything is timed, for that takes all cores
+        among = {field.digest for field in fields}
         for number, field in enumerate(fields, 1):
             known = {row.objective: row for row in kept[field.name] if row.among == field.digest}
-            if len(known) < len(_OBJECTIVES):
-                progress(f"{number}/{len(names)} {field.name}")
-                rows = (known.get(each) or _tuned(field, each, workers, patience) for each in _OBJECTIVES)
-                kept[field.name] = [row for row in rows if row is not None]
+            objectives = _objectives(field.name)
+            if len(known) < len(objectives):
+                progress(f"{number}/{len(fields)} {field.name}")
+                rows = (known.get(each) or _tuned(field, each, workers, patience) for each in objectives)
+                others = (row for row in kept[field.name] if row.among in among - {field.digest})
+                kept[field.name] = [*others, *(row for row in rows if row is not None)]
     return kept.rows
+
+
+def _sets(name: str) -> Sequence[Sequence[str]]:
+    """The instruction sets whose variants are compared with each other."""
+    sets = sets_here(name)
+    return [(isa,) for isa in sets] if find(name).contract.elements else [sets]
+
+
+def _objectives(name: str) -> tuple[Objective, ...]:
+    return ("throughput",) if find(name).contract.elements else ("latency", "throughput")
 
 
 def _tuned(field: Field, objective: Objective, workers: Workers, patience: float) -> Tuned | None:

@@ -93,21 +93,23 @@ def fastest(held: Fastest, known: Sequence[Finding]) -> str:
         model=TITLES.get(held.processor),
         compilers=versions_of(held.versions),
         number=counted(len(held.rows), "row"),
-        tuned=_tuned(held.processor),
+        tuned=_tuned(held),
         outcomes=_outcomes(held.rows),
         behind=table_if_any(head, behind, left=3),
         **explained(map(_call, held.behind), about(known, held.processor, PAGE)),
     )
 
 
-def _tuned(processor: str) -> str:
+def _tuned(held: Fastest) -> str:
     """How what is taken was found."""
-    table = read_tuned(processor)
+    table = read_tuned(held.processor)
     if table is None:
         return "What is taken has the least forecast."
-    less = [1 - row.cycles / row.forecast_cycles for row in table.rows if row.forecast_cycles]
+    names = {row.name for row in held.rows}
+    rows = [row for row in table.rows if row.name in names]
+    less = [1 - row.cycles / row.forecast_cycles for row in rows if row.forecast_cycles]
     gain = f", in {median(less):.0%} fewer cycles in the middle and {max(less):.0%} at most" if less else ""
-    found = f"for {sum(bool(row.forecast) for row in table.rows)} of {len(table.rows)} routines and objectives"
+    found = f"for {sum(bool(row.forecast) for row in rows)} of {len(rows)} routines and objectives"
     return (
         f"What is taken was found by timing ({code(table.made_by)}, {table.machine}, {table.date}): {found} it is not "
         f"what has the least forecast{gain}. What found no quiet moment then is taken by its forecast."

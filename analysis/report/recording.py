@@ -17,7 +17,6 @@ from setwise.analysis.measure import crossing, tuning
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.calls import METHOD as FROM_PYTHON
 from setwise.analysis.measure.compilers import Compiled, installed
-from setwise.analysis.measure.fields import routines
 from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.rivals import judge, rivals_of
 from setwise.analysis.measure.subjects import empty_routines, subject
@@ -35,7 +34,7 @@ from setwise.analysis.report.measurements import Measured, Timed
 from setwise.analysis.report.python import FromPython
 from setwise.analysis.report.records import COMMAND, as_json
 from setwise.analysis.run.check import Outcome
-from setwise.codegen.catalogue import find
+from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import best_isa, missing
@@ -88,7 +87,7 @@ def measure_tuned(progress: Callable[[str], None], patience: float) -> None:
         content = as_json(built, f"{COMMAND} --measure tuned", machine=machine(), date=today())
         write(FOLDER, {f"{here.name}.json": content})
 
-    tuning.tune(routines(), here, known, keep, progress, patience)
+    tuning.tune((*catalogue(),), here, known, keep, progress, patience)
 
 
 def measure_python(progress: Callable[[str], None], seconds: float = 1.0) -> FromPython:

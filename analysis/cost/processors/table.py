@@ -23,7 +23,7 @@ from functools import cached_property
 
 from setwise.analysis.code.count import classify
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg, features
-from setwise.analysis.cost.processors.tuned import Tuned
+from setwise.analysis.cost.processors.tuned import ByRoutine
 from setwise.codegen.machine.processors import lacking
 
 Uops = tuple[tuple[frozenset[str], float], ...]
@@ -113,7 +113,7 @@ class Processor:
     splits: bool = False
     line: int = 0
     features: frozenset[str] | None = None
-    tuned: Mapping[tuple[str, str], Tuned] = field(default_factory=dict)
+    tuned: ByRoutine = field(default_factory=dict)
 
     @cached_property
     def by_form(self) -> Mapping[str, tuple[CostRow, ...]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -21,6 +22,7 @@ FOLDER = Path(__file__).parent / "tuned"
 class Tuned(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A routine's fastest variant for an objective, and its cycles; what forecasts take, where that is another.
 
+    Of single boards it is the fastest for all instruction sets, of arrays, which have throughput alone, for its own.
     For throughput of code whose time depends on its arguments, cycles are the sum of independent and mixed calls.
     `forecast_cycles` are null where forecasts take the same, or where processes did not agree on them. `digest` is of
     the variant's code, `among` of all the code that was offered.
@@ -37,6 +39,10 @@ class Tuned(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     forecast_cycles: Cycles | None = None
 
 
+ByRoutine: TypeAlias = Mapping[tuple[str, str], tuple[Tuned, ...]]
+"""Rows by routine and objective, the fastest first."""
+
+
 class TunedTable(Struct, frozen=True, forbid_unknown_fields=True):
     """What was found: by which command, on which machine, when."""
 
@@ -46,9 +52,12 @@ class TunedTable(Struct, frozen=True, forbid_unknown_fields=True):
     rows: tuple[Tuned, ...]
 
 
-def by_routine(rows: Iterable[Tuned]) -> Mapping[tuple[str, str], Tuned]:
-    """The rows by routine and objective."""
-    return {(row.name, row.objective): row for row in rows}
+def by_routine(rows: Iterable[Tuned]) -> ByRoutine:
+    """The rows by routine and objective, the fastest first."""
+    found: dict[tuple[str, str], tuple[Tuned, ...]] = {}
+    for row in sorted(rows, key=attrgetter("cycles")):
+        found[row.name, row.objective] = (*found.get((row.name, row.objective), ()), row)
+    return found
 
 
 def read_tuned(name: str) -> TunedTable | None:
@@ -57,7 +66,7 @@ def read_tuned(name: str) -> TunedTable | None:
     return msgspec.json.decode(path.read_bytes(), type=TunedTable) if path.exists() else None
 
 
-def tuned_on(name: str) -> Mapping[tuple[str, str], Tuned]:
+def tuned_on(name: str) -> ByRoutine:
     """The rows of what was found on that processor."""
     table = read_tuned(name)
     return by_routine(table.rows) if table else {}

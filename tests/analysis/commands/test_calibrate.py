@@ -22,11 +22,12 @@ from setwise.analysis.measure.subjects import Subject
 from setwise.analysis.measure.trials import Timing
 from setwise.codegen.machine.processors import FEATURES
 from setwise.codegen.run.executable import NotRunnable
-from tests.analysis.commands.running import Capture, complaint
+from tests.analysis.commands.running import ROOT, Capture, complaint
 from tests.analysis.measure.known_core import measured_on
 from tests.analysis.measure.test_fastest import as_long_as_code
 
 ZEN3 = processor("zen3")
+KNIGHTS = ROOT / "tests" / "examples" / "knights.py"
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_what_was_measured_stays_whatever_becomes_of_what_is_tuned(
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(
-    ("name", "said"), [("sliders.union.batch", "sliders.union.batch is not tuned"), ("none.such", "none.such")]
+    ("name", "said"), [(f"{KNIGHTS}:knight_attacks", "knight_attacks is not tuned"), ("none.such", "none.such")]
 )
 def test_what_cannot_be_tuned_is_a_line(name: str, said: str, capsys: Capture) -> None:
     assert said in complaint(capsys, "calibrate", "--tune", name)

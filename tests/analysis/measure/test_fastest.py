@@ -26,7 +26,7 @@ NAME = "kogge-stone.attacks.sout"
 def as_long_as_code(subjects: Sequence[Subject], modes: Sequence[Any], *_: object, **__: object) -> list[Timing]:
     """A cycle a byte, and one more for each argument in front of the last that is chained: by all, as bench does."""
     return [
-        Timing(one.measurand(mode), len(one.binary.text) + max(one.chainable), 0, 0.0, 9, 3, 9, 9)
+        Timing(one.measurand(mode), len(one.binary.text) + max(one.chainable, default=0), 0, 0.0, 9, 3, 9, 9)
         for one in subjects
         for mode in one.modes
         if mode in modes

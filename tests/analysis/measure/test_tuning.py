@@ -10,8 +10,8 @@ import pytest
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
-from setwise.analysis.cost.processors.tuned import Tuned
-from setwise.analysis.measure import fields
+from setwise.analysis.cost.processors.tuned import Tuned, by_routine
+from setwise.analysis.measure import fields, tuning
 from setwise.analysis.measure.fields import field_of
 from setwise.analysis.measure.objective import digest_of, kernel_of, tuned
 from setwise.analysis.measure.rivals import judge_binary
@@ -27,6 +27,7 @@ from tests.analysis.measure.test_fastest import as_long_as_code
 pytestmark = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 ZEN3 = processor("zen3")
 EAST = "dumb7.occluded.east"
+ARRAYS = "kogge-stone.attacks.sout.batch"
 
 
 def found(names: Sequence[str], before: Sequence[Tuned] = ()) -> dict[str, Tuned]:
@@ -60,12 +61,28 @@ def test_orders_by_lot_are_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row.variant.rpartition("-")[2] for row in found([EAST]).values()} == {"7"}
 
 
+def test_arrays_have_a_row_for_each_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = ("bmi2", "sse2")
+    monkeypatch.setattr(fields, "bench", as_long_as_code)
+    monkeypatch.setattr(tuning, "sets_here", lambda _: sets)
+    rows = tune([ARRAYS], ZEN3, (), lambda _: None, lambda _: None, 1.0)
+    assert [(row.isa, row.objective) for row in rows] == [(isa, "throughput") for isa in sets]
+    here = replace(ZEN3, tuned=by_routine(rows))
+    for row in rows:
+        for objective in ("latency", "throughput"):  # the same, for no call waits for another
+            assert digest_of(binary_of(kernel_of(objective, here, find(ARRAYS), (row.isa,)))) == row.digest
+    least = min(rows, key=lambda row: row.cycles)
+    assert kernel_of("throughput", here, find(ARRAYS), sets).target.name == least.isa
+    monkeypatch.setattr(fields, "bench", None)  # what was found among the same code stays
+    assert tune([ARRAYS], ZEN3, rows, lambda _: None, lambda _: None, 1.0) == rows
+
+
 def test_where_no_moment_was_quiet_there_is_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fields, "bench", lambda *_, **__: [])
     assert tune([EAST], ZEN3, (), lambda _: None, lambda _: None, 1.0) == []
 
 
-STANDING = [(on, row) for on in PROCESSORS for row in on.tuned.values()]
+STANDING = [(on, row) for on in PROCESSORS for rows in on.tuned.values() for row in rows]
 
 
 @pytest.mark.slow
