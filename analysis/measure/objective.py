@@ -85,8 +85,10 @@ def tuned(
 ) -> Kernel | None:
     """What timing on the processor found; None where nothing was, not for these, or where its code is another now."""
     rows = _tuned_rows(routine, objective, on)
+    if routine.contract.elements and not {row.isa for row in rows}.issuperset(isas):
+        return None  # of the others it is not known
     row = next((row for row in rows if row.isa in isas), None)
-    if row is not None and (row is rows[0] or len(isas) == 1):  # the fastest of all sets, or of the only one
+    if row is not None:
         with suppress(Refused, OutOfRegisters, TooLong):
             kernel = offered_as(row.variant, routine, row.isa, abi, lanes)
             return kernel if is_tuned(kernel, objective, on) else None
