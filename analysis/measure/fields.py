@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import WAYS, kernel_of, offers
+from setwise.analysis.measure.objective import WAYS, kernel_of, objectives, offers
 from setwise.analysis.measure.subjects import Subject, subject
 from setwise.analysis.measure.trials import OURS, Timing
 from setwise.codegen.catalogue import catalogue, find
@@ -96,11 +96,12 @@ def field_of(name: str, on: Processor, sets: Sequence[str] = ()) -> Field:
     """In another process: our variants for these sets, or else all that this processor has, no two alike."""
     routine = find(name)
     isas = tuple(sets or sets_here(name))
-    found = {objective: kernel_of(objective, on, routine, isas) for objective in WAYS}
+    found: dict[str, Kernel] = {objective: kernel_of(objective, on, routine, isas) for objective in objectives(routine)}
     ours: dict[bytes, Subject] = {}
     for kernel in (*offers(routine, isas), *found.values()):
         ours.setdefault(binary_of(kernel).image, subject(kernel, maker=label_of(kernel)))
-    taken = {objective: ours[binary_of(kernel).image].maker for objective, kernel in found.items()}
+    makers = {objective: ours[binary_of(kernel).image].maker for objective, kernel in found.items()}
+    taken = {objective: makers.get(objective, makers["throughput"]) for objective in WAYS}
     return Field(name, tuple(ours.values()), taken)
 
 

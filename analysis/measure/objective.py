@@ -19,7 +19,7 @@ from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors.table import Processor
-from setwise.analysis.cost.processors.tuned import Tuned
+from setwise.analysis.cost.processors.tuned import Objective, Tuned
 from setwise.analysis.cost.simulate import CORES, simulate
 from setwise.analysis.measure.subjects import Subject, round_stream, subject
 from setwise.codegen.describe.routine import Routine
@@ -65,6 +65,11 @@ def forecast(kernel: Kernel, on: Processor) -> Forecast:
     return Forecast(max(waits, default=None), _cycles(ours, "independent", on))
 
 
+def objectives(routine: Routine) -> tuple[Objective, ...]:
+    """Those that may take different variants: no call waits for another where boards come in arrays."""
+    return ("throughput",) if routine.contract.elements else ("latency", "throughput")
+
+
 def kernel_for(
     objective: str, on: Processor, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None
 ) -> Kernel:
@@ -102,8 +107,8 @@ def is_tuned(kernel: Kernel, objective: str, on: Processor) -> bool:
 
 
 def _tuned_rows(routine: Routine, objective: str, on: Processor) -> tuple[Tuned, ...]:
-    """The fastest first; no call waits for another where boards come in arrays."""
-    return on.tuned.get((routine.name, "throughput" if routine.contract.elements else objective), ())
+    """The fastest first."""
+    return on.tuned.get((routine.name, objective if objective in objectives(routine) else "throughput"), ())
 
 
 def digest_of(binary: Binary) -> str:

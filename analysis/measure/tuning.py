@@ -25,7 +25,7 @@ from setwise.analysis.measure.fields import (
     timed,
 )
 from setwise.analysis.measure.kept import Kept
-from setwise.analysis.measure.objective import digest_of
+from setwise.analysis.measure.objective import digest_of, objectives
 from setwise.analysis.measure.subjects import Subject, subject
 from setwise.analysis.measure.trials import OURS, PROCESSES
 from setwise.analysis.run.workers import Workers
@@ -62,10 +62,10 @@ def tune(
         among = {field.digest for field in fields}
         for number, field in enumerate(fields, 1):
             known = {row.objective: row for row in kept[field.name] if row.among == field.digest}
-            objectives = _objectives(field.name)
-            if len(known) < len(objectives):
+            asked_for = objectives(find(field.name))
+            if len(known) < len(asked_for):
                 progress(f"{number}/{len(fields)} {field.name}")
-                rows = (known.get(each) or _tuned(field, each, workers, patience) for each in objectives)
+                rows = (known.get(each) or _tuned(field, each, workers, patience) for each in asked_for)
                 others = (row for row in kept[field.name] if row.among in among - {field.digest})
                 kept[field.name] = [*others, *(row for row in rows if row is not None)]
     return kept.rows
@@ -75,10 +75,6 @@ def _sets(name: str) -> Sequence[Sequence[str]]:
     """The instruction sets whose variants are compared with each other."""
     sets = sets_here(name)
     return [(isa,) for isa in sets] if find(name).contract.elements else [sets]
-
-
-def _objectives(name: str) -> tuple[Objective, ...]:
-    return ("throughput",) if find(name).contract.elements else ("latency", "throughput")
 
 
 def _tuned(field: Field, objective: Objective, workers: Workers, patience: float) -> Tuned | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.objective import WAYS, best, forecast, kernel_for
+from setwise.analysis.measure.objective import WAYS, best, forecast, kernel_for, objectives
 from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import METHOD, Timing
@@ -115,16 +115,16 @@ def measure(
 def _chosen(here: Processor, progress: Callable[[str], None], needs: Sequence[Need]) -> Iterator[tuple[str, Kernel]]:
     for need in needs:
         routines = [find(name) for name in need.routines]
-        objectives = [each for each in WAYS if each == "throughput" or not routines[0].contract.elements]
+        asked_for = objectives(routines[0])
         for isa in need.isas:
             if not missing(TARGETS[isa]):
                 progress(f"variants of {routines[0].name} for {isa}")
                 of_each = [
-                    [kernel_for(objective, here, each, isa) for objective in objectives]
+                    [kernel_for(objective, here, each, isa) for objective in asked_for]
                     for each in routines
                     if isa in each.isas
                 ]
-                for objective, kernels in zip(objectives, zip(*of_each, strict=True), strict=True):
+                for objective, kernels in zip(asked_for, zip(*of_each, strict=True), strict=True):
                     yield objective, best(kernels, objective, here)
 
 
