@@ -269,12 +269,12 @@ def original(value: Value) -> Value:
 
 def load(pointer: Value, index: Value, lanes: int = 1) -> Value:
     """Boards number `index` and following of an array, as many as there are lanes."""
-    return Value("load", (pointer, index), lanes=lanes)
+    return Value("load", (pointer, index), 0, lanes)
 
 
 def store(pointer: Value, index: Value, boards: Value) -> Value:
     """Boards written to an array from number `index` on; a body returns it behind its next values."""
-    return Value("put-entry", (pointer, index, boards), lanes=boards.lanes)
+    return Value("put-entry", (pointer, index, boards), 0, boards.lanes)
 
 
 def shift_signed(value: Value, counts: Lanes) -> Value:

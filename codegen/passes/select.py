@@ -21,13 +21,15 @@ from setwise.codegen.passes.unit import AGAIN, Unit
 from setwise.codegen.targets import TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
+_FARTHEST = 1 << 31  # bytes that an address may be off
+
 
 @lru_cache(AGAIN)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph), target)
     lowering = (_low_half, _scaled_sum, fold, counted, _lanes, _complement, _ternary)
-    for step in (*lowering, _loosen, _from_memory, _written, _loaded):
+    for step in (_displaced, *lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
 
@@ -57,6 +59,20 @@ def _low_half(graph: Graph, target: Target) -> Graph:
         return value
 
     return rewrite(graph, rule, operations=("and",))
+
+
+def _displaced(graph: Graph, _: Target) -> Graph:
+    """What of an index is a number is part of the address."""
+
+    def rule(value: Value, _: Value) -> Value:
+        pointer, index, *boards = value.args
+        sign = {"add": 1, "sub": -1}.get(index.op)
+        if sign is None or index.args[1].constant is None:
+            return value
+        at = value.count + 8 * sign * index.args[1].number
+        return replace(value, args=(pointer, index.args[0], *boards), attr=at) if abs(at) < _FARTHEST else value
+
+    return rewrite(graph, rule, operations=("load", "put-entry"))
 
 
 def _loosen(graph: Graph, target: Target) -> Graph:
@@ -250,7 +266,7 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
         order = [i for i in range(len(value.args)) if i != at]
         order.insert(to, at)
         attr = permuted(value.attr, tuple(order)) if value.op == "ternary" else value.attr
-        place = Value("place", value.args[at].args, lanes=value.args[at].lanes)
+        place = replace(value.args[at], op="place")
         args = tuple(
             place if i == at else _load(value.args[i]) if value.args[i].constant else value.args[i] for i in order
         )

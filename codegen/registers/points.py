@@ -79,7 +79,7 @@ class Alternative(NamedTuple):
             if operand is not None:
                 placed.append(operand)
             elif arg.op == "place":
-                placed.append(Memory(64 * arg.lanes, at(arg.args[0]), at(arg.args[1]), 8))
+                placed.append(Memory(64 * arg.lanes, at(arg.args[0]), at(arg.args[1]), 8, arg.count))
             else:
                 placed.append(at(arg))
         return placed

@@ -58,9 +58,9 @@ _X86_64 = (
     Row("store", "mov", "[slot] a"),
     Row("reload", "mov", "d [slot]"),
     Row("argument", "mov", "d [argument]"),
-    Row("load", "mov", "d [a+b*8]"),
+    Row("load", "mov", "d [a+b*8+n]"),
     Row("put", "mov", "[a+n] b"),
-    Row("put-entry", "mov", "[a+b*8] c"),
+    Row("put-entry", "mov", "[a+b*8+n] c"),
     Row("distance", "movsxd", "d [a+b*n]"),
 )
 

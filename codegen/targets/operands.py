@@ -105,14 +105,14 @@ _WORDS: Mapping[str, Word] = MappingProxyType(
         "[argument]": Word(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=value.count), source=True),
     }
 )
-_ADDRESS = re.compile(r"\[(?:(a)\+)?([abn])(?:\*(8|n|2\^n))?\]")
+_ADDRESS = re.compile(r"\[(?:(a)\+)?([abn])(?:\*(8|n|2\^n))?(\+n)?\]")
 
 _SCALES: Mapping[str | None, Callable[[Value], int]] = MappingProxyType(
     {None: lambda _: 1, "8": lambda _: 8, "n": lambda value: value.count, "2^n": lambda value: 1 << value.count}
 )
 
 
-def _address(base: str | None, last: str, scale: str | None) -> Maker:
+def _address(base: str | None, last: str, scale: str | None, beyond: str | None) -> Maker:
     """An address of these terms; what lies there is as wide as the value, or as an entry of n bytes."""
 
     def make(value: Value, _: Register, args: Sequence[Operand]) -> Operand:
@@ -125,6 +125,7 @@ def _address(base: str | None, last: str, scale: str | None) -> Maker:
         if last == "n":
             return Memory(64 * value.lanes, register(base), displacement=value.count)
         times = _SCALES[scale](value)
-        return Memory(8 * times if scale == "n" else 64 * value.lanes, register(base), register(last), times)
+        bits = 8 * times if scale == "n" else 64 * value.lanes
+        return Memory(bits, register(base), register(last), times, value.count if beyond else 0)
 
     return make

@@ -36,12 +36,12 @@ _SSE2 = _rows(
     Row("join", "punpcklqdq", "d b"),
     Row("high-half", "pshufd", "d a 238", when=lambda value: value.args[0].lanes == 2),
     Row("load-constant", "movdqa", "d A"),
-    Row("load", "movdqu", "d [a+b*8]"),
+    Row("load", "movdqu", "d [a+b*8+n]"),
     Row("store", "movdqu", "[slot] a"),
     Row("reload", "movdqu", "d [slot]"),
     Row("put", "movdqu", "[a+n] b"),
     Row("put-low", "movq", "[a+n] b"),
-    Row("put-entry", "movdqu", "[a+b*8] c"),
+    Row("put-entry", "movdqu", "[a+b*8+n] c"),
 )
 
 
@@ -93,12 +93,12 @@ _AVX2 = _VEX + _rows(
     SPLAT,
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
     Row("load-constant", "vmovdqa", "d A"),
-    Row("load", "vmovdqu", "d [a+b*8]"),
+    Row("load", "vmovdqu", "d [a+b*8+n]"),
     Row("store", "vmovdqu", "[slot] a"),
     Row("reload", "vmovdqu", "d [slot]"),
     Row("put", "vmovdqu", "[a+n] b"),
     Row("put-low", "vmovq", "[a+n] b"),
-    Row("put-entry", "vmovdqu", "[a+b*8] c"),
+    Row("put-entry", "vmovdqu", "[a+b*8+n] c"),
 )
 
 SPLAT_RELOAD = Row("splat-reload", "vpbroadcastq", "d [slot1]", file="vector")
@@ -134,13 +134,13 @@ _AVX512 = _VEX + _rows(
     Row("repeat", "vshufi64x2", "d a b 0"),
     Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),
     Row("load-constant", "vmovdqa64", "d A", when=lambda value: per_lane_counts(value.args[0])),
-    Row("load", "vmovdqu64", "d [a+b*8]"),
+    Row("load", "vmovdqu64", "d [a+b*8+n]"),
     Row("store", "vmovdqu64", "[slot] a"),
     Row("reload", "vmovdqu64", "d [slot]"),
     Row("put", "vmovdqu64", "[a+n] b"),
     # Of registers 16 to 31 assemblers encode vmovq to memory in two ways, vmovlps in one.
     Row("put-low", "vmovlps", "[a+n] b"),
-    Row("put-entry", "vmovdqu64", "[a+b*8] c"),
+    Row("put-entry", "vmovdqu64", "[a+b*8+n] c"),
 )
 
 AVX512 = Target(

@@ -64,20 +64,25 @@ class Language:
         """
         match value.op:
             case "load" | "place":
-                return self.load(operands[0], operands[1], value.lanes)
+                return self.load(operands[0], self.index(value, operands[1]), value.lanes)
             case "put":
                 return self.store_result(operands[0], int(value.attr) // 8, operands[1], value.lanes)
             case "put-low":
                 low = self.on_vectors(Value("to-general", value.args[1:]), operands[1:])
                 return self.store_result(operands[0], int(value.attr) // 8, low, value.lanes)
             case "put-entry":
-                return self.store(operands[0], operands[1], operands[2], value.args[2].lanes)
+                return self.store(operands[0], self.index(value, operands[1]), operands[2], value.args[2].lanes)
             case "table":
                 name, size = value.attr
                 return self.entry(name, operands[0], size)
         if value.lanes == 1 and all(arg.lanes == 1 for arg in value.args):
             return self.general(value, operands)
         return self.on_vectors(value, operands)
+
+    def index(self, value: Value, index: str) -> str:
+        """Where in its array a board lies."""
+        at = value.count // 8
+        return f"({index} {'+' if at > 0 else '-'} {abs(at)})" if at else index
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
         """An operation by its template."""

@@ -16,8 +16,9 @@ from setwise.codegen.describe.bits import demanded, known_zero
 from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, parameter
+from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, load, parameter
 from setwise.codegen.fills import dumb7, kogge_stone, push
+from setwise.codegen.machine.code import Memory, general
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import joining, select
 from setwise.codegen.passes.simplify import simplify
@@ -355,3 +356,17 @@ def test_what_is_no_whole_number_goes_with_no_board(number: object) -> None:
 def test_a_traced_value_has_no_number() -> None:
     with pytest.raises(TypeError, match="on constants"):
         _ = parameter(0).number
+
+
+def test_what_of_an_index_is_a_number_is_part_of_the_address() -> None:
+    pointer, index = parameter(0), parameter(1)
+    moved = Graph(
+        (pointer, index), (load(pointer, index + 3), load(pointer, index - 2), load(pointer, index + (1 << 40)))
+    )
+    near, below, far = select(moved, TARGETS["bmi2"])[0].results
+    assert (near.args, near.attr) == ((pointer, index), 24)
+    assert (below.args, below.attr) == ((pointer, index), -16)
+    assert (far.args[1].op, far.attr) == ("add", 0)
+    place = TARGETS["bmi2"].rows_for(below)[0].words[1]
+    rax, rcx, rdx = map(general, ("rax", "rcx", "rdx"))
+    assert place.make(below, rax, (rcx, rdx)) == Memory(64, rcx, rdx, 8, -16)
