@@ -247,7 +247,7 @@ def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before:
             constants.append(machine.load_constant(to, value))
         elif registers[value] != to:
             moves[to] = (registers[value], value.lanes)
-    ordered = machine.in_order(moves)
+    ordered = machine.in_order(moves, together([*lie, *map(numbered, (register for _, register in results))]))
     return [(((), headers, saved), EXTRA * len(ordered), given((*ordered, *constants)))]
 
 

@@ -134,7 +134,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Step]:
             constants.append(machine.load_constant(header[phi], following))
         elif at[following] != header[phi]:
             moves[header[phi]] = (at[following], phi.lanes)
-    ordered = machine.in_order(moves)
+    ordered = machine.in_order(moves, together(registers) | together(headers[-1]))
     items: list[Item] = [*ordered, *constants]
     if region.kind == "loop":
         assert region.condition is not None

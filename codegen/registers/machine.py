@@ -101,9 +101,10 @@ class Machine:
         vex = to.bits < 512 and max(to.number, other.number) < 16
         return Instruction("vpxor" if vex else "vpxorq", (to, to, other))
 
-    def in_order(self, moves: Moves) -> list[Instruction]:
-        """Moves that all happen at once, one by one."""
+    def in_order(self, moves: Moves, taken: int) -> list[Instruction]:
+        """Moves that all happen at once, one by one; `taken` registers hold what is still wanted, or will."""
         left = dict(moves)
+        spare = next((register for register in self.free["vector"] if not taken >> register & 1), None)
         ordered: list[Instruction] = []
         while left:
             sources = {source for source, _ in left.values()}
@@ -111,9 +112,15 @@ class Machine:
             if unread is not None:
                 ordered.append(self.move(unread, *left.pop(unread)))
                 continue
-            to, (source, lanes) = left.popitem()
-            # In a circle two registers change places: `to` is right then, and what it held is found in `source`.
-            ordered += self.exchange(to, source, max(lanes, *(n for s, n in left.values() if s == to)))
-            left = {t: (source if s == to else s, n) for t, (s, n) in left.items()}
+            to, (source, lanes) = next(reversed(left.items()))
+            held = max(n for s, n in left.values() if s == to)
+            if spare is not None and REGISTERS[to].file == "vector":
+                # Of a circle what one of them held goes elsewhere: processors move vectors without any unit.
+                ordered.append(self.move(spare, to, held))
+                left = {t: (spare if s == to else s, n) for t, (s, n) in left.items()}
+                continue
+            # Else two registers change places: `to` is right then, and what it held is found in `source`.
+            ordered += self.exchange(to, source, max(lanes, held))
+            left = {t: (source if s == to else s, n) for t, (s, n) in left.items() if t != to}
             left = {t: (s, n) for t, (s, n) in left.items() if t != s}
         return ordered
