@@ -6,15 +6,16 @@ A guess needs no trust: `loops` proves what it says, or takes another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import permutations
 from typing import Protocol
 
 from setwise.analysis.code.decode import signed
+from setwise.analysis.proof.memory import Board
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.symbolic import Path
-from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.domains import Bits, identical
 
 Variable = str | tuple[int, int]  # a register, or a word of the stack: its offset and its width
 Words = tuple[Bits, ...]
@@ -27,7 +28,8 @@ class LoopHead:
     """What holds before some round.
 
     Variables have `values`, `conditions` hold, and `frontier` boards are done (None: there are no arrays). `rises` is a
-    number that is greater the next time, `zero` one of which the zero flag may tell whether it is 0.
+    number that is greater the next time, `zero` one of which the zero flag may tell whether it is 0. Other variables
+    hold the words `made` of boards that were read `ahead`, whichever lie there now.
     """
 
     values: Mapping[Variable, Bits]
@@ -35,6 +37,8 @@ class LoopHead:
     rises: Bits
     zero: Bits
     frontier: Bits = None
+    made: Mapping[Variable, Words] = field(default_factory=dict)
+    ahead: Mapping[Board, Bits] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +109,33 @@ class Counters:
                 moving[variable] = before, signed(step, 64) // each
         assert arrays is not None
         start = self.domain.add(arrays.frontier, _written(path), 64)
-        make = partial(self._head, moving, start, each)
+        ahead = arrays.round.following.ahead
+        made = {variable: words_of(path, variable) for variable in variables if variable not in moving}
+        for back in backs:
+            now = names_now(back, ahead)
+            made = {
+                variable: words
+                for variable, words in made.items()
+                if all(
+                    identical(self.domain.renamed(word, now, 64), other)
+                    for word, other in zip(words, words_of(back, variable), strict=True)
+                )
+            }
+        make = partial(self._head, moving, start, each, made, ahead)
         return [Invariant((0,), partial(self._next, each), partial(make, least)) for least in (each, 0)]
 
     def _next(self, each: int, _: Path, words: Words) -> Words:
         return (self.domain.add(words[0], each, 64),)
 
     def _head(
-        self, moving: Mapping[Variable, tuple[Bits, int]], start: Bits, each: int, least: int, words: Words
+        self,
+        moving: Mapping[Variable, tuple[Bits, int]],
+        start: Bits,
+        each: int,
+        made: Mapping[Variable, Words],
+        ahead: Mapping[Board, Bits],
+        least: int,
+        words: Words,
     ) -> LoopHead:
         domain, (done,) = self.domain, words
         all_left = domain.sub(self.count, start, 64)
@@ -126,7 +149,7 @@ class Counters:
         values = {
             variable: domain.add(before, self._times(done, rate), 64) for variable, (before, rate) in moving.items()
         }
-        return LoopHead(values, conditions, done, left, domain.add(start, done, 64))
+        return LoopHead(values, conditions, done, left, domain.add(start, done, 64), made, ahead)
 
     def _times(self, number: Bits, rate: int) -> Bits:
         if rate < 0:
@@ -146,6 +169,20 @@ def word_of(path: Path, variable: Variable) -> Bits:
     if not isinstance(variable, tuple):
         return path.state.registers[variable]
     return path.space.load(Pointer(path.space.stack, variable[0] % (1 << 64)), variable[1])
+
+
+def words_of(path: Path, variable: Variable) -> Words:
+    """The same, or each lane of a vector register; none of what is neither."""
+    if not isinstance(variable, tuple) and variable in path.state.vectors:
+        return path.state.vectors[variable]
+    return (word_of(path, variable),) if is_word(variable) else ()
+
+
+def names_now(path: Path, ahead: Mapping[Board, Bits]) -> dict[Bits, Bits]:
+    """For boards that were read ahead those at the same places from where the path's next round begins."""
+    assert path.space.arrays is not None
+    known = path.space.arrays.round.following.ahead
+    return {before: known[board] for board, before in ahead.items() if board in known}
 
 
 def _words_behind(variables: Sequence[Variable], path: Path, _: Words) -> Words:

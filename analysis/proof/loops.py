@@ -13,8 +13,16 @@ from dataclasses import replace
 from functools import partial
 
 from setwise.analysis.code.decode import Decoded, Mem, signed
-from setwise.analysis.proof.invariants import Invariant, InvariantSource, LoopHead, Variable, word_of
-from setwise.analysis.proof.memory import Byte, GapError
+from setwise.analysis.proof.invariants import (
+    Invariant,
+    InvariantSource,
+    LoopHead,
+    Variable,
+    names_now,
+    word_of,
+    words_of,
+)
+from setwise.analysis.proof.memory import Byte, GapError, Round
 from setwise.analysis.proof.pointers import Pointer
 from setwise.analysis.proof.solver import Model
 from setwise.analysis.proof.symbolic import Explorer, Path, Program, Stop, Ways
@@ -111,7 +119,13 @@ class Loops:
         if arrays is not None and head.frontier is not None:
             pairs.append((arrays.frontier, head.frontier))
         # What adding up shows needs no solver.
-        return [*claims, *(self.domain.eq(*pair, 64) for pair in pairs if self.domain.distance(*pair) != 0)]
+        claims += [self.domain.eq(*pair, 64) for pair in pairs if self.domain.distance(*pair) != 0]
+        now = names_now(path, head.ahead) if head.ahead else {}
+        for variable, words in head.made.items():
+            for word, holds in zip(words, words_of(path, variable), strict=True):
+                wanted = self.domain.renamed(word, now, 64)
+                claims += [] if identical(wanted, holds) else [self.domain.eq(wanted, holds, 64)]
+        return claims
 
     def _sure(self, path: Path, conditions: Sequence[Bits]) -> bool:
         """Whether all conditions hold on this path; asked one by one, for together sums are hard."""
@@ -154,13 +168,23 @@ class Loops:
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
         state, space, unknown = start.state, start.space, self.explorer.unknown
+        now: dict[Bits, Bits] = {}
+        if head.frontier is not None and space.arrays:
+            boards = {board: space.arrays.named(*board) for board in head.ahead}
+            now = {before: boards[board] for board, before in head.ahead.items()}
+            round_ = Round(space.arrays.round.number, ahead=boards)
+            space.arrays = replace(space.arrays, frontier=head.frontier, round=round_)
         for variable in variables:
             # Not by the loop's offset, so that loops that are alike have their questions in common.
             name = f"{variable} of loop {len(path.inside)}"
+            made = tuple(self.domain.renamed(word, now, 64) for word in head.made.get(variable, ()))
             if not isinstance(variable, tuple) and variable in state.vectors:
-                state.vectors[variable] = tuple(unknown(f"{name}.{lane}", 64) for lane in range(8))
+                state.vectors[variable] = made or tuple(unknown(f"{name}.{lane}", 64) for lane in range(8))
                 continue
-            value = head.values[variable] if variable in head.values else unknown(name, _width(variable))
+            if made:
+                (value,) = made
+            else:
+                value = head.values[variable] if variable in head.values else unknown(name, _width(variable))
             if isinstance(variable, tuple):
                 space.store(Pointer(space.stack, variable[0] % (1 << 64)), variable[1], value)
             else:
@@ -171,8 +195,6 @@ class Loops:
         for name, flag in state.flags.items():
             known = flag is not None and name not in lost
             state.flags[name] = partial(unknown, f"{name} of loop {len(path.inside)}", 1) if known else None
-        if head.frontier is not None and space.arrays:
-            space.arrays = replace(space.arrays, frontier=head.frontier)
         return start
 
     def _unchanged(self, start: Path, back: Path, variables: Sequence[Variable]) -> bool:

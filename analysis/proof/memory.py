@@ -15,6 +15,7 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, SemanticsError
 
 Byte = tuple[Bits, int, int]  # a value, its width, and which of its bytes this is
+Board = tuple[str, int]  # of an array the board at a place, counted from the frontier on
 
 _WIDEST_INDEX = 4096  # places that a table lookup may be spread over
 
@@ -63,16 +64,25 @@ class Cells:
 class Round:
     """What was done to arrays since the frontier last moved: places are counted on from it, one a board.
 
-    `number` is that of the round; what is read in another lies elsewhere and is unknown anew.
+    `number` is that of the round; what is read in another lies elsewhere and is unknown anew, but for what those before
+    have read `ahead`.
     """
 
     number: int = 0
-    read: dict[tuple[str, int], Bits] = field(default_factory=dict)
+    read: dict[Board, Bits] = field(default_factory=dict)
     written: dict[int, Bits] = field(default_factory=dict)
+    ahead: Mapping[Board, Bits] = field(default_factory=dict)
 
     def copy(self) -> Round:
         """A round that may go on differently."""
-        return Round(self.number, dict(self.read), dict(self.written))
+        return Round(self.number, dict(self.read), dict(self.written), self.ahead)
+
+    @property
+    def following(self) -> Round:
+        """The next one, when the frontier has passed what was written."""
+        known, done = {**self.ahead, **self.read}, len(self.written)
+        ahead = {(name, place - done): board for (name, place), board in known.items() if place >= done}
+        return Round(self.number + 1, ahead=ahead)
 
     @property
     def farthest(self) -> int:
@@ -99,10 +109,15 @@ class Arrays:
     upward: bool | None = None
     round: Round = field(default_factory=Round)
 
+    def named(self, name: str, place: int) -> Bits:
+        """The unknown that stands for what an input holds at that place."""
+        return self.unknown(f"{name}[{self.round.number}+{place}]")
+
     def board(self, name: str, place: int) -> Bits:
         """What an input holds at that place from the frontier on."""
         if (name, place) not in self.round.read:
-            self.round.read[name, place] = self.unknown(f"{name}[{self.round.number}+{place}]")
+            known = self.round.ahead.get((name, place))
+            self.round.read[name, place] = self.named(name, place) if known is None else known
         return self.round.read[name, place]
 
 

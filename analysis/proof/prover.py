@@ -21,7 +21,7 @@ from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, en
 from setwise.analysis.proof.counterexamples import afresh, counterexample, never_returns, readable_model, samples
 from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, InvariantSource
 from setwise.analysis.proof.loops import Loops
-from setwise.analysis.proof.memory import GapError, Round
+from setwise.analysis.proof.memory import GapError
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError
 from setwise.analysis.proof.solver import Model, Solver, TimeOutError
@@ -321,7 +321,7 @@ class Prover:
             if self.solver.possible([*assumed, differs], about="a round writes what is wrong"):
                 raise GapError("a round writes what may be wrong")
         frontier = self.domain.add(arrays.frontier, len(written), 64)
-        path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
+        path.space.arrays = replace(arrays, frontier=frontier, round=arrays.round.following)
 
     def _all(self, conditions: Sequence[Bits]) -> Bits:
         return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)
