@@ -61,7 +61,7 @@ from setwise.analysis.cost.bounds import Demand, demands, fetches, round_cost, r
 from setwise.analysis.cost.dependence import BEFORE, Readiness
 from setwise.analysis.cost.processors.table import CostRow, Processor, size_of
 
-_ROUNDS = 4  # the first fills the queues, the others are counted
+ROUNDS = 4
 _SOON = 4  # cycles that an operation may be there and has not waited
 _STEPS = (1, 2, 3, 4, 8)  # by how many waiting operations ports must differ to be told apart
 
@@ -116,19 +116,22 @@ class _Port:
     leaving: set[float] = field(default_factory=set)
 
 
-def simulate(stream: Sequence[Decoded], processor: Processor) -> float:
-    """Cycles that a round of these instructions takes, where round follows round; ValueError for an unknown core."""
+def simulate(stream: Sequence[Decoded], processor: Processor, rounds: int = ROUNDS) -> float:
+    """Cycles that a round of these instructions takes, where round follows round; ValueError for an unknown core.
+
+    The first of so many `rounds` fills the queues, the others are counted.
+    """
     if processor.name not in CORES:
         raise ValueError(f"how {processor.title} queues operations is not known: use one of {', '.join(CORES)}")
     bounds = round_cost(stream, processor)
-    steps = bounds.steps[: _ROUNDS * len(stream)]
+    steps = bounds.steps[: rounds * len(stream)]
     operations = _micro_operations(stream, rows_of(stream, processor), processor)
     core = CORES[processor.name]
     clock = core.wide if any(vectors(instruction, 512) for instruction in stream) else 1.0
     total = 0.0
     for step in _STEPS:
         retired = _Execution(operations, steps, processor.width, core, step).ends()
-        total += max((retired[-1] - retired[0]) / (_ROUNDS - 1), bounds.bound)
+        total += max((retired[-1] - retired[0]) / (rounds - 1), bounds.bound)
         if total == bounds.bound:  # where nothing waits, no other way is asked
             return total * clock
     return total / len(_STEPS) * clock

@@ -20,7 +20,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost, round_cost
 from setwise.analysis.cost.processors.table import Processor
 from setwise.analysis.cost.processors.tuned import Objective, Tuned
-from setwise.analysis.cost.simulate import CORES, simulate
+from setwise.analysis.cost.simulate import CORES, ROUNDS, simulate
 from setwise.analysis.measure.subjects import Subject, round_stream, subject
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, unrefused
@@ -32,7 +32,7 @@ from setwise.codegen.targets.table import Refused
 WAYS: dict[str, Mode] = {"latency": "chained", "throughput": "independent"}
 """How calls follow each other where an objective counts."""
 _INSTRUCTIONS = 100  # about so many are forecast, of short code more calls
-_BOARDS = 64  # of arrays, as many
+_BOARDS, _CALLS = 256, 2  # of arrays, as many, in so many calls: what begins and ends a call counts little
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,5 +177,8 @@ def _subject(kernel: Kernel) -> Subject:
 def _cycles(ours: Subject, mode: Mode, on: Processor) -> float:
     """Cycles a call or a board."""
     stream, units = round_stream(ours, mode), ours.calls * (ours.boards or 1)
-    cycles = simulate(stream, on) if on.name in CORES else round_cost(stream, on).bound
+    if on.name in CORES:
+        cycles = simulate(stream, on, _CALLS if ours.boards else ROUNDS)
+    else:
+        cycles = round_cost(stream, on).bound
     return round(cycles / units, 2)

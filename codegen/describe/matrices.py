@@ -11,6 +11,8 @@ RISING = sum(1 << 9 * at for at in range(8))
 """Byte by byte one bit, from the lowest to the highest; as a matrix it mirrors bytes."""
 RISING_BY_ONE = sum(1 << 9 * at + 1 for at in range(7))
 """As a matrix it mirrors bytes and moves their bits up by one."""
+LOWER_BY_ONE = sum(1 << 7 * at + 8 for at in range(1, 8))
+"""As a matrix it moves the bits of bytes down by one."""
 FALLING = sum(1 << 7 * at for at in range(1, 9))
 """Byte by byte one bit, from the highest to the lowest."""
 

@@ -18,18 +18,13 @@ from setwise.codegen.describe.description import InTurn
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Description, Parameter, Routine
 from setwise.codegen.describe.values import Value, load, store
-from setwise.codegen.fills.ranks import REGISTERS, Registers
 from setwise.codegen.targets import ALL_SETS
 
 COUNT = Parameter("n", "count")
 
 
-ByRanks = Callable[..., tuple[Registers, ...]]
-"""From the inputs to the results, each of them boards in eight registers."""
-
-
 @cache
-def on_arrays(routine: Routine, by_ranks: ByRanks | None = None) -> Routine:
+def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
     """A routine of boards over n of them, an array a parameter and an array a result; in vectors lanes are boards."""
 
     count = len(routine.contract.results)
@@ -44,31 +39,11 @@ def on_arrays(routine: Routine, by_ranks: ByRanks | None = None) -> Routine:
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
         descriptions=tuple(map(InTurn, stages)),
-        ways=() if by_ranks is None else (("by-ranks", InTurn((partial(rank_by_rank, by_ranks, count), *stages[0]))),),
+        ways=tuple((name, InTurn((first, *stages[0]))) for name, first in ways),
         summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
         boards=True,
     )
-
-
-def rank_by_rank(describe: ByRanks, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """The description for eight registers of boards at once.
-
-    Parameters are those of `in_lanes`; how many boards are left is returned.
-    """
-    *arrays, count = parameters
-    boards = REGISTERS * layout.lanes
-
-    def writes_at(index: Value) -> list[Value]:
-        places = [index + at for at in range(0, boards, layout.lanes)]
-        made = describe(*(tuple(load(pointer, at, layout.lanes) for at in places) for pointer in arrays[:-results]))
-        return [
-            store(array, at, register)
-            for array, registers in zip(arrays[-results:], made, strict=True)
-            for at, register in zip(places, registers, strict=True)
-        ]
-
-    return (_down(writes_at, boards, count - boards) + boards,)
 
 
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
@@ -79,14 +54,14 @@ def in_lanes(describe: Description, results: int, layout: Layout, *parameters: V
     *arrays, count = parameters
     index = count - layout.lanes
     if layout.lanes > 1:
-        index = _down(_lane_by_lane(describe, results, layout.lanes, arrays), layout.lanes, index) + (layout.lanes - 1)
+        index = down(_lane_by_lane(describe, results, layout.lanes, arrays), layout.lanes, index) + (layout.lanes - 1)
     return (index,)
 
 
 def one_by_one(describe: Description, results: int, _: Layout, *parameters: Value) -> tuple[Value, ...]:
     """The description for one board after the other, from an index on, which is the last parameter."""
     *arrays, index = parameters
-    return (Value("done", (_down(_lane_by_lane(describe, results, 1, arrays), 1, index),)),)
+    return (Value("done", (down(_lane_by_lane(describe, results, 1, arrays), 1, index),)),)
 
 
 Writes = Callable[[Value], list[Value]]
@@ -104,7 +79,7 @@ def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[
     return writes_at
 
 
-def _down(writes_at: Writes, boards: int, index: Value) -> Value:
+def down(writes_at: Writes, boards: int, index: Value) -> Value:
     """Rounds of so many boards: `index` is where the next begins, below 0 where none is left; so is what comes back."""
 
     def round_at(index: Value) -> tuple[Value, ...]:

@@ -2,6 +2,9 @@
 
 Then what goes north or south goes to another register, without shift or mask, and a step east adds bytes to
 themselves. So many boards are put by interleaving bytes, and put back likewise.
+
+Descriptions here are of a first stage on arrays: their parameters are the arrays' addresses, that of the result, and n,
+and what they give is how many boards are left.
 """
 
 from __future__ import annotations
@@ -9,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from setwise.codegen.board import FILE_A, FILE_H, NOT_H
-from setwise.codegen.describe.values import Value, constant, make
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.values import Value, constant, load, make, store
+from setwise.codegen.fills.batch import down
 from setwise.codegen.fills.push import twice
 
 REGISTERS = 8
@@ -21,42 +26,74 @@ Registers = tuple[Value, ...]
 UP, DOWN = range(REGISTERS), range(REGISTERS - 1, -1, -1)
 """Orders of ranks: north and south."""
 
+TO_RANKS, TO_BOARDS = 4, 3
+"""How often the bytes of eight registers of boards are interleaved until they are ranks, and then till boards again."""
 
-def union(*boards: Registers) -> tuple[Registers]:
+
+def union(layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """All squares attacked, of rooks, bishops and occupied squares."""
-    rooks, bishops, occupied = (_interleaved(each, 4) for each in boards)
-    walls = tuple(rank | (FILE_A | FILE_H) for rank in occupied)
-    east = [_attacks_east(*each) for each in zip(rooks, occupied, strict=True)]
-    west = [_attacks_west(*each) for each in zip(rooks, walls, strict=True)]
-    for order in (UP, DOWN):
-        for rank, attacks in _floods(order, rooks, occupied, lambda ahead: ahead):
-            east[rank] |= attacks
-        for rank, attacks in _floods(order, bishops, occupied, twice):
-            east[rank] |= attacks
-        for rank, attacks in _floods(order, bishops, walls, lambda ahead: ahead >> 1):
-            west[rank] |= attacks
-    return (_interleaved((e | w & NOT_H for e, w in zip(east, west, strict=True)), 3),)
+    return _rank_by_rank(_union, layout, *parameters)
 
 
-def union_of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> tuple[Registers]:
+def union_of_empty(layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """The same, of rooks, bishops and empty squares."""
-    return union(rooks, bishops, tuple(~register for register in empty))
+
+    def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Registers:
+        return _union(rooks, bishops, tuple(~register for register in empty))
+
+    return _rank_by_rank(of_empty, layout, *parameters)
 
 
-def _interleaved(registers: Iterable[Value], times: int) -> Registers:
+def _rank_by_rank(describe: Callable[..., Registers], layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+    """What describes eight registers of boards, over all that are as many."""
+    *arrays, result, count = parameters
+    boards = REGISTERS * layout.lanes
+
+    def writes_at(index: Value) -> list[Value]:
+        return written(layout, result, index, describe(*(loaded(layout, array, index) for array in arrays)))
+
+    return (down(writes_at, boards, count - boards) + boards,)
+
+
+def loaded(layout: Layout, array: Value, index: Value) -> Registers:
+    """Eight registers of boards, from an index on."""
+    return tuple(load(array, index + rank * layout.lanes, layout.lanes) for rank in UP)
+
+
+def written(layout: Layout, array: Value, index: Value, boards: Registers) -> list[Value]:
+    """What writes them, from an index on."""
+    return [store(array, index + at * layout.lanes, register) for at, register in enumerate(boards)]
+
+
+def _union(rooks: Registers, bishops: Registers, occupied: Registers) -> Registers:
+    rooks, bishops, occupied = (interleaved(each, TO_RANKS)[-REGISTERS:] for each in (rooks, bishops, occupied))
+    walls = tuple(rank | (FILE_A | FILE_H) for rank in occupied)
+    east = [attacks_east(*each) for each in zip(rooks, occupied, strict=True)]
+    west = [attacks_west(*each) for each in zip(rooks, walls, strict=True)]
+    for order in (UP, DOWN):
+        for rank, attacks in floods(order, rooks, occupied, lambda ahead: ahead):
+            east[rank] |= attacks
+        for rank, attacks in floods(order, bishops, occupied, twice):
+            east[rank] |= attacks
+        for rank, attacks in floods(order, bishops, walls, lambda ahead: ahead >> 1):
+            west[rank] |= attacks
+    return interleaved((e | w & NOT_H for e, w in zip(east, west, strict=True)), TO_BOARDS)[-REGISTERS:]
+
+
+def interleaved(registers: Iterable[Value], times: int) -> Registers:
     """Bytes in other places: the bits of each one's number, that of its register in front, rotate left so often.
 
-    In a part of 16 bytes a number has seven bits: three for the register, one for the board, three for the rank. Four
-    times make ranks of boards, three times more make boards of ranks.
+    In a part of 16 bytes a number has seven bits: three for the register, one for the board, three for the rank. What
+    comes of each time is given, the last at the end.
     """
-    interleaved = tuple(registers)
+    made = tuple(registers)
     for _ in range(times):
-        pairs = zip(interleaved[:4], interleaved[4:], strict=True)
-        interleaved = tuple(make(op, *pair) for pair in pairs for op in ("interleave", "interleave-high"))
-    return interleaved
+        pairs = zip(made[-REGISTERS:-4], made[-4:], strict=True)
+        made += tuple(make(op, *pair) for pair in pairs for op in ("interleave", "interleave-high"))
+    return made[REGISTERS:]
 
 
-def _floods(
+def floods(
     order: Iterable[int], sliders: Registers, blockers: Registers, move: Callable[[Value], Value]
 ) -> Iterable[tuple[int, Value]]:
     """Rank by rank in this order what is attacked from the ranks before, which `move` so from one to the next."""
@@ -66,15 +103,15 @@ def _floods(
         attacks = move(sliders[rank] | ~blockers[rank] & attacks)
 
 
-def _attacks_east(rooks: Value, occupied: Value) -> Value:
+def attacks_east(rooks: Value, occupied: Value) -> Value:
     """By subtraction."""
     return occupied ^ make("sub-bytes", occupied, twice(rooks))
 
 
-def _attacks_west(rooks: Value, walls: Value) -> Value:
-    """By growing walls, beside squares of the H file that belong to the next rank."""
-    west = rooks >> 1
-    for squares in (1, 2, 3):
-        west |= (~walls & west) >> squares
-        walls |= twice(walls)
-    return west
+def attacks_west(rooks: Value, walls: Value) -> Value:
+    """By parallel prefix, beside squares of the H file that belong to the next rank."""
+    west = rooks
+    for squares in (1, 2, 4):
+        west |= ~walls & west >> squares
+        walls |= walls >> squares
+    return west >> 1

@@ -16,7 +16,8 @@ LATELY = 64
 Home = tuple[tuple[Region, int], ...]
 """Where a block lies: the bodies around it, outermost first."""
 
-_LEAVES = frozenset({"const", "param", "phi", "place"})
+_LEAVES = frozenset({"const", "param", "phi", "place", "sequence"})
+"""What no instruction makes."""
 
 
 @lru_cache(LATELY)

@@ -74,9 +74,16 @@ def _ordered(block: Block, orders: Iterator[_Orders], best: Callable[[_Orders], 
         items += [stretch[i] for i in best(next(orders))]
         stretch = []
         if item is not None:
-            bodies = tuple([_ordered(body, orders, best) for body in item.bodies])
+            bodies = tuple(
+                [_ordered(body, orders, _as_told if item.told(at) else best) for at, body in enumerate(item.bodies)]
+            )
             items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
     return block if tuple(items) == block.items else Block(tuple(items))
+
+
+def _as_told(orders: _Orders) -> list[int]:
+    """The description's own order."""
+    return list(range(len(orders.stretch)))
 
 
 @lru_cache(LATELY)
