@@ -34,6 +34,8 @@ _SSE2 = _rows(
     Row("from-general", "movq", "d a"),
     Row("to-general", "movq", "d a"),
     Row("join", "punpcklqdq", "d b"),
+    Row("interleave", "punpcklbw", "d b"),
+    Row("interleave-high", "punpckhbw", "d b"),
     Row("high-half", "pshufd", "d a 238", when=lambda value: value.args[0].lanes == 2),
     Row("load-constant", "movdqa", "d A"),
     Row("load", "movdqu", "d [a+b*8+n]"),
