@@ -26,11 +26,14 @@ else is said.
   vector operations with an operand in memory one takes its port twice: p with operands in memory alone takes 0.51
   cycles, beside as many without 0.38 each, where units say 0.33; of 512 bits 0.84 and 0.66, where they say 0.5. Loads
   that nobody waits for do so too: in loops of 200 operations of 512 bits and more each costs 0.15 to 0.2 cycles as soon
-  as there is one to six operations, at 256 bits only among many stores. `sliders.union.batch` with AVX-512 takes 3.2
-  cycles a board, its instructions without waiting for each other 2.8 to 3.0 by their order, without their loads as well
-  the 2.67 that units say; with AVX2 4.9, 4.65 and, without loads or without stores, 4.4.
-* There, code of 512 bits takes 1.02 to 1.3 times as long as it should, mostly 1.0 to 1.15, in steps and another in each
-  process, while a chain of additions of 512 bits takes a cycle each: why is not known. In the model it is always 1.08.
+  as there is one to six operations, at 256 bits only among many stores. `sliders.union.batch` with AVX2 takes 4.9
+  cycles a board, its instructions without waiting for each other 4.65, without loads or without stores as well the 4.4
+  that units say.
+* An order matters as far as the queue does not reach: rank by rank `sliders.union.batch` with AVX-512 takes 3.05 cycles
+  a board, where units say 2.6, as long as what interleaves bytes, which one unit does, stands by itself in runs of 90;
+  spread over the rest it takes 2.86, where units say 2.73.
+* There, what operations of 512 bits take goes to sleep after some 4 microseconds without any; then they are slow for
+  thousands of cycles. That is no part of the model: who times them keeps them awake (setwise.codegen.run.timer).
 
 The sizes are from AMD's Software Optimization Guides for Zen 4 (57647) and Zen 3 (56665), whose queues are alike, and
 for Zen 5 (58455), for which the rest is taken over. Of the 114 places in Zen 5's three queues for vectors 84 count: so
@@ -72,7 +75,7 @@ class Core:
 
     So many `turns` go by until the same port comes first again. Vector operations of one cycle that waited for operands
     take a cycle more where more than `many` wait; every `repeats`th of those that have one in memory takes its port
-    twice. Code of 512 bits takes `wide` times as many cycles.
+    twice.
     """
 
     reorder: int
@@ -80,11 +83,10 @@ class Core:
     turns: int = 4
     many: float = inf
     repeats: float = inf
-    wide: float = 1.0
 
 
 CORES: Mapping[str, Core] = {
-    "golden-cove": Core(512, {"pq": 97}, turns=5, repeats=3, wide=1.08),
+    "golden-cove": Core(512, {"pq": 97}, turns=5, repeats=3),
     "zen3": Core(256, {"I": 96, "F": 64}),
     "zen4": Core(320, {"I": 96, "F": 64}),
     "zen5": Core(448, {"I": 56, "F": 84}, turns=6, many=15, repeats=2),
@@ -127,14 +129,13 @@ def simulate(stream: Sequence[Decoded], processor: Processor, rounds: int = ROUN
     steps = bounds.steps[: rounds * len(stream)]
     operations = _micro_operations(stream, rows_of(stream, processor), processor)
     core = CORES[processor.name]
-    clock = core.wide if any(vectors(instruction, 512) for instruction in stream) else 1.0
     total = 0.0
     for step in _STEPS:
         retired = _Execution(operations, steps, processor.width, core, step).ends()
         total += max((retired[-1] - retired[0]) / (rounds - 1), bounds.bound)
         if total == bounds.bound:  # where nothing waits, no other way is asked
-            return total * clock
-    return total / len(_STEPS) * clock
+            return total
+    return total / len(_STEPS)
 
 
 def _micro_operations(

@@ -30,8 +30,9 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 CALLS = 16
 """Calls in a round, so many that the loop around them costs little."""
-CHAIN_ADDS = 1 << 14
-WIDE_ROWS = 1 << 12
+CHAIN_ADDS, WIDE_ROWS = 1 << 11, 1 << 10
+"""So few that what lies between calls is over in 2 microseconds: processors put to sleep what operations of 512 bits
+take. A Granite Rapids does so after about 4, and then they are slow for thousands of cycles (2026-11-25)."""
 STAMPS = 7
 """Words of a record, a trial's stamps: before the chain, behind it, behind wide, the calls, wide, chain, nothing."""
 
