@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.bounds import round_cost
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.objective import WAYS, best, forecast, kernel_for, objectives
 from setwise.analysis.measure.rivals import judge_binary
-from setwise.analysis.measure.subjects import subject
+from setwise.analysis.measure.subjects import round_stream, subject
 from setwise.analysis.measure.trials import METHOD, Timing
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.report import findings
+from setwise.analysis.report.findings import Finding, about, explained
 from setwise.analysis.report.kernels import FigureKey, figures_from
+from setwise.analysis.report.markdown import code
 from setwise.analysis.report.records import Record
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
@@ -22,6 +26,9 @@ from setwise.codegen.run.call import missing
 from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS, VECTORS
 
 _PROOF = 30.0  # seconds; then code is run on the check's cases
+PAGE = "README.md"
+NEAR = 0.05
+"""How far beyond its bound, as a part of that, arrays may be without a cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,8 @@ NEEDS = (
 class Choice:
     """The variant that is taken for an objective, and its cycles a board: as forecast, and as measured if they were.
 
-    `fingerprint` is that of the usual kernel: where that is another now, so may be the choice.
+    `fingerprint` is that of the usual kernel: where that is another now, so may be the choice. Of arrays `bound` says
+    how long units take at the least.
     """
 
     name: str
@@ -59,6 +67,12 @@ class Choice:
     forecast: float
     measured: float | None
     fingerprint: str
+    bound: float | None = None
+
+    @property
+    def above(self) -> float:
+        """How far beyond its bound it was measured, as a part of that; 0 where one of both is not known."""
+        return self.measured / self.bound - 1 if self.measured and self.bound else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +148,39 @@ def _choice(objective: str, kernel: Kernel, here: Processor, cycles: float | Non
         *(kernel.name, kernel.target.name, kernel.layout.lanes, objective, kernel.variant),
         forecast=round(forecast(kernel, here).of(objective) / boards, 2),
         measured=None if cycles is None else round(cycles / boards, 2),
-        fingerprint=figures_from(lower(kernel.routine, kernel.target.name)).fingerprint,
+        fingerprint=figures_from(_usual(kernel)).fingerprint,
+        bound=_bound(kernel, here) if kernel.routine.contract.elements else None,
     )
+
+
+def _usual(kernel: Kernel) -> Kernel:
+    """The usual kernel, that of an older instruction set where it is the same code."""
+    usual = lower(kernel.routine, kernel.target.name)
+    older = kernel.target.extends
+    before = lower(kernel.routine, older.name) if older else usual
+    return before if before.code == usual.code else usual
+
+
+def _bound(kernel: Kernel, here: Processor) -> float:
+    """Cycles a board that units take at least, the call and all."""
+    ours = subject(kernel)
+    return round(round_cost(round_stream(ours, "independent"), here).bound / (ours.calls * ours.boards), 2)
+
+
+def complaints(held: Choices, known: Sequence[Finding]) -> list[str]:
+    """A line on arrays that take longer than units do for no known cause, and on each finding about none of these."""
+    asked = {_call(each): f"is {each.above:.0%} above its bound" for each in held.choices if each.above > NEAR}
+    return findings.complaints(asked, about(known, held.processor, PAGE))
+
+
+def arrays(held: Choices, known: Sequence[Finding]) -> dict[str, str | None]:
+    """The fields of the page about arrays and their bounds."""
+    bounded = [each for each in held.choices if each.bound and each.measured]
+    said = [f"{code(each.isa)} {each.measured:.2f} of {each.bound:.2f}, {each.above:.0%} more" for each in bounded]
+    beyond = [_call(each) for each in bounded if each.above > NEAR]
+    causes = explained(beyond, about(known, held.processor, PAGE))["causes"]
+    return {"arrays": "; ".join(said) or None, "arrays_causes": causes}
+
+
+def _call(choice: Choice) -> str:
+    return f"{choice.name} {choice.isa}"

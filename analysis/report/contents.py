@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from setwise.analysis.report.choices import complaints as of_arrays
 from setwise.analysis.report.columns import columns
 from setwise.analysis.report.comparison import comparison
 from setwise.analysis.report.compilers import RECORD as COMPILED
@@ -28,6 +29,7 @@ def complaints(data: Data) -> list[str]:
     return [
         *(of_speed(data.fastest, known) if data.fastest else ()),
         *of_length(data.searched or (), data.figures, known),
+        *(of_arrays(data.choices, known) if data.choices else ()),
     ]
 
 
@@ -58,7 +60,9 @@ def files(data: Data) -> Files:
     if data.perft:
         pages["perft.md"] = perft(data.perft)
     return {
-        "README.md": readme(figures, measured, data.compilers, titles(measured), pages.keys(), crossed, chosen),
+        "README.md": readme(
+            figures, measured, data.compilers, titles(measured), pages.keys(), crossed, chosen, findings
+        ),
         **pages,
         **pictures(figures, data.compilers, measured),
         "data/kernels.json": as_json([kernel.as_dict() for kernel in figures.values()]),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from setwise.analysis.measure.objective import WAYS
 from setwise.analysis.report.bounds import TITLES, Estimate
-from setwise.analysis.report.choices import NEEDS, Choice, Choices, Need
+from setwise.analysis.report.choices import NEEDS, Choice, Choices, Need, arrays
 from setwise.analysis.report.compilers import Compilers, best
 from setwise.analysis.report.crossing import Crossing
+from setwise.analysis.report.findings import Finding
 from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import ISAS, code, figure, listed, page, table, table_if_any
 from setwise.analysis.report.measurements import Measured, agreement
@@ -30,6 +31,7 @@ def readme(
     pages: Collection[str] = (),
     crossed: Crossing | None = None,
     choices: Choices | None = None,
+    findings: Sequence[Finding] = (),
 ) -> str:
     """The page; `pictures` are titles by path, `pages` the others that there are."""
     fought = list(duels(figures, "dumb7", "kogge-stone"))
@@ -40,6 +42,7 @@ def readme(
         which=_which(figures, choices, crossed),
         chosen_on=f"{TITLES[choices.processor]}, {choices.date}" if choices else None,
         cpu=choices.processor if choices else None,
+        **(arrays(choices, findings) if choices else {"arrays": None, "arrays_causes": None}),
         crossing_on=f"{TITLES.get(crossed.processor, crossed.machine)}, {crossed.date}" if crossed else None,
         processors=listed([*TITLES.values()]),
         machine=f"{measured.machine}, {measured.date}" if measured else None,
@@ -68,10 +71,20 @@ def chosen(need: Need, isa: str, figures: Figures) -> KernelFigures | None:
     return min(figures.of(isa, *need.routines), key=cycles, default=None)
 
 
-def shown(figures: Figures) -> dict[tuple[Need, str], KernelFigures]:
+def shown(figures: Figures, choices: Choices | None = None) -> dict[tuple[Need, str], KernelFigures]:
     """The kernels of the first screen."""
-    pairs = {(need, isa): chosen(need, isa, figures) for need in NEEDS for isa in need.isas}
+    pairs = {(need, isa): _shown(need, isa, figures, choices) for need in NEEDS for isa in need.isas}
     return {pair: kernel for pair, kernel in pairs.items() if kernel}
+
+
+def _shown(need: Need, isa: str, figures: Figures, choices: Choices | None) -> KernelFigures | None:
+    """The kernel chosen; where its shortest code is that of an older set, only if another variant is taken."""
+    kernel, older = chosen(need, isa, figures), TARGETS[isa].extends
+    if kernel or not older or not choices:
+        return kernel
+    taken, before = (choices.taken(need, each, "throughput") for each in (isa, older.name))
+    kernel = chosen(need, older.name, figures) if taken and before and taken.variant != before.variant else None
+    return kernel and replace(kernel, isa=isa)
 
 
 _HEAD = ("You need", "Kernel", "instructions", "latency", "throughput", "ahead of tables from")
@@ -80,7 +93,7 @@ _HEAD = ("You need", "Kernel", "instructions", "latency", "throughput", "ahead o
 def _which(figures: Figures, choices: Choices | None, crossed: Crossing | None) -> str:
     lines = []
     before = None
-    for (need, isa), kernel in shown(figures).items():
+    for (need, isa), kernel in shown(figures, choices).items():
         cells = [_taken(choices.taken(need, isa, way), kernel) if choices else "-" for way in WAYS]
         tables = crossed.starts(kernel.name, isa) if crossed else "-"
         words = need.words if need != before else ""
