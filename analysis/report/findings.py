@@ -19,7 +19,7 @@ class Finding:
     """What was found about a processor, or about code on "any", on that day; `page` quotes it.
 
     `calls` is a pattern of those that it explains, on compilers.md as `routine set lanes calls`, on fastest.md as
-    `routine calls`, on optimality.md as `routine set`; the first that matches counts.
+    `routine calls`, on optimality.md and README.md as `routine set`; the first that matches counts.
     """
 
     processor: str

@@ -36,6 +36,7 @@ cmove cmovne cmovz cmovnz cmovc cmovnc cmova cmovbe cmovl cmovge cmovs cmovns | 
 sete setne setz setnz setc setnc seta setbe setl setge sets setns | r8 m8
 ret vzeroupper cpuid xgetbv rdtsc |
 pand por pxor pandn paddq psubq paddb psubb psllq psrlq punpcklqdq punpckhqdq pshufb pcmpeqd pcmpeqb | x,x x,m128
+punpcklbw punpckhbw | x,x x,m128
 psllq psrlq pslldq psrldq | x,u6
 pshufd palignr pshuflw | x,x,u8 x,m128,u8
 movdqa movdqu movaps movups | x,x x,m128 m128,x

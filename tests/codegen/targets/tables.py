@@ -37,7 +37,7 @@ pand por pxor pandn paddq psubq paddb psubb | x,x x,m128
 psllq psrlq | x,u6
 movdqa movdqu | x,x x,m128 m128,x
 movq | x,r64 r64,x
-punpcklqdq | x,x
+punpcklqdq punpcklbw punpckhbw | x,x
 pshufd | x,x,u8
 movups vmovups | x,m128 m128,x
 vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
