@@ -1,6 +1,0 @@
-X(c_gf)
-X(cl_gf)
-X(gff_sliders_union_batch_gfni)
-X(avf_sliders_union_batch_avx512)
-X(p_pa)
-X(g_pa)
