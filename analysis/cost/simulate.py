@@ -47,9 +47,10 @@ times takes a cycle more: when is not known.
 Golden Cove's sizes are those of Intel's architecture day (2021), as Chips and Cheese quotes them: 512 operations under
 way, 97 of them waiting in the queue of ports 0, 1, 5, 6 and 10. Our own variants of 24 routines, 4,748 timings (Granite
 Rapids, 2026-11-24) by a fifth of which those figures above were tuned, are forecast 4 % off, chained and independent,
-and of pairs a tenth apart 99 % are ordered rightly; of variants that came later, chained, of 8 routines, 98 %. Orders
-of the same instructions lie up to a tenth apart, and no forecast tells which is faster. The model knows these four
-only.
+and of pairs a tenth apart 99 % are ordered rightly; of variants that came later, chained, of 8 routines, 98 %. That was
+with 1.08 times the cycles for code of 512 bits, whose timings had found its units asleep; without it these figures were
+not measured again. Orders of the same instructions lie up to a tenth apart, and no forecast tells which is faster. The
+model knows these four only.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _LEVEL = 0.01  # of its cycles: what is faster by no more is as fast
 _DRAWN = 3  # variants of which other orders are drawn
 _FINALISTS = 3  # of those, and of all others
 _APART = 0.1  # of what is taken, which a process may time so far off
-_AT_LENGTH = {"processes": PROCESSES, "wanted": 12}  # code of 512 bits may take longer in one process than in others
+_AT_LENGTH = {"processes": PROCESSES, "wanted": 12}  # a loop may run in another rhythm in another process
 
 
 def tune(
