@@ -10,6 +10,9 @@ from typing import NoReturn
 import pytest
 from hypothesis import settings
 
+from setwise.codegen.run.call import missing
+from setwise.codegen.targets import TARGETS
+
 # No deadline: nothing here tests time. Derandomised: a failure that one machine sees, every machine sees.
 settings.register_profile("setwise", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("setwise")
@@ -42,6 +45,12 @@ def require_module(name: str) -> ModuleType:
         if error.name is None or error.name.partition(".")[0] not in (name.partition(".")[0], "six"):
             raise  # it is there, and broken
         _missing(error.name)
+
+
+def require_set(isa: str) -> None:
+    """The instruction set of that name; where this processor lacks it, the test is not run."""
+    if lacking := missing(TARGETS[isa]):
+        pytest.skip(f"not run: this processor lacks {', '.join(lacking)}")
 
 
 def _missing(name: str) -> NoReturn:

@@ -97,8 +97,8 @@ class Counters:
 
     def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
         """What one round does, said of all; and where that can be, that as many boards are left before each."""
-        (each, *others) = {_written(back) - _written(path) for back in backs}
-        if others or each < 1:
+        (each, *unlike) = {_written(back) - _written(path) for back in backs}
+        if unlike or each < 1:
             return []
         moving, arrays = {}, path.space.arrays
         for variable in filter(is_word, variables):
@@ -110,17 +110,17 @@ class Counters:
         assert arrays is not None
         start = self.domain.add(arrays.frontier, _written(path), 64)
         ahead = arrays.round.following.ahead
-        made = {variable: words_of(path, variable) for variable in variables if variable not in moving}
-        for back in backs:
-            now = names_now(back, ahead)
-            made = {
-                variable: words
-                for variable, words in made.items()
-                if all(
-                    identical(self.domain.renamed(word, now, 64), other)
-                    for word, other in zip(words, words_of(back, variable), strict=True)
-                )
-            }
+        again = [(back, names_now(back, ahead)) for back in backs]
+
+        def is_made_again(variable: Variable) -> bool:
+            return all(
+                identical(self.domain.renamed(before, now, 64), after)
+                for back, now in again
+                for before, after in zip(words_of(path, variable), words_of(back, variable), strict=True)
+            )
+
+        others = (variable for variable in variables if variable not in moving)
+        made = {variable: words_of(path, variable) for variable in others if is_made_again(variable)}
         make = partial(self._head, moving, start, each, made, ahead)
         return [Invariant((0,), partial(self._next, each), partial(make, least)) for least in (each, 0)]
 

@@ -181,10 +181,8 @@ class Loops:
             if not isinstance(variable, tuple) and variable in state.vectors:
                 state.vectors[variable] = made or tuple(unknown(f"{name}.{lane}", 64) for lane in range(8))
                 continue
-            if made:
-                (value,) = made
-            else:
-                value = head.values[variable] if variable in head.values else unknown(name, _width(variable))
+            held = (head.values[variable],) if variable in head.values else made
+            (value,) = held or (unknown(name, _width(variable)),)
             if isinstance(variable, tuple):
                 space.store(Pointer(space.stack, variable[0] % (1 << 64)), variable[1], value)
             else:

@@ -90,6 +90,11 @@ class Choices:
         known = {*fingerprints.values()}
         return replace(self, choices=tuple(choice for choice in self.choices if choice.fingerprint in known))
 
+    @property
+    def beyond(self) -> list[Choice]:
+        """Arrays that take so much longer than units do that they want a cause."""
+        return [each for each in self.choices if each.above > NEAR]
+
     def taken(self, need: Need, isa: str, objective: str) -> Choice | None:
         """What is taken for a need."""
         asked = (isa, objective)
@@ -169,7 +174,7 @@ def _bound(kernel: Kernel, here: Processor) -> float:
 
 def complaints(held: Choices, known: Sequence[Finding]) -> list[str]:
     """A line on arrays that take longer than units do for no known cause, and on each finding about none of these."""
-    asked = {_call(each): f"is {each.above:.0%} above its bound" for each in held.choices if each.above > NEAR}
+    asked = {_call(each): f"is {each.above:.0%} above its bound" for each in held.beyond}
     return findings.complaints(asked, about(known, held.processor, PAGE))
 
 
@@ -177,8 +182,7 @@ def arrays(held: Choices, known: Sequence[Finding]) -> dict[str, str | None]:
     """The fields of the page about arrays and their bounds."""
     bounded = [each for each in held.choices if each.bound and each.measured]
     said = [f"{code(each.isa)} {each.measured:.2f} of {each.bound:.2f}, {each.above:.0%} more" for each in bounded]
-    beyond = [_call(each) for each in bounded if each.above > NEAR]
-    causes = explained(beyond, about(known, held.processor, PAGE))["causes"]
+    causes = explained(map(_call, held.beyond), about(known, held.processor, PAGE))["causes"]
     return {"arrays": "; ".join(said) or None, "arrays_causes": causes}
 
 

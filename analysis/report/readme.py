@@ -42,7 +42,7 @@ def readme(
         which=_which(figures, choices, crossed),
         chosen_on=f"{TITLES[choices.processor]}, {choices.date}" if choices else None,
         cpu=choices.processor if choices else None,
-        **(arrays(choices, findings) if choices else {"arrays": None, "arrays_causes": None}),
+        **(arrays(choices, findings) if choices else {}),
         crossing_on=f"{TITLES.get(crossed.processor, crossed.machine)}, {crossed.date}" if crossed else None,
         processors=listed([*TITLES.values()]),
         machine=f"{measured.machine}, {measured.date}" if measured else None,

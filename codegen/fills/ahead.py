@@ -32,8 +32,8 @@ _LANES = 8  # with vectors of fewer come too few registers
 class West(NamedTuple):
     """How squares of a rank go west.
 
-    `walls` are what stops bishops, of occupied squares, and `leaving` those that have a step to go; `attacks` are those
-    of rooks within occupied squares.
+    `walls` are what stops them, of occupied squares, and `leaving` those that have a step to go; `attacks` are those of
+    rooks, given walls.
     """
 
     walls: Callable[[Value], Value]
@@ -45,7 +45,7 @@ class West(NamedTuple):
 SHIFTED = West(
     lambda occupied: occupied | (FILE_A | FILE_H),
     lambda squares: squares & NOT_A,
-    lambda rooks, occupied: ranks.attacks_west(rooks, occupied | (FILE_A | FILE_H)) & NOT_H,
+    lambda rooks, walls: ranks.attacks_west(rooks, walls) & NOT_H,
     lambda squares: squares >> 1,
 )
 """By shifts: what stood on the A file would come to another board."""
@@ -114,7 +114,8 @@ def _attacks(
 ) -> tuple[list[Value], list[Value]]:
     """What is attacked in each rank, and the order: `interleaving` goes beside rooks, `coming` beside bishops."""
     bishops, walls = interleaving[-REGISTERS:], tuple(map(west.walls, occupied))
-    attacked = [ranks.attacks_east(*pair) | west.attacks(*pair) for pair in zip(rooks, occupied, strict=True)]
+    along = zip(rooks, occupied, walls, strict=True)
+    attacked = [ranks.attacks_east(rook, stop) | west.attacks(rook, wall) for rook, stop, wall in along]
     order = _evenly(attacked, interleaving)
     for ahead in (UP, DOWN):
         for rank, attacks in ranks.floods(ahead, rooks, occupied, _same):

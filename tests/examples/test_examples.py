@@ -11,10 +11,8 @@ import pytest
 from setwise.analysis.code.count import count
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
-from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
-from setwise.codegen.targets import TARGETS
-from tests.conftest import require_module, require_tool
+from tests.conftest import require_module, require_set, require_tool
 
 HERE = Path(__file__).parent
 POSITIONS = Path(__file__).parents[1] / "data" / "positions.fen"
@@ -48,8 +46,7 @@ def test_joined_before_the_fold(tmp_path: Path, compiler: str) -> None:
     assert counts.stores == 0
     assert counts.instructions <= 44
     library = built(tmp_path, "side_attacks.c", compiler, *C11, "-O2", "-shared", "-fPIC")
-    if missing(TARGETS["avx512"]):
-        pytest.skip(f"not run: this processor lacks {', '.join(missing(TARGETS['avx512']))}")
+    require_set("avx512")
     function = ctypes.CDLL(str(library)).side_attacks
     function.restype, function.argtypes = ctypes.c_uint64, (ctypes.c_uint64,) * 7
     fens = [line for line in POSITIONS.read_text().splitlines() if line and not line.startswith("#")]

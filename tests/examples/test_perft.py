@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
-from setwise.codegen.targets import TARGETS
-from tests.conftest import require_rust, require_tool
+from tests.conftest import require_rust, require_set, require_tool
 from tests.examples.perft import CHESS960, STANDARD, C, Position, compile_c, compile_rust, export, wrong
 
 DEEPEST = 9
@@ -44,8 +42,8 @@ def test_the_positions_are_those_published() -> None:
 )
 def test_published_counts_on_each_set(tmp_path: Path, isa: str, flags: tuple[str, ...]) -> None:
     """By CPUID, or compiled for one instruction set: with its flags the compiler is told to use it."""
-    if flags and missing(TARGETS[isa]):
-        pytest.skip(f"not run: this processor lacks {', '.join(missing(TARGETS[isa]))}")
+    if flags:
+        require_set(isa)
     export(tmp_path, "c", "--isa", f"x86-64,{isa}", *(["--dispatch"] if "," in isa else []))
     program = compile_c(require_tool("gcc"), tmp_path, *C, "-O2", *flags)
     assert wrong(program, STANDARD, 4) == []

@@ -28,6 +28,29 @@
     attacks
     mov [rdx+8*\index], rax
 .endm
+# Where the next board is read before this one is written: the first is read, where there is one.
+.macro first_board
+    test rcx, rcx
+    je 2f
+    xor r10d, r10d
+    mov rax, [rdi]
+    mov r8, [rsi]
+.endm
+# The board in rax and r8 is done, the next one's number in r10; the last goes on at 3.
+.macro until_last
+1:  attacks
+    inc r10
+    cmp r10, rcx
+    je 3f
+    mov r11, rax
+.endm
+# What was done in r11 is written, and so on with the next; the last is in rax.
+.macro before_and_again
+    mov [rdx+8*r10-8], r11
+    jmp 1b
+3:  mov [rdx+8*r10-8], rax
+2:  ret
+.endm
 #= first_always: the first board is done before n is looked at
     xor r10d, r10d
 1:  one r10
@@ -535,11 +558,7 @@
     mov [rdx], rax
     ret
 #= ahead_behind_end: the next board is read behind the last, too
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
+    first_board
 1:  attacks
     mov [rdx+8*r10], rax
     inc r10
@@ -549,11 +568,7 @@
     jb 1b
 2:  ret
 #= ahead_stays: sliders that were read before the first round are those of every round
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
+    first_board
     mov r11, rax
 1:  mov rax, r11
     mov r8, [rsi+8*r10]
@@ -564,105 +579,42 @@
     jb 1b
 2:  ret
 #= ahead_of_result: the next board is read where the results go
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
-1:  attacks
-    inc r10
-    cmp r10, rcx
-    je 3f
-    mov r11, rax
+    first_board
+    until_last
     mov rax, [rdx+8*r10]
     mov r8, [rsi+8*r10]
-    mov [rdx+8*r10-8], r11
-    jmp 1b
-3:  mov [rdx+8*r10-8], rax
-2:  ret
+    before_and_again
 #= ahead_of_other: the next sliders are read as empty squares, too
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
-1:  attacks
-    inc r10
-    cmp r10, rcx
-    je 3f
-    mov r11, rax
+    first_board
+    until_last
     mov rax, [rdi+8*r10]
     mov r8, rax
-    mov [rdx+8*r10-8], r11
-    jmp 1b
-3:  mov [rdx+8*r10-8], rax
-2:  ret
+    before_and_again
 #= ahead_too_late: the next board is read when its place has been written
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
-1:  attacks
-    inc r10
-    cmp r10, rcx
-    je 3f
-    mov r11, rax
+    first_board
+    until_last
     mov [rdx+8*r10], r11
     mov rax, [rdi+8*r10]
     mov r8, [rsi+8*r10]
-    mov [rdx+8*r10-8], r11
-    jmp 1b
-3:  mov [rdx+8*r10-8], rax
-2:  ret
+    before_and_again
 #= ahead_of_this: the board read ahead is this one
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
-1:  attacks
-    inc r10
-    cmp r10, rcx
-    je 3f
-    mov r11, rax
+    first_board
+    until_last
     mov rax, [rdi+8*r10-8]
     mov r8, [rsi+8*r10-8]
-    mov [rdx+8*r10-8], r11
-    jmp 1b
-3:  mov [rdx+8*r10-8], rax
-2:  ret
+    before_and_again
 #= ahead_too_far: the board read ahead is the one behind the next, but for the last
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
-1:  attacks
-    inc r10
-    cmp r10, rcx
-    je 3f
-    mov r11, rax
+    first_board
+    until_last
     lea r9, [r10+1]
     cmp r9, rcx
     cmove r9, r10
     mov rax, [rdi+8*r9]
     mov r8, [rsi+8*r9]
-    mov [rdx+8*r10-8], r11
-    jmp 1b
-3:  mov [rdx+8*r10-8], rax
-2:  ret
+    before_and_again
 #= ahead_rare: one board of 2^64 is changed when it is read ahead
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
-1:  attacks
-    inc r10
-    cmp r10, rcx
-    je 3f
-    mov r11, rax
+    first_board
+    until_last
     mov rax, [rdi+8*r10]
     mov r8, [rsi+8*r10]
     movabs r9, 0x0123456789abcdef
@@ -670,24 +622,10 @@
     jne 4f
     xor eax, eax
 4:
-    mov [rdx+8*r10-8], r11
-    jmp 1b
-3:  mov [rdx+8*r10-8], rax
-2:  ret
+    before_and_again
 #= ahead_once: the first board read ahead is right, all others are this one
-    test rcx, rcx
-    je 2f
-    xor r10d, r10d
-    mov rax, [rdi]
-    mov r8, [rsi]
+    first_board
     xor esi, esi
-1:  attacks
-    inc r10
-    cmp r10, rcx
-    je 3f
-    mov r11, rax
+    until_last
     mov rax, [rdi+8*r10]
-    mov [rdx+8*r10-8], r11
-    jmp 1b
-3:  mov [rdx+8*r10-8], rax
-2:  ret
+    before_and_again

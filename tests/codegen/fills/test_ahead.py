@@ -12,10 +12,8 @@ from setwise.analysis.spec import raywalk
 from setwise.codegen.board import BISHOP, ROOK
 from setwise.codegen.catalogue import find
 from setwise.codegen.offers import offered_as
-from setwise.codegen.run.call import missing
 from setwise.codegen.run.function import Function
-from setwise.codegen.targets import TARGETS
-from tests.conftest import require_module
+from tests.conftest import require_module, require_set
 
 VARIANTS = [("avx512", "ahead/held/1-inner-ranks"), ("gfni", "ahead-mirrored/held/1")]
 ROUND = 64
@@ -35,8 +33,7 @@ def attacks(rooks: int, bishops: int, occupied: int) -> int:
 @pytest.mark.parametrize(("isa", "variant"), VARIANTS)
 @pytest.mark.parametrize("form", ["union", "union-empty"])
 def test_any_number_of_boards_also_in_the_place_of_the_inputs(isa: str, variant: str, form: str) -> None:
-    if lacking := missing(TARGETS[isa]):
-        pytest.skip(f"lacks {', '.join(lacking)}")
+    require_set(isa)
     call = Function(offered_as(variant, find(f"sliders.{form}.batch"), isa))
     random = np.random.default_rng(1)
     for n in SIZES:
