@@ -46,6 +46,7 @@ class Record:
 
     chain_before: int
     wide_before: int
+    warming: int
     calls: int
     wide_behind: int
     chain_behind: int

@@ -6,8 +6,13 @@
     chain    CHAIN_ADDS additions that wait for each other: so many cycles on every processor
     wide     WIDE_ROWS rows of four additions, every other row to the same registers, so that they wait for units
              alone: a cycle a row where four units are ours alone, less where there are more
+    warming  a quarter as many rounds of calls as follow: what the sections before let go to sleep wakes
     calls    rounds of calls of the routine
     wide, chain, and an empty section: what a stamp costs
+
+A time stamp counter may advance in steps: of 26 ticks, 10 nanoseconds, on a Zen 5. So the sections are long. But a
+Granite Rapids puts to sleep what operations of 512 bits take, after about 4 microseconds without any, and then they are
+slow for thousands of cycles. So the calls go on for a while before they are timed (2026-11-25).
 
 The arguments are loaded from memory for each call, since a call may change the registers that carry them.
 """
@@ -30,11 +35,10 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 CALLS = 16
 """Calls in a round, so many that the loop around them costs little."""
-CHAIN_ADDS, WIDE_ROWS = 1 << 11, 1 << 10
-"""So few that what lies between calls is over in 2 microseconds: processors put to sleep what operations of 512 bits
-take. A Granite Rapids does so after about 4, and then they are slow for thousands of cycles (2026-11-25)."""
-STAMPS = 7
-"""Words of a record, a trial's stamps: before the chain, behind it, behind wide, the calls, wide, chain, nothing."""
+CHAIN_ADDS = 1 << 14
+WIDE_ROWS = 1 << 12
+STAMPS = 8
+"""Words of a record, a trial's stamps: before the chain, behind it, wide, warming, the calls, wide, chain, nothing."""
 
 # The words of the context behind what the host wants back: what the caller sets, then what the loop reads and writes.
 ARGUMENTS, ARGUMENTS_END, ROUNDS, TRIALS, RECORDS = range(SAVED_WORDS, SAVED_WORDS + 5)
@@ -48,6 +52,7 @@ _LINE, _PAGE = 64, 4096
 _STACK = 128  # bytes at the end of a page, for shadow space and arguments on the stack
 _CHAIN_UNROLLED, _WIDE_UNROLLED = 64, 32
 _BEGINNINGS = 16
+_WARMING = 2  # a quarter
 _RAX, _RDX, _RSP = map(general, ("rax", "rdx", "rsp"))
 _WIDE = tuple(map(general, ("rax", "r8", "r9", "r10", "r11", "rcx", "rsi", "rdi")))  # two rows
 # Registers that every convention keeps across a call.
@@ -176,7 +181,14 @@ def _leave(host: Convention, signature: Signature) -> Iterator[Item]:
 
 def _trial(signature: Signature, calls: Calls) -> Iterator[Item]:
     yield Label("trial")
-    sections = [_chain("before"), _wide("before"), _calls(signature, calls), _wide("behind"), _chain("behind")]
+    sections = (
+        _chain("before"),
+        _wide("before"),
+        _calls(signature, calls, "warming "),
+        _calls(signature, calls),
+        _wide("behind"),
+        _chain("behind"),
+    )
     for number, section in enumerate(sections):
         yield from _stamp(number)
         yield from section
@@ -216,12 +228,15 @@ def _repeated(name: str, rounds: int, sums: Sequence[Register]) -> Iterator[Item
     yield Instruction("jne", (Label(name),))
 
 
-def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
-    """All rounds of a trial."""
+def _calls(signature: Signature, calls: Calls, warming: str = "") -> Iterator[Item]:
+    """All rounds of a trial, or what goes before them; its labels begin with that word."""
     chained = calls.mode == "chained"
-    yield Label("calls")
-    yield from _before_rounds(signature, calls)
-    yield Label("round")
+    yield Label(f"{warming}calls")
+    yield from _before_rounds(signature, calls, warming)
+    if warming:
+        yield Instruction("shr", (_ROUND, _WARMING))
+        yield Instruction("add", (_ROUND, 1))
+    yield Label(f"{warming}round")
     for call in range(calls.in_round):
         for number, place in enumerate(signature.places):
             if not (chained and number == calls.chained):
@@ -232,18 +247,18 @@ def _calls(signature: Signature, calls: Calls) -> Iterator[Item]:
     if calls.mode == "mixed":
         yield Instruction("add", (_SET, calls.in_round * signature.stride))
         yield Instruction("cmp", (_SET, _END))
-        yield Instruction("jb", (Label("more sets"),))
+        yield Instruction("jb", (Label(f"{warming}more sets"),))
         yield move(_SET, word(_CONTEXT, ARGUMENTS))
-        yield Label("more sets")
+        yield Label(f"{warming}more sets")
     yield Instruction("sub", (_ROUND, 1))
-    yield Instruction("jne", (Label("round"),))
-    yield Label("round end")
+    yield Instruction("jne", (Label(f"{warming}round"),))
+    yield Label(f"{warming}round end")
     if signature.result is not None:
         register = _result(signature, signature.result)
         yield move(word(_CONTEXT, RESULTS, register.bits), register, signature.vex)
 
 
-def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
+def _before_rounds(signature: Signature, calls: Calls, warming: str) -> Iterator[Item]:
     """The first argument of the chain, and a few steps, another number in each trial.
 
     What a core does with a loop may settle into one of several rhythms, a few per cent apart, and stay in it for long.
@@ -255,9 +270,9 @@ def _before_rounds(signature: Signature, calls: Calls) -> Iterator[Item]:
     yield move(_ROUND, _TRIAL)
     yield Instruction("and", (_ROUND, _BEGINNINGS - 1))
     yield Instruction("add", (_ROUND, 1))
-    yield Label("step")
+    yield Label(f"{warming}step")
     yield Instruction("sub", (_ROUND, 1))
-    yield Instruction("jne", (Label("step"),))
+    yield Instruction("jne", (Label(f"{warming}step"),))
     yield move(_ROUND, word(_CONTEXT, ROUNDS))
 
 

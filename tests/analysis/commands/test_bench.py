@@ -54,8 +54,8 @@ class Core:
     def run(self, rounds: int, trials: int) -> list[Record]:
         self.asked.append((rounds, trials))
         wide = WIDE_ROWS * (2 if next(Core.busy, False) else 1)
-        cold = Record(CHAIN_ADDS, wide, 99 * 16 * rounds, 2 * wide, CHAIN_ADDS, 0)  # a run's beginning
-        return [cold, cold] + [Record(CHAIN_ADDS, wide, 10 * 16 * rounds, wide, CHAIN_ADDS, 0)] * (trials - 2)
+        cold = Record(CHAIN_ADDS, wide, 0, 99 * 16 * rounds, 2 * wide, CHAIN_ADDS, 0)  # a run's beginning
+        return [cold, cold] + [Record(CHAIN_ADDS, wide, 0, 10 * 16 * rounds, wide, CHAIN_ADDS, 0)] * (trials - 2)
 
     def close(self) -> None:
         self.closed = True

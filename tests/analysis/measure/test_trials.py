@@ -38,6 +38,7 @@ def record(
     return Record(
         chain_before=round(SECTIONS.adds * ticks) + STAMP,
         wide_before=round(SECTIONS.rows * ticks * wide[0]) + STAMP,
+        warming=STAMP,
         calls=round(SECTIONS.units * a_call * ticks) + STAMP,
         wide_behind=round(SECTIONS.rows * ticks * wide[1]) + STAMP,
         chain_behind=round(SECTIONS.adds * ticks * after) + STAMP,
@@ -89,7 +90,7 @@ def test_the_loop_around_the_rows_is_let_pass() -> None:
 
 
 def test_a_counter_that_stands_still_is_not_clean() -> None:
-    assert not is_clean(Record(STAMP, STAMP, STAMP, STAMP, STAMP, STAMP), SECTIONS)
+    assert not is_clean(Record(*[STAMP] * 7), SECTIONS)
 
 
 # blocks

@@ -46,6 +46,11 @@ def last(
     return stopwatch.results(number)
 
 
+def warming(rounds: int) -> int:
+    """Rounds of calls that go before so many: a quarter, and one more."""
+    return rounds // 4 + 1
+
+
 COUNTING = (Instruction("add", (Memory(64, RDI), 1)),)
 SPOILING = tuple(
     Instruction("mov", (register, -1)) for register in SYSV.scratch if register != RDI
@@ -63,13 +68,15 @@ def test_it_calls_as_often_as_it_says(calls: Calls, in_a_round: int, more: tuple
     for rounds, trials in ((1, 1), (7, 3), (100, 2)):
         counter.value = 0
         assert len(stopwatch.run(rounds, trials)) == trials
-        assert counter.value == rounds * trials * in_a_round
+        assert counter.value == (rounds + warming(rounds)) * trials * in_a_round
 
 
 @runs
 def test_each_run_takes_all_sets_in_another_order() -> None:
+    rounds = 96 // CALLS
     seen = [[0] * 96 for _ in range(5)]
-    room = (ctypes.c_uint64 * 97)()  # the first word is where the next set goes
+    # The first word is where the next set goes; those of the calls before, which are not timed, come first.
+    room = (ctypes.c_uint64 * (97 + warming(rounds) * CALLS))()
     room[0] = ctypes.addressof(room) + 8
     noting = (
         Instruction("mov", (RAX, Memory(64, RDI))),
@@ -81,8 +88,8 @@ def test_each_run_takes_all_sets_in_another_order() -> None:
     stopwatch = Stopwatch(timer(routine(*noting), TWO, calls, host()), ArgumentSets(tuple(words), in_set=2))
     for order in seen:
         room[0] = ctypes.addressof(room) + 8
-        stopwatch.run(96 // CALLS, 1)
-        order[:] = room[1:]
+        stopwatch.run(rounds, 1)
+        order[:] = room[-96:]
     assert all(sorted(order) == list(range(96)) for order in seen)
     assert len({tuple(order) for order in seen}) == len(seen)
 
@@ -93,11 +100,14 @@ def test_mixed_calls_take_the_sets_in_turn() -> None:
     counters = (ctypes.c_uint64 * sets)()
     addresses = [ctypes.addressof(counters) + 8 * at for at in range(sets)]
     stopwatch = loop(routine(*COUNTING), ONE, Calls("mixed"), addresses)
-    stopwatch.run(4, 3)
-    assert list(counters) == [3] * sets
-    stopwatch.run(1, 1)
-    stopwatch.run(2, 1)  # from the beginning again
-    assert list(counters) == [5] * CALLS + [4] * CALLS + [3] * 2 * CALLS
+    for rounds, trials in ((4, 2), (1, 1), (2, 1)):  # each from the beginning again
+        before = list(counters)
+        stopwatch.run(rounds, trials)
+        taken = (rounds + warming(rounds)) * trials
+        rounds_of = [taken // 4 + (at < taken % 4) for at in range(4)]
+        assert [now - then for now, then in zip(counters, before, strict=True)] == [
+            count for count in rounds_of for _ in range(CALLS)
+        ]
 
 
 @runs
@@ -126,7 +136,7 @@ def test_an_argument_that_is_kept_waits_but_stays() -> None:
     assert last(successor, ONE, Calls("chained", keeps=True), [7], 3) == (8,)
     kept = decode(timer(successor, ONE, Calls("chained", keeps=True), SYSV).image[: 1 << 12])
     calls = [at for at, one in enumerate(kept) if one.mnemonic == "call"]
-    assert len(calls) == CALLS
+    assert len(calls) == 2 * CALLS  # warming and timed
     assert {tuple(one.mnemonic for one in kept[at + 1 : at + 4]) for at in calls} == {("mov", "and", "or")}
     assert all(one.writes >= {"rdi"} for at in calls for one in kept[at + 1 : at + 4])
 
@@ -219,7 +229,7 @@ def test_the_sections_hold_the_work_that_they_say() -> None:
     turns = {one.operands[1].value for one in text if one.mnemonic == "mov" and one.text().startswith("mov ebx,")}  # type: ignore[union-attr]
     assert {timing.CHAIN_ADDS // (len(chain) - pairs), timing.WIDE_ROWS // (2 * pairs)} == turns
     assert len(adds) == len(chain) + 7 * pairs
-    assert sum(one.mnemonic == "rdtsc" for one in text) == 3
+    assert sum(one.mnemonic == "rdtsc" for one in text) == 4
 
 
 def test_the_routine_begins_a_page_and_the_round_a_line() -> None:
