@@ -52,7 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         metavar="NAME",
         help="also time all variants of routines, by name or pattern, so that --for takes the fastest "
-        "with this table; about 10 seconds a routine, minutes one of arrays; again for more",
+        "with this table; about half a minute a routine, minutes one of arrays; again for more",
     )
     parser.add_argument(
         "--patience",

@@ -89,11 +89,9 @@ def tuned(
     objective: str, on: Processor, routine: Routine, isas: Sequence[str], abi: str = "sysv", lanes: int | None = None
 ) -> Kernel | None:
     """What timing on the processor found; None where nothing was, not for these, or where its code is another now."""
-    rows = _tuned_rows(routine, objective, on)
-    if routine.contract.elements and not {row.isa for row in rows}.issuperset(isas):
-        return None  # of the others it is not known
-    row = next((row for row in rows if row.isa in isas), None)
-    if row is not None:
+    rows = [row for row in _tuned_rows(routine, objective, on) if row.isa in isas]
+    if rows and {name for row in rows for name in row.among_sets}.issuperset(isas):  # else one not timed may be faster
+        row = rows[0]
         with suppress(Refused, OutOfRegisters, TooLong):
             kernel = offered_as(row.variant, routine, row.isa, abi, lanes)
             return kernel if is_tuned(kernel, objective, on) else None

@@ -1,9 +1,9 @@
 """Which of a routine's variants is the fastest on this processor, by timing: what no forecast tells.
 
-All that are offered are timed, of arrays those of each instruction set by themselves. Of the quickest whose order has
-the longest way first, other such orders are drawn by lot, for they lie up to a tenth apart. The best are timed again at
-length; what forecasts take stays unless another is faster by more than a hundredth, or processes do not agree how long
-it takes, which they do of another.
+All that are offered are timed, those of each instruction set by themselves, for most programs ask for one. Of the
+quickest whose order has the longest way first, other such orders are drawn by lot, for they lie up to a tenth apart.
+The best are timed again at length; what forecasts take stays unless another is faster by more than a hundredth, or
+processes do not agree how long it takes, which they do of another.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def tune(
     progress: Callable[[str], None],
     patience: float,
 ) -> list[Tuned]:
-    """A row a routine and objective, of arrays a set; those of `before` that were found among the same code stay.
+    """A row a routine, objective and instruction set; those of `before` that were found among the same code stay.
 
     `keep` is given all rows now and then; `patience` is in seconds a process and routine. What found no undisturbed
     moment has no row.
     """
     kept = Kept(names, before, keep)
     with Workers() as workers:
-        asked = [(name, replace(on, tuned={}), sets) for name in names for sets in _sets(name)]
+        asked = [(name, replace(on, tuned={}), (isa,)) for name in names for isa in sets_here(name)]
         making = [workers.submit(field_of, *each) for each in asked]
         fields = [*all_made(making, progress)]  # before anything is timed, for that takes all cores
         among = {field.digest for field in fields}
@@ -69,12 +69,6 @@ def tune(
                 others = (row for row in kept[field.name] if row.among in among - {field.digest})
                 kept[field.name] = [*others, *(row for row in rows if row is not None)]
     return kept.rows
-
-
-def _sets(name: str) -> Sequence[Sequence[str]]:
-    """The instruction sets whose variants are compared with each other."""
-    sets = sets_here(name)
-    return [(isa,) for isa in sets] if find(name).contract.elements else [sets]
 
 
 def _tuned(field: Field, objective: Objective, workers: Workers, patience: float) -> Tuned | None:

@@ -109,7 +109,7 @@ def _tuned(held: Fastest) -> str:
     rows = [row for row in table.rows if row.name in names]
     less = [1 - row.cycles / row.forecast_cycles for row in rows if row.forecast_cycles]
     gain = f", in {median(less):.0%} fewer cycles in the middle and {max(less):.0%} at most" if less else ""
-    found = f"for {sum(bool(row.forecast) for row in rows)} of {len(rows)} routines and objectives"
+    found = f"for {sum(bool(row.forecast) for row in rows)} of {len(rows)} routines, objectives and sets"
     return (
         f"What is taken was found by timing ({code(table.made_by)}, {table.machine}, {table.date}): {found} it is not "
         f"what has the least forecast{gain}. What found no quiet moment then is taken by its forecast."

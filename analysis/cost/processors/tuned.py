@@ -22,10 +22,10 @@ FOLDER = Path(__file__).parent / "tuned"
 class Tuned(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A routine's fastest variant for an objective, and its cycles; what forecasts take, where that is another.
 
-    Of single boards it is the fastest for all instruction sets, of arrays, which have throughput alone, for its own.
-    For throughput of code whose time depends on its arguments, cycles are the sum of independent and mixed calls.
-    `forecast_cycles` are null where forecasts take the same, or where processes did not agree on them. `digest` is of
-    the variant's code, `among` of all the code that was offered.
+    It is the fastest for its own instruction set, or of all `sets` where these are named. For throughput of code whose
+    time depends on its arguments, cycles are the sum of independent and mixed calls. `forecast_cycles` are null where
+    forecasts take the same, or where processes did not agree on them. `digest` is of the variant's code, `among` of all
+    the code that was offered.
     """
 
     name: Line
@@ -37,6 +37,12 @@ class Tuned(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     among: Digest
     forecast: Line = ""
     forecast_cycles: Cycles | None = None
+    sets: tuple[Line, ...] = ()
+
+    @property
+    def among_sets(self) -> tuple[str, ...]:
+        """The instruction sets among whose variants it is the fastest."""
+        return self.sets or (self.isa,)
 
 
 ByRoutine: TypeAlias = Mapping[tuple[str, str], tuple[Tuned, ...]]

@@ -65,15 +65,17 @@ def test_what_timing_found_is_taken_while_its_code_is_the_same() -> None:
     usual = kernel_of("latency", on, south, sets)
     other = next(kernel for kernel in offered(south, "bmi2") if kernel.code != usual.code)
     digest = digest_of(binary_of(other))
-    row = Tuned(south.name, "latency", "bmi2", other.variant, 9.0, digest, among="0" * 16)
+    row = Tuned(south.name, "latency", "bmi2", other.variant, 9.0, digest, among="0" * 16, sets=sets)
 
-    def taken(objective: str, *isas: str, **changed: str) -> Kernel:
+    def taken(objective: str, *isas: str, **changed: str | tuple[str, ...]) -> Kernel:
         rows = by_routine([msgspec.structs.replace(row, **changed)])
         return kernel_of(objective, replace(on, tuned=rows), south, isas)
 
     assert taken("latency", *sets) == taken("latency", "bmi2") == other
     assert taken("latency", "x86-64") == kernel_for("latency", on, south, "x86-64")
     assert taken("throughput", *sets) == kernel_of("throughput", on, south, sets)
+    assert taken("latency", "bmi2", sets=()) == other
+    assert taken("latency", *sets, sets=()) == usual  # code for x86-64 was not timed, and may be faster
     assert taken("latency", *sets, digest="f" * 16) == usual
     assert taken("latency", *sets, variant="no such") == usual
     assert taken("latency", *sets, name="another") == usual

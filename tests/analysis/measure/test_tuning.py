@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_row
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.cost.processors.tuned import Tuned, by_routine
 from setwise.analysis.measure import fields, tuning
-from setwise.analysis.measure.fields import field_of
-from setwise.analysis.measure.objective import digest_of, kernel_of, tuned
+from setwise.analysis.measure.fields import field_of, sets_here
+from setwise.analysis.measure.objective import digest_of, kernel_of, objectives, tuned
 from setwise.analysis.measure.rivals import judge_binary
 from setwise.analysis.measure.subjects import Subject
 from setwise.analysis.measure.trials import Timing
@@ -30,26 +31,27 @@ EAST = "dumb7.occluded.east"
 ARRAYS = "kogge-stone.attacks.sout.batch"
 
 
-def found(names: Sequence[str], before: Sequence[Tuned] = ()) -> dict[str, Tuned]:
+def found(names: Sequence[str], before: Sequence[Tuned] = ()) -> list[Tuned]:
     shown: list[Sequence[Tuned]] = []
     rows = tune(names, ZEN3, before, shown.append, lambda _: None, 1.0)
     assert not shown or shown[-1] == rows
     assert {row.name for row in rows} == {*names}
-    return {row.objective: row for row in rows}
+    return rows
 
 
 def test_the_least_of_all_and_of_those_by_lot_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fields, "bench", as_long_as_code)
     rows = found([EAST])
-    least = min(len(each.binary.text) for each in field_of(EAST, ZEN3).ours)
-    for objective, row in rows.items():
+    assert {row.isa for row in rows} == {*sets_here(EAST)}
+    for row in rows:
+        least = min(len(each.binary.text) for each in field_of(EAST, ZEN3, (row.isa,)).ours)
         kernel = offered_as(row.variant, find(EAST), row.isa)
         assert digest_of(binary_of(kernel)) == row.digest
         assert row.cycles <= 1.01 * (least + 1)  # by the second argument
-        usual = kernel_of(objective, ZEN3, find(EAST), ("x86-64", "bmi2"))
+        usual = kernel_of(row.objective, ZEN3, find(EAST), (row.isa,))
         assert (row.forecast == "") == (usual == kernel)
     monkeypatch.setattr(fields, "bench", None)  # what was found among the same code stays
-    assert found([EAST], [*rows.values()]) == rows
+    assert found([EAST], rows) == rows
 
 
 def test_orders_by_lot_are_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,24 +60,31 @@ def test_orders_by_lot_are_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
         return [each if each.measurand.maker[-2:] != "-7" else replace(each, median=1) for each in timings]
 
     monkeypatch.setattr(fields, "bench", by_lot_is_best)
-    assert {row.variant.rpartition("-")[2] for row in found([EAST]).values()} == {"7"}
+    assert {row.variant.rpartition("-")[2] for row in found([EAST])} == {"7"}
 
 
-def test_arrays_have_a_row_for_each_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    sets = ("bmi2", "sse2")
+@pytest.mark.parametrize(("name", "sets"), [(EAST, ("x86-64", "bmi2")), (ARRAYS, ("bmi2", "sse2"))])
+def test_of_several_sets_the_fastest_is_taken_where_each_was_timed(
+    name: str, sets: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    routine = find(name)
     monkeypatch.setattr(fields, "bench", as_long_as_code)
     monkeypatch.setattr(tuning, "sets_here", lambda _: sets)
-    rows = tune([ARRAYS], ZEN3, (), lambda _: None, lambda _: None, 1.0)
-    assert [(row.isa, row.objective) for row in rows] == [(isa, "throughput") for isa in sets]
+    rows = found([name])
+    assert [(row.isa, row.objective) for row in rows] == [(isa, each) for isa in sets for each in objectives(routine)]
     here = replace(ZEN3, tuned=by_routine(rows))
     for row in rows:
-        for objective in ("latency", "throughput"):  # the same, for no call waits for another
-            assert digest_of(binary_of(kernel_of(objective, here, find(ARRAYS), (row.isa,)))) == row.digest
-    least = min(rows, key=lambda row: row.cycles)
-    assert kernel_of("throughput", here, find(ARRAYS), sets).target.name == least.isa
-    assert tuned("throughput", here, find(ARRAYS), (*sets, "x86-64")) is None  # which may be faster
+        assert digest_of(binary_of(kernel_of(row.objective, here, routine, (row.isa,)))) == row.digest
+    for objective in ("latency", "throughput"):  # of arrays the same, for no call waits for another
+        asked = [row for row in rows if row.objective == objective] or rows
+        least = min(asked, key=lambda row: row.cycles)
+        assert digest_of(binary_of(kernel_of(objective, here, routine, sets))) == least.digest
+        assert tuned(objective, here, routine, (*sets, "avx2")) is None  # which may be faster
+    together = [replace_row(row, sets=sets) for row in rows[: len(objectives(routine))]]  # timed beside each other
+    here = replace(ZEN3, tuned=by_routine(together))
+    assert kernel_of("throughput", here, routine, sets).target.name == sets[0]
     monkeypatch.setattr(fields, "bench", None)  # what was found among the same code stays
-    assert tune([ARRAYS], ZEN3, rows, lambda _: None, lambda _: None, 1.0) == rows
+    assert found([name], rows) == rows
 
 
 def test_where_no_moment_was_quiet_there_is_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
