@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
+from math import gcd
 
 import pytest
 
@@ -213,6 +214,14 @@ def test_a_record_holds_what_lies_between_the_stamps() -> None:
     assert len(records) == 5
     for record in records:
         assert all(0 < ticks < 1 << 40 for ticks in vars_of(record))
+
+
+@runs
+def test_a_step_of_the_counter_is_little_beside_a_chain() -> None:
+    """Some counters advance by 26 ticks and more, and chains must agree within a hundredth."""
+    records = loop(routine(), ONE, Calls("independent"), [0]).run(1, 100)
+    step = gcd(*(ticks for record in records for ticks in vars_of(record)))
+    assert 100 * step < min(record.chain_before for record in records)
 
 
 def vars_of(record: object) -> list[int]:
