@@ -46,8 +46,8 @@ times takes a cycle more: when is not known. On Zen 5 all variants of eight rout
 model 2, 2026-11-25), are forecast 6 % off chained and 8 % independent, and of pairs a tenth apart 97 and 95 % are
 ordered rightly.
 
-Rank by rank `sliders.union.batch` takes a tenth to a fifth more there than units say, whatever the order (by search
-among tens of thousands): with AVX-512 1.45 cycles a board for 1.30, with GFNI 1.23 for 1.05, with AVX2 3.9 for 3.3. The
+Rank by rank `sliders.union.batch` takes a tenth to a fifth more than units say on Zen 5, whatever the order, by search
+among tens of thousands: with AVX-512 1.45 cycles a board for 1.30, with GFNI 1.23 for 1.05, with AVX2 3.9 for 3.3. The
 same instructions without waiting for each other take 1.30, 1.06 and 3.4. So what waits in the queue decides, which is
 in the model: 1.46, 1.31 and 3.8.
 
