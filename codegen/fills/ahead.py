@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from operator import itemgetter
 from typing import NamedTuple
 
 from setwise.codegen.board import FILE_A, FILE_H, NOT_A, NOT_H
@@ -23,7 +22,7 @@ from setwise.codegen.describe.matrices import LOWER_BY_ONE, RISING, RISING_BY_ON
 from setwise.codegen.describe.values import Value, make
 from setwise.codegen.fills import ranks
 from setwise.codegen.fills.push import twice
-from setwise.codegen.fills.ranks import DOWN, REGISTERS, TO_BOARDS, TO_RANKS, UP, Registers, interleaved, loaded
+from setwise.codegen.fills.ranks import REGISTERS, TO_BOARDS, TO_RANKS, Registers, evenly, interleaved, loaded
 from setwise.codegen.targets.table import Refused
 
 _LANES = 8  # with vectors of fewer come too few registers
@@ -116,26 +115,14 @@ def _attacks(
     bishops, walls = interleaving[-REGISTERS:], tuple(map(west.walls, occupied))
     along = zip(rooks, occupied, walls, strict=True)
     attacked = [ranks.attacks_east(rook, stop) | west.attacks(rook, wall) for rook, stop, wall in along]
-    order = _evenly(attacked, interleaving)
-    for ahead in (UP, DOWN):
-        for rank, attacks in ranks.floods(ahead, rooks, occupied, _same):
-            attacked[rank] |= attacks
-    order += attacked[::-1]
+    for rank, attacks in ranks.both_ways(rooks, occupied, _same):
+        attacked[rank] |= attacks
+    order = evenly(attacked, interleaving)
 
     leaving = tuple(map(west.leaving, bishops))
+    to_west = ranks.both_ways(leaving, walls, west.step)
     slanted = []
-    for ahead in (UP, DOWN):
-        to_east = ranks.floods(ahead, bishops, occupied, twice)
-        to_west = ranks.floods(ahead, leaving, walls, west.step)
-        for (rank, eastward), (_, westward) in zip(to_east, to_west, strict=True):
-            attacked[rank] |= eastward | westward
-            slanted.append(attacked[rank])
-    return attacked, [*order, *_evenly(slanted, coming)]
-
-
-def _evenly(*works: Sequence[Value]) -> list[Value]:
-    """The values of several works side by side: each work's are evenly spread."""
-    placed = [
-        ((at + 0.5) / len(work), number, value) for number, work in enumerate(works) for at, value in enumerate(work)
-    ]
-    return [value for *_, value in sorted(placed, key=itemgetter(0, 1))]
+    for (rank, eastward), (_, westward) in zip(ranks.both_ways(bishops, occupied, twice), to_west, strict=True):
+        attacked[rank] |= eastward | westward
+        slanted.append(attacked[rank])
+    return attacked, [*order, *evenly(slanted, coming)]

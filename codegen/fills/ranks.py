@@ -3,17 +3,23 @@
 Then what goes north or south goes to another register, without shift or mask, and a step east adds bytes to
 themselves. So many boards are put by interleaving bytes, and put back likewise.
 
+Most of the work is steps of which each waits for the one before. So it is told in which order they go: side by side
+with others that they need not wait for.
+
 Descriptions here are of a first stage on arrays: their parameters are the arrays' addresses, that of the result, and n,
 and what they give is how many boards are left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
 
 from setwise.codegen.board import FILE_A, FILE_H, NOT_H
+from setwise.codegen.describe.control import sequence
 from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.values import Value, constant, load, make, store
+from setwise.codegen.describe.values import Value, load, make, store
 from setwise.codegen.fills.batch import down
 from setwise.codegen.fills.push import twice
 
@@ -22,6 +28,9 @@ REGISTERS = 8
 
 Registers = tuple[Value, ...]
 """Boards, or their ranks from the first to the last."""
+
+Told = tuple[Registers, list[Value]]
+"""Boards, and the order in which what they are made of is made."""
 
 UP, DOWN = range(REGISTERS), range(REGISTERS - 1, -1, -1)
 """Orders of ranks: north and south."""
@@ -38,19 +47,20 @@ def union(layout: Layout, *parameters: Value) -> tuple[Value, ...]:
 def union_of_empty(layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """The same, of rooks, bishops and empty squares."""
 
-    def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Registers:
+    def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Told:
         return _union(rooks, bishops, tuple(~register for register in empty))
 
     return _rank_by_rank(of_empty, layout, *parameters)
 
 
-def _rank_by_rank(describe: Callable[..., Registers], layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+def _rank_by_rank(describe: Callable[..., Told], layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """What describes eight registers of boards, over all that are as many."""
     *arrays, result, count = parameters
     boards = REGISTERS * layout.lanes
 
     def writes_at(index: Value) -> list[Value]:
-        return written(layout, result, index, describe(*(loaded(layout, array, index) for array in arrays)))
+        made, order = describe(*(loaded(layout, array, index) for array in arrays))
+        return [sequence(index, *order), *written(layout, result, index, made)]
 
     return (down(writes_at, boards, count - boards) + boards,)
 
@@ -65,19 +75,37 @@ def written(layout: Layout, array: Value, index: Value, boards: Registers) -> li
     return [store(array, index + at * layout.lanes, register) for at, register in enumerate(boards)]
 
 
-def _union(rooks: Registers, bishops: Registers, occupied: Registers) -> Registers:
-    rooks, bishops, occupied = (interleaved(each, TO_RANKS)[-REGISTERS:] for each in (rooks, bishops, occupied))
+def _union(rooks: Registers, bishops: Registers, occupied: Registers) -> Told:
+    put = [interleaved(each, TO_RANKS) for each in (occupied, rooks, bishops)]
+    occupied, rooks, bishops = (each[-REGISTERS:] for each in put)
     walls = tuple(rank | (FILE_A | FILE_H) for rank in occupied)
     east = [attacks_east(*each) for each in zip(rooks, occupied, strict=True)]
     west = [attacks_west(*each) for each in zip(rooks, walls, strict=True)]
-    for order in (UP, DOWN):
-        for rank, attacks in floods(order, rooks, occupied, lambda ahead: ahead):
-            east[rank] |= attacks
-        for rank, attacks in floods(order, bishops, occupied, twice):
-            east[rank] |= attacks
-        for rank, attacks in floods(order, bishops, walls, lambda ahead: ahead >> 1):
-            west[rank] |= attacks
-    return interleaved((e | w & NOT_H for e, w in zip(east, west, strict=True)), TO_BOARDS)[-REGISTERS:]
+    along = [*chain(*zip(east, west, strict=True))]
+    upright = []
+    for rank, attacks in both_ways(rooks, occupied, lambda ahead: ahead):
+        east[rank] |= attacks
+        upright.append(attacks)
+    to_east, to_west = both_ways(bishops, occupied, twice), both_ways(bishops, walls, lambda ahead: ahead >> 1)
+    steps = [(rank, eastward, westward) for (rank, eastward), (_, westward) in zip(to_east, to_west, strict=True)]
+    last = {rank: at for at, (rank, *_) in enumerate(steps)}
+    slanted: list[Value] = []
+    for at, (rank, eastward, westward) in enumerate(steps):
+        east[rank] |= eastward
+        west[rank] |= westward
+        slanted += eastward, westward
+        if at == last[rank]:  # joined any earlier, they would take registers
+            slanted += east[rank], west[rank]
+    attacked = (e | w & NOT_H for e, w in zip(east, west, strict=True))
+    return interleaved(attacked, TO_BOARDS)[-REGISTERS:], [*chain(*put), *evenly(along, upright, slanted)]
+
+
+def evenly(*works: Sequence[Value]) -> list[Value]:
+    """The values of several works side by side: each work's are evenly spread."""
+    placed = [
+        ((at + 0.5) / len(work), number, value) for number, work in enumerate(works) for at, value in enumerate(work)
+    ]
+    return [value for *_, value in sorted(placed, key=itemgetter(0, 1))]
 
 
 def interleaved(registers: Iterable[Value], times: int) -> Registers:
@@ -93,12 +121,18 @@ def interleaved(registers: Iterable[Value], times: int) -> Registers:
     return made[REGISTERS:]
 
 
-def floods(
+def both_ways(sliders: Registers, blockers: Registers, move: Callable[[Value], Value]) -> Iterator[tuple[int, Value]]:
+    """What is attacked in a rank from those behind it, north and south by turns; `move` is to the next rank."""
+    return chain.from_iterable(zip(*(_flood(order, sliders, blockers, move) for order in (UP, DOWN)), strict=True))
+
+
+def _flood(
     order: Iterable[int], sliders: Registers, blockers: Registers, move: Callable[[Value], Value]
-) -> Iterable[tuple[int, Value]]:
-    """Rank by rank in this order what is attacked from the ranks before, which `move` so from one to the next."""
-    attacks = constant(0)
-    for rank in order:
+) -> Iterator[tuple[int, Value]]:
+    """Rank by rank in this order, but the first, in which nothing is attacked."""
+    first, *others = order
+    attacks = move(sliders[first])
+    for rank in others:
         yield rank, attacks
         attacks = move(sliders[rank] | ~blockers[rank] & attacks)
 

@@ -17,12 +17,14 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from operator import attrgetter, itemgetter, methodcaller
 from random import Random
+from typing import TypeAlias
 
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
+from setwise.codegen.passes.spacing import spaced
 from setwise.codegen.passes.stretch import Stretch
 from setwise.codegen.passes.unit import Block, Pass, PlacedRegion, Unit
 from setwise.codegen.passes.wishes import Line
@@ -44,6 +46,8 @@ WIDTH = 4
 """How many instructions begin in a cycle, about: so many units for general registers, or for vectors, there are."""
 
 
+_Order: TypeAlias = "Callable[[_Orders], list[int]]"
+
 _ACROSS = 2  # cycles between files that make the best order: with 3 variants take 1 % longer on Golden Cove
 
 
@@ -63,8 +67,13 @@ def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room:
     return _ordered(block, iter(_orders_in(block, results, target, room)), attrgetter("soonest"))
 
 
-def _ordered(block: Block, orders: Iterator[_Orders], best: Callable[[_Orders], list[int]]) -> Block:
-    """The block with each stretch in the best of its orders; itself where that is so."""
+def _as_told(orders: _Orders) -> list[int]:
+    """The description's own order."""
+    return list(range(len(orders.stretch)))
+
+
+def _ordered(block: Block, orders: Iterator[_Orders], best: _Order, told: _Order = _as_told) -> Block:
+    """The block with each stretch in the best of its orders, or this one where it is told; itself where that is so."""
     items: list[Value | PlacedRegion] = []
     stretch: list[Value] = []
     for item in (*block.items, None):
@@ -75,15 +84,10 @@ def _ordered(block: Block, orders: Iterator[_Orders], best: Callable[[_Orders], 
         stretch = []
         if item is not None:
             bodies = tuple(
-                [_ordered(body, orders, _as_told if item.told(at) else best) for at, body in enumerate(item.bodies)]
+                [_ordered(body, orders, told if item.told(at) else best, told) for at, body in enumerate(item.bodies)]
             )
             items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
     return block if tuple(items) == block.items else Block(tuple(items))
-
-
-def _as_told(orders: _Orders) -> list[int]:
-    """The description's own order."""
-    return list(range(len(orders.stretch)))
 
 
 @lru_cache(LATELY)
@@ -343,6 +347,12 @@ def hastening(unit: Unit) -> Unit:
     return unit if block is unit.block else replace(unit, block=block)
 
 
+def spacing(unit: Unit) -> Unit:
+    """The pass: the block with room between values where the description tells their order; the same unit elsewhere."""
+    other = _in_order(unit, _as_told, lambda orders: spaced(orders.stretch))
+    return unit if other.block is unit.block else other
+
+
 def urgency(unit: Unit) -> Unit:
     """The pass: the block with what has the longest way to go first, whatever moves that takes."""
     return _in_order(unit, methodcaller("urgent", 0))
@@ -363,10 +373,10 @@ def crossing(unit: Unit) -> Unit:
     return _in_order(unit, attrgetter("crossing_first"))
 
 
-def _in_order(unit: Unit, best: Callable[[_Orders], list[int]]) -> Unit:
-    """The unit with each stretch of its block in the best of its orders."""
+def _in_order(unit: Unit, best: _Order, told: _Order = _as_told) -> Unit:
+    """The unit with each stretch of its block in the best of its orders, or this one where it is told."""
     orders = _orders_in(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
-    return replace(unit, block=_ordered(unit.block, iter(orders), best))
+    return replace(unit, block=_ordered(unit.block, iter(orders), best, told))
 
 
 def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
