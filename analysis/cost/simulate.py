@@ -49,8 +49,8 @@ ordered rightly.
 Rank by rank `sliders.union.batch` takes a tenth more than units say on Zen 5, a quarter with SSE2: with AVX2 3.63
 cycles a board for 3.30, with GFNI 1.16 for 1.05, with AVX-512 1.44 for 1.30. The same instructions without waiting for
 each other take 3.32, 1.06 and 1.31, so what waits decides, and the order decides what waits: where steps that wait for
-each other were not told to go side by side, these took 3.95, 1.24 and 1.46. A search that gave registers and places on the
-stack anew for each order, and might move work into the round before, timed a quarter of a million each: rounds of
+each other were not told to go side by side, these took 3.95, 1.24 and 1.46. A search that gave registers and places on
+the stack anew for each order, and might move work into the round before, timed a quarter of a million each: rounds of
 AVX-512 came down to 1.37 cycles a board, of GFNI to 1.09, calls not counted. No pass finds these.
 
 Golden Cove's sizes are those of Intel's architecture day (2021), as Chips and Cheese quotes them: 512 operations under
