@@ -156,10 +156,13 @@ def _ways(kernel: Kernel, objective: str) -> Iterator[tuple[Subject, Mode]]:
 
 
 def _least(kernel: Kernel, stream: Sequence[Decoded], objective: str, on: Processor) -> float:
-    """What no call is faster than, as far as a look at straight code tells.
+    """What no call is faster than, as far as a look at straight code tells, or no board, by what is executed.
 
     Of several results calls wait for the first, which may be there before the longest way through the code ends.
     """
+    if kernel.routine.contract.elements:
+        ours = _subject(kernel)
+        return cost(round_stream(ours, WAYS["throughput"]), on).throughput / (ours.calls * ours.boards)
     bounds = cost(stream, on)
     if any(instruction.flow not in ("next", "return") for instruction in stream):
         return 0.0

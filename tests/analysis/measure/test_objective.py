@@ -30,6 +30,16 @@ def test_none_is_forecast_to_be_faster(objective: str, cpu: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("name", "isa"), [("kogge-stone.attacks.rook.batch", "avx2"), ("sliders.union.batch", "gfni")])
+def test_of_arrays_none_is_forecast_to_be_faster(name: str, isa: str) -> None:
+    """Also where only some are forecast, for of the others what they execute keeps units busy for longer."""
+    on = processor("golden-cove")
+    kernels = list(offered(find(name), isa))
+    taken = best(kernels, "throughput", on)
+    assert forecast(taken, on).throughput == min(forecast(kernel, on).throughput for kernel in kernels)
+
+
+@pytest.mark.slow
 def test_of_several_results_calls_wait_for_the_first() -> None:
     """What pawns attack is there long before the sliders' attacks are."""
     on, nested = processor("zen5"), find("side.nested.white")
