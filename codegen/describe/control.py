@@ -127,8 +127,8 @@ def once_and_while(condition: Callable[..., Condition], body: Body, *carried: Va
 def sequence(*values: Value) -> Value:
     """What a body of a loop returns beside its writes, to have these values made in their order, and before all else.
 
-    Each of them is made, whatever else might come to the same, and no pass looks for another order, but that one is
-    tried besides in which values let a few others by for which they would wait.
+    Each of them is made, whatever else might come to the same. No pass looks for another order, but one is tried
+    besides in which a value that would wait for what it is made of lets a few others by.
     """
     return Value("sequence", values)
 

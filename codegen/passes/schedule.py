@@ -73,7 +73,7 @@ def _as_told(orders: _Orders) -> list[int]:
 
 
 def _ordered(block: Block, orders: Iterator[_Orders], best: _Order, told: _Order = _as_told) -> Block:
-    """The block with each stretch in the best of its orders, or this one where it is told; itself where that is so."""
+    """The block with each stretch in the best of its orders, in this one where one is told; itself where that is so."""
     items: list[Value | PlacedRegion] = []
     stretch: list[Value] = []
     for item in (*block.items, None):
@@ -374,7 +374,7 @@ def crossing(unit: Unit) -> Unit:
 
 
 def _in_order(unit: Unit, best: _Order, told: _Order = _as_told) -> Unit:
-    """The unit with each stretch of its block in the best of its orders, or this one where it is told."""
+    """The unit with each stretch of its block in the best of its orders, in this one where an order is told."""
     orders = _orders_in(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
     return replace(unit, block=_ordered(unit.block, iter(orders), best, told))
 
