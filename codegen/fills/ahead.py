@@ -21,8 +21,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.matrices import LOWER_BY_ONE, RISING, RISING_BY_ONE, times
 from setwise.codegen.describe.values import Value, make
 from setwise.codegen.fills import ranks
-from setwise.codegen.fills.push import twice
-from setwise.codegen.fills.ranks import REGISTERS, TO_BOARDS, TO_RANKS, Registers, evenly, interleaved, loaded
+from setwise.codegen.fills.ranks import REGISTERS, TO_BOARDS, TO_RANKS, Registers, evenly, interleaved, loaded, same
 from setwise.codegen.targets.table import Refused
 
 _LANES = 8  # with vectors of fewer come too few registers
@@ -50,22 +49,18 @@ SHIFTED = West(
 """By shifts: what stood on the A file would come to another board."""
 
 
-def _same(squares: Value) -> Value:
-    return squares
-
-
 def _mirrored_attacks(rooks: Value, occupied: Value) -> Value:
     """By subtraction in mirrored ranks."""
     return occupied ^ times(make("sub-bytes", times(occupied, RISING), times(rooks, RISING_BY_ONE)), RISING)
 
 
-MIRRORED = West(_same, _same, _mirrored_attacks, lambda squares: times(squares, LOWER_BY_ONE))
+MIRRORED = West(same, same, _mirrored_attacks, lambda squares: times(squares, LOWER_BY_ONE))
 """By matrices of bits, which GFNI has."""
 
 
 def union(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """All squares attacked, of rooks, bishops and occupied squares."""
-    return _rounds(west, _same, layout, *parameters)
+    return _rounds(west, same, layout, *parameters)
 
 
 def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
@@ -115,14 +110,13 @@ def _attacks(
     bishops, walls = interleaving[-REGISTERS:], tuple(map(west.walls, occupied))
     along = zip(rooks, occupied, walls, strict=True)
     attacked = [ranks.attacks_east(rook, stop) | west.attacks(rook, wall) for rook, stop, wall in along]
-    for rank, attacks in ranks.both_ways(rooks, occupied, _same):
+    for rank, attacks in ranks.both_ways(rooks, occupied):
         attacked[rank] |= attacks
     order = evenly(attacked, interleaving)
 
     leaving = tuple(map(west.leaving, bishops))
-    to_west = ranks.both_ways(leaving, walls, west.step)
     slanted = []
-    for (rank, eastward), (_, westward) in zip(ranks.both_ways(bishops, occupied, twice), to_west, strict=True):
+    for rank, eastward, westward in ranks.slanting(bishops, occupied, ranks.both_ways(leaving, walls, west.step)):
         attacked[rank] |= eastward | westward
         slanted.append(attacked[rank])
     return attacked, [*order, *evenly(slanted, coming)]

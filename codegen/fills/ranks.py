@@ -83,11 +83,10 @@ def _union(rooks: Registers, bishops: Registers, occupied: Registers) -> Told:
     west = [attacks_west(*each) for each in zip(rooks, walls, strict=True)]
     along = [*chain(*zip(east, west, strict=True))]
     upright = []
-    for rank, attacks in both_ways(rooks, occupied, lambda ahead: ahead):
+    for rank, attacks in both_ways(rooks, occupied):
         east[rank] |= attacks
         upright.append(attacks)
-    to_east, to_west = both_ways(bishops, occupied, twice), both_ways(bishops, walls, lambda ahead: ahead >> 1)
-    steps = [(rank, eastward, westward) for (rank, eastward), (_, westward) in zip(to_east, to_west, strict=True)]
+    steps = [*slanting(bishops, occupied, both_ways(bishops, walls, lambda ahead: ahead >> 1))]
     last = {rank: at for at, (rank, *_) in enumerate(steps)}
     slanted: list[Value] = []
     for at, (rank, eastward, westward) in enumerate(steps):
@@ -121,9 +120,24 @@ def interleaved(registers: Iterable[Value], times: int) -> Registers:
     return made[REGISTERS:]
 
 
-def both_ways(sliders: Registers, blockers: Registers, move: Callable[[Value], Value]) -> Iterator[tuple[int, Value]]:
+def same(squares: Value) -> Value:
+    """They go to the next rank on their files."""
+    return squares
+
+
+def both_ways(
+    sliders: Registers, blockers: Registers, move: Callable[[Value], Value] = same
+) -> Iterator[tuple[int, Value]]:
     """What is attacked in a rank from those behind it, north and south by turns; `move` is to the next rank."""
     return chain.from_iterable(zip(*(_flood(order, sliders, blockers, move) for order in (UP, DOWN)), strict=True))
+
+
+def slanting(
+    bishops: Registers, occupied: Registers, to_west: Iterable[tuple[int, Value]]
+) -> Iterator[tuple[int, Value, Value]]:
+    """The same of bishops: a rank, what is attacked there eastward and, as is given, westward."""
+    to_east = both_ways(bishops, occupied, twice)
+    return ((rank, eastward, westward) for (rank, eastward), (_, westward) in zip(to_east, to_west, strict=True))
 
 
 def _flood(

@@ -25,7 +25,7 @@ from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.spacing import spaced
-from setwise.codegen.passes.stretch import Stretch
+from setwise.codegen.passes.stretch import Pressure, Stretch
 from setwise.codegen.passes.unit import Block, Pass, PlacedRegion, Unit
 from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
@@ -262,8 +262,7 @@ class _Orders:
         for i, firsts in enumerate(before):
             for first in firsts:
                 after[first].append(i)
-        left = [*stretch.uses]
-        spare = dict(stretch.spare)
+        pressure = Pressure(stretch)
         waiting = [*map(len, before)]
         groups: dict[int, Group] = {}
         """Which group a value that is ready is in: that changes when it becomes the last to read an argument."""
@@ -271,19 +270,16 @@ class _Orders:
         order: list[int] = []
 
         def offer(i: int) -> None:
-            freed = sum([left[arg] == 1 and file[arg] == file[i] for arg in stretch.args[i]])
-            groups[i] = file[i], stretch.makes[i] - freed
+            groups[i] = file[i], pressure.taken(i)
             heappush(ready.setdefault(groups[i], []), (turn[i], i))
 
         def take(i: int) -> None:
             groups.pop(i, None)
             waiting[i] = -1
             order.append(i)
-            spare[file[i]] -= stretch.makes[i]
+            pressure.take(i)
             for arg in stretch.args[i]:
-                left[arg] -= 1
-                spare[file[arg]] += not left[arg]
-                if left[arg] == 1:
+                if pressure.left[arg] == 1:
                     for user in stretch.users[arg]:
                         if user in groups:
                             offer(user)
@@ -301,7 +297,7 @@ class _Orders:
             for key, heap in ready.items():
                 while heap and groups.get(heap[0][1]) != key:
                     heappop(heap)
-            cheapest = [(max(0, taken - spare[of]), heap[0]) for (of, taken), heap in ready.items() if heap]
+            cheapest = [(max(0, taken - pressure.spare[of]), heap[0]) for (of, taken), heap in ready.items() if heap]
             take(min(cheapest)[1][1])
         return order
 

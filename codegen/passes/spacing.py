@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from setwise.codegen.passes.stretch import Stretch
+from setwise.codegen.passes.stretch import Pressure, Stretch
 
 APART = 12
 """How many others are to stand between a value and who reads it: three cycles' work, about."""
@@ -20,13 +20,12 @@ PASSED = 12
 def spaced(stretch: Stretch) -> list[int]:
     """The stretch in that order."""
     at: dict[int, int] = {}
-    left, spare = [*stretch.uses], dict(stretch.spare)
+    pressure = Pressure(stretch)
 
     def hurdle(i: int) -> tuple[int, int]:
         """How many registers are too few for it, and how many others should still come before."""
-        freed = sum([left[arg] == 1 and stretch.file[arg] == stretch.file[i] for arg in stretch.args[i]])
         since = len(at) - max([at[arg] for arg in stretch.before[i]], default=-APART)
-        return max(0, stretch.makes[i] - freed - spare[stretch.file[i]]), max(0, APART - since)
+        return max(0, pressure.taken(i) - pressure.spare[stretch.file[i]]), max(0, APART - since)
 
     waiting = [*range(len(stretch))]
     while waiting:
@@ -34,8 +33,5 @@ def spaced(stretch: Stretch) -> list[int]:
         chosen = min(islice(ready, PASSED), key=hurdle)
         waiting.remove(chosen)
         at[chosen] = len(at)
-        spare[stretch.file[chosen]] -= stretch.makes[chosen]
-        for arg in stretch.args[chosen]:
-            left[arg] -= 1
-            spare[stretch.file[arg]] += not left[arg]
+        pressure.take(chosen)
     return [*at]

@@ -142,6 +142,28 @@ class Stretch:
         return unmatched
 
 
+class Pressure:
+    """Register pressure as an order of a stretch goes on: registers that are left, and readers that each value has."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        self.stretch = stretch
+        self.left = [*stretch.uses]
+        self.spare = dict(stretch.spare)
+
+    def taken(self, i: int) -> int:
+        """How many registers a value takes, or leaves free where that is below zero, were it next."""
+        stretch, left, file = self.stretch, self.left, self.stretch.file
+        return stretch.makes[i] - sum([left[arg] == 1 and file[arg] == file[i] for arg in stretch.args[i]])
+
+    def take(self, i: int) -> None:
+        """It is next."""
+        stretch, left, spare, file = self.stretch, self.left, self.spare, self.stretch.file
+        spare[file[i]] -= stretch.makes[i]
+        for arg in stretch.args[i]:
+            left[arg] -= 1
+            spare[file[arg]] += not left[arg]
+
+
 def crowding(least: Iterable[int]) -> int:
     """What it costs that so few registers of each file are left at the worst."""
     return 2 * sum([-rooms for rooms in least if rooms < 0])
