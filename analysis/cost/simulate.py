@@ -46,7 +46,7 @@ times takes a cycle more: when is not known. On Zen 5 all variants of eight rout
 model 2, 2026-11-25), are forecast 6 % off chained and 8 % independent, and of pairs a tenth apart 97 and 95 % are
 ordered rightly.
 
-Rank by rank `sliders.union.batch` takes a tenth more than units say on Zen 5, a quarter with SSE2: with AVX2 3.63
+Rank by rank `sliders.union.batch` takes a tenth more than units say on Zen 5, a quarter with SSE2: with AVX2 3.67
 cycles a board for 3.30, with GFNI 1.16 for 1.05, with AVX-512 1.44 for 1.30. The same instructions without waiting for
 each other take 3.32, 1.06 and 1.31, so what waits decides, and the order decides what waits: where steps that wait for
 each other were not told to go side by side, these took 3.95, 1.24 and 1.46. A search that gave registers and places on
