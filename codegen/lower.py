@@ -19,8 +19,7 @@
     scheduling  another order where that spares moves
 
     meeting     a board within two masks is where those within one meet, in order again: tried of the best
-    spacing     in an order that is told, others come between a value and who waits for it: tried of the best
-    hastening   an order that ends sooner: tried of the best
+    hastening   an order that ends sooner, or the one that is told with room between values: tried of the best
 
     spilling    values that find no register wait on the stack
     allocation  the exact search for the fewest moves
@@ -50,7 +49,7 @@ from setwise.codegen.passes.meeting import meeting
 from setwise.codegen.passes.operands import operands
 from setwise.codegen.passes.place import placement
 from setwise.codegen.passes.references import references
-from setwise.codegen.passes.schedule import hastening, promise, scheduling, spacing
+from setwise.codegen.passes.schedule import hastening, promise, scheduling
 from setwise.codegen.passes.select import joining, selection
 from setwise.codegen.passes.shallow import shallowness
 from setwise.codegen.passes.simplify import algebra
@@ -72,7 +71,7 @@ PIPELINE = Pipeline(
     promise=promise,
     joining=(joining,),
     order=_ORDER,
-    again=((meeting, _ORDER), (spacing, ()), (hastening, ())),
+    again=((meeting, _ORDER), (hastening, ())),
     code=(spilling, allocation, flags, operands, framing, references),
 )
 

@@ -63,8 +63,12 @@ def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int
 
 
 def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
-    """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves."""
-    return _ordered(block, iter(_orders_in(block, results, target, room)), attrgetter("soonest"))
+    """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves.
+
+    Where the description tells an order, that with room between its values, whatever moves it takes.
+    """
+    orders = _orders_in(block, results, target, room)
+    return _ordered(block, iter(orders), attrgetter("soonest"), attrgetter("spaced"))
 
 
 def _as_told(orders: _Orders) -> list[int]:
@@ -215,6 +219,11 @@ class _Orders:
         return other if other_cost <= cost and other_end <= end - 1 else order
 
     @cached_property
+    def spaced(self) -> list[int]:
+        """This order, with room between what is made and who waits for it."""
+        return spaced(self.stretch)
+
+    @cached_property
     def crossing_first(self) -> list[int]:
         """This order, but what leads from one file of registers to another before all else."""
         stretch = self.stretch
@@ -343,12 +352,6 @@ def hastening(unit: Unit) -> Unit:
     return unit if block is unit.block else replace(unit, block=block)
 
 
-def spacing(unit: Unit) -> Unit:
-    """The pass: the block with room between values where the description tells their order; the same unit elsewhere."""
-    other = _in_order(unit, _as_told, lambda orders: spaced(orders.stretch))
-    return unit if other.block is unit.block else other
-
-
 def urgency(unit: Unit) -> Unit:
     """The pass: the block with what has the longest way to go first, whatever moves that takes."""
     return _in_order(unit, methodcaller("urgent", 0))
@@ -369,10 +372,10 @@ def crossing(unit: Unit) -> Unit:
     return _in_order(unit, attrgetter("crossing_first"))
 
 
-def _in_order(unit: Unit, best: _Order, told: _Order = _as_told) -> Unit:
-    """The unit with each stretch of its block in the best of its orders, in this one where an order is told."""
+def _in_order(unit: Unit, best: _Order) -> Unit:
+    """The unit with each stretch of its block in the best of its orders, in its own where an order is told."""
     orders = _orders_in(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
-    return replace(unit, block=_ordered(unit.block, iter(orders), best, told))
+    return replace(unit, block=_ordered(unit.block, iter(orders), best))
 
 
 def promise(unit: Unit, most: float = inf) -> tuple[int, int]:

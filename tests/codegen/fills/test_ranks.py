@@ -34,3 +34,17 @@ def test_rooks_go_along_their_ranks_beside_all_else(isa: str) -> None:
     apart = [later - place for place, later in pairwise(at)]
     assert len(at) == 8
     assert max(apart) < 2 * mean(apart)
+
+
+def close_behind(variant: str) -> int:
+    """How many operations on vectors read what one of the last three wrote."""
+    code = offered_as(variant, find("sliders.union.batch"), "avx512").code
+    operations = [i.operands for i in code.instructions if i.mnemonic.startswith("vp")]
+    return sum(
+        any(written[0] in operands[1:] for written in operations[max(0, at - 3) : at])
+        for at, operands in enumerate(operations)
+    )
+
+
+def test_in_hastened_rounds_fewer_stand_close_behind_what_they_read() -> None:
+    assert close_behind("by-ranks/1-inner-hastening") < 0.8 * close_behind("by-ranks/1-inner")
