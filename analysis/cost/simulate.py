@@ -50,11 +50,12 @@ Rank by rank `sliders.union.batch` takes a tenth more than units say on Zen 5, a
 cycles a board for 3.30, with GFNI 1.16 for 1.05, with AVX-512 1.44 for 1.30. The same instructions without waiting for
 each other take 3.32, 1.06 and 1.31, so what waits decides, and the order decides what waits: where steps that wait for
 each other were not told to go side by side, these took 3.95, 1.24 and 1.46. Searches that gave registers and places on
-the stack anew for each order, and might move work into the round before, timed a quarter of a million orders each, and
+the stack anew for each order, and might move work into the round before, timed 130,000 to 410,000 orders each, and
 began where few values stand close behind what they read and few find no register: rounds of AVX-512 came down to 1.36
-cycles a board, of GFNI to 1.09, of AVX2 to 3.57, calls not counted. No pass finds these: one that moves value by value
-to where both are least comes to 1.41, 1.17 and 3.58. Ranks put by `vpermt2b`, which takes bytes of two registers in any
-order, need 24 operations less a round of GFNI, so units say 0.95; it takes 1.17, for more is waited for.
+cycles a board, of GFNI to 1.09, of AVX2 to 3.57, calls not counted. A pass that moves value by value to where both are
+least, tried with some forty weights, came to 1.41, 1.17 and 3.57, the call and all, in no more than one or two of the
+three with the same weights. Ranks put by `vpermt2b`, which takes bytes of two registers in any order, need 24
+operations less a round of GFNI, so units say 0.95; it takes 1.17, for more is waited for.
 
 What that costs there, in loops of 248 operations of 512 bits that keep the four units busy for 62 cycles: of additions
 that each read two that stand 12 and more before them, 62; with a `vgf2p8affineqb` one in six, 76, but 62 where they
