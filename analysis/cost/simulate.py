@@ -57,9 +57,10 @@ least, tried with some forty weights, came to 1.41, 1.17 and 3.57, the call and 
 three with the same weights. Ranks put by `vpermt2b`, which takes bytes of two registers in any order, need 24
 operations less a round of GFNI, so units say 0.95; it takes 1.17, for more is waited for.
 
-What that costs there, in loops of 248 operations of 512 bits that keep the four units busy for 62 cycles: of additions
-that each read two that stand 12 and more before them, 62; with a `vgf2p8affineqb` one in six, 76, but 62 where they
-stand 20 before; where they stand 16 before and 40 boards come back from the stack 60 later, 63, but 71 if 30 later.
+What waiting costs there, in loops of 248 operations of 512 bits that keep the four units busy for 62 cycles: of
+additions that each read two that stand 12 and more before them, 62; with a `vgf2p8affineqb` one in six, 76, but 62
+where they stand 20 before; where they stand 16 before and 40 boards come back from the stack 60 later, 63, but 71 if
+30 later.
 
 Golden Cove's sizes are those of Intel's architecture day (2021), as Chips and Cheese quotes them: 512 operations under
 way, 97 of them waiting in the queue of ports 0, 1, 5, 6 and 10. Our own variants of 24 routines, 4,748 timings (Granite

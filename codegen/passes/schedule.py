@@ -5,7 +5,8 @@ overwritten for nothing by its last user, so the pass makes a user last wherever
 at a time, and keeps the description's order otherwise.
 
 Rays one after another need fewest registers, but a processor reaches the last of them late, and then waits for each of
-its steps. So the last part may come by height: first what has the longest way to go.
+its steps. So the last part may come by height: first what has the longest way to go. An order that a description tells
+stays, or gets room between its values.
 """
 
 from __future__ import annotations
@@ -347,7 +348,7 @@ def scheduling(unit: Unit) -> Unit:
 
 
 def hastening(unit: Unit) -> Unit:
-    """The pass: the block in an order that ends sooner; the same unit where there is none."""
+    """The pass: the block in an order that ends sooner, or with room in one that is told; the same unit without one."""
     block = earliest_end(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
     return unit if block is unit.block else replace(unit, block=block)
 
