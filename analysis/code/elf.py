@@ -29,7 +29,7 @@ _LOAD, _DYNAMIC = 1, 2
 EXECUTABLE, WRITABLE, READABLE = 1, 2, 4
 _DT_TEXTREL, _DT_FLAGS, _DF_TEXTREL = 22, 30, 4
 
-PROGBITS, _SYMTAB, _STRTAB, _RELA, NOBITS, _DYNSYM, _VERSIONS = 1, 2, 3, 4, 8, 11, 0x6FFFFFFF
+PROGBITS, _SYMTAB, _STRTAB, _RELA, NOBITS, _DYNSYM, _GROUP, _VERSIONS = 1, 2, 3, 4, 8, 11, 17, 0x6FFFFFFF
 _RELOCATING = {_RELA, 9, 19, 0x4000_0014, 0x6000_0001, 0x6000_0002}  # REL, RELR, CREL, Android's two
 
 
@@ -139,11 +139,12 @@ class Relocation:
         """The kind's name, without what all begin with; of unknown ones the number."""
         return _KINDS[self.number] if self.number < len(_KINDS) else str(self.number)
 
-    def touched(self, at: int) -> range:
-        """The places that a linker may change for it, where it stands at that place."""
-        if self.kind in _SIZES:
-            return range(at, at + _SIZES[self.kind])
-        return range(at - 3, at + 4) if self.kind in THROUGH_TABLE else range(at - _AROUND, at + _AROUND)
+    def touched(self, at: int, low: int, high: int) -> tuple[int, int]:
+        """Return the start and the end of what a linker may change for it at that place, from `low` to below `high`."""
+        before, behind = (0, _SIZES[self.kind]) if self.kind in _SIZES else (_AROUND, _AROUND)
+        if self.kind in THROUGH_TABLE:
+            before, behind = 3, 4
+        return max(low, at - before), min(high, at + behind)
 
 
 def read(path: str | Path) -> Elf:
@@ -194,6 +195,15 @@ class Elf:
                     raise ElfError("damaged: its segments do not fit into memory one behind the other")
                 end = -(-(one.address + one.memory) // PAGE) * PAGE
         return found
+
+    @cached_property
+    def grouped(self) -> frozenset[int]:
+        """The numbers of the sections that a group lists: linkers keep that of another file in their stead."""
+        groups = [section for section in self.sections if section.type == _GROUP]
+        if sum(section.size for section in groups) > 8 * len(self.sections):  # a section is in one group at most
+            raise ElfError("damaged: its groups list more sections than it has")
+        listed = (struct.iter_unpack("<I", self.bytes_of(section)[4 : section.size // 4 * 4]) for section in groups)
+        return frozenset(number for numbers in listed for (number,) in numbers)
 
     @cached_property
     def relocates_text(self) -> bool:

@@ -33,7 +33,7 @@ from setwise.analysis.code.elf import (
     Symbol,
     name_at,
 )
-from setwise.analysis.code.layout import Layout, Piece
+from setwise.analysis.code.layout import Layout, Piece, Ranges
 
 _ALIGNMENT = 64  # a line of the cache: as much as any operand needs
 _LONGEST = 1 << 16  # bytes of a function
@@ -79,7 +79,7 @@ class Extraction:
     pieces: list[Piece] = field(default_factory=list)
     numbers: dict[tuple[int, int], int] = field(default_factory=dict)
     """Of a section's piece, or of that of one of its constants where they are merged, by its place there."""
-    unknown: set[int] = field(default_factory=set)
+    unknown: Ranges = field(default_factory=Ranges)
     targets: dict[int, tuple[int, int]] = field(default_factory=dict)
     entries: dict[int, int] = field(default_factory=dict)
     end: str = ""
@@ -131,7 +131,7 @@ class Extraction:
     def _made(self, data_offset: int) -> Binary:
         targets = tuple((at, *where) for at, where in sorted(self.targets.items()))
         entries = tuple(sorted(self.entries.items()))
-        layout = Layout(tuple(self.pieces), frozenset(self.unknown), targets, entries, self.end)
+        layout = Layout(tuple(self.pieces), tuple(self.unknown.pairs), targets, entries, self.end)
         return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
 
     def _in_place(self, start: int) -> Binary:
@@ -181,6 +181,7 @@ class Extraction:
         if section.flags & WRITE or section.type == NOBITS:
             raise ElfError(f"uses '{name}' in {section.name}, which is not constant")
         plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
+        plain = plain and section.number not in self.elf.grouped
         if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
             raise ElfError(f"uses '{name}' in {section.name}, of which linkers need not keep what it holds")
 
@@ -221,10 +222,10 @@ class Extraction:
         relocated = set()
         for relocation in relocations:
             at = relocation.offset - self.function.offset
-            touched = [place for place in relocation.touched(at) if 0 <= place < len(self.text)]
-            if table is None or not touched:
+            low, high = relocation.touched(at, 0, len(self.text))
+            if table is None or low >= high:
                 continue
-            if not self.unknown.isdisjoint(touched):
+            if self.unknown.overlaps(low, high):
                 raise ElfError(f"is relocated twice at offset {at:#x}")
             instruction = at_offset.get(at)
             symbol, name = self._symbol(table, relocation)
@@ -232,7 +233,7 @@ class Extraction:
                 raise ElfError(f"refers to '{name}' at offset {at:#x}, where no operand lies")
             relocated.add(instruction.offset)
             self._relocate(instruction, at, relocation, symbol, name)
-            self.unknown.update(touched)
+            self.unknown.add(low, high)
         for instruction in instructions:
             if instruction.offset not in relocated:
                 self._move_displacement(instruction)
@@ -258,8 +259,12 @@ class Extraction:
             # Another file may define it in its stead.
             if symbol.section not in self.places:
                 raise ElfError(f"needs '{name}' of its own code by its name, which another may take")
-            start = self._start(self.elf.sections[symbol.section])
-            self.unknown.update(range(start, start + self.elf.sections[symbol.section].size))
+            section = self.elf.sections[symbol.section]
+            start, end = self._start(section), self._start(section) + section.size
+            self.unknown.add(start, end)
+            # Nor is anything known of that other one's alignment, size and distance from its neighbours.
+            self.pieces.append(Piece(f"symbol {relocation.symbol}", 1, 0, start + symbol.value, end))
+            self.targets[instruction.offset] = len(self.pieces) - 1, offset - symbol.value
 
     def _symbol(self, table: Section, relocation: Relocation) -> tuple[Symbol, str]:
         """The symbol that is meant, and its name; refused is one that another file may define, or that is no place."""
@@ -357,14 +362,13 @@ class Extraction:
         start = self._start(section)
         for relocation in relocations:
             at, kind = start + relocation.offset, relocation.kind
-            touched = [one for one in relocation.touched(at) if start <= one < start + section.size]
-            if self.unknown.isdisjoint(touched) and table is not None and touched and not own:
+            low, high = relocation.touched(at, start, start + section.size)
+            if not self.unknown.overlaps(low, high) and table is not None and low < high and not own:
                 self._enter(self.elf.symbol(table, relocation.symbol), relocation.addend, kind, at)
             else:
-                for place in touched:
-                    for before in range(place - 3, place + 1):
-                        self.entries.pop(before, None)
-            self.unknown.update(touched)
+                for before in range(low - 3, high):
+                    self.entries.pop(before, None)
+            self.unknown.add(low, high)
 
     def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
         """A distance that stands at that place of the image, to the function or to what is not known."""
@@ -386,7 +390,7 @@ class Extraction:
             place = self._place(instruction, self.function.symbol.section, offset, f"offset {offset:#x}")
             at = instruction.offset + _displacement(instruction)
             self._set(self.text, at, place - instruction.end)
-            self.unknown.update(range(at, at + 4))
+            self.unknown.add(at, at + 4)
 
     def _check_branches(self) -> None:
         """Refuses what leaves the function other than by ret."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +22,43 @@ class Piece:
     end: int
 
 
+@dataclass(slots=True)
+class Ranges:
+    """Places of an image, as pairs of a start and the end behind it, in order and apart from each other."""
+
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+
+    def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
+        self.pairs = [*pairs]
+
+    def add(self, start: int, end: int) -> None:
+        """Add the places from `start` to below `end`."""
+        first = bisect_right(self.pairs, (start,))
+        first -= first > 0 and self.pairs[first - 1][1] >= start
+        last = bisect_right(self.pairs, (end, end))
+        for low, high in self.pairs[first:last]:
+            start, end = min(start, low), max(end, high)
+        if start < end:
+            self.pairs[first:last] = [(start, end)]
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Return whether a place from `start` to below `end` is among them."""
+        first = bisect_right(self.pairs, (end - 1, end)) if end > start else 0
+        return any(low < end and start < high for low, high in self.pairs[max(0, first - 2) : first + 1])
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """An image's pieces, of which the first is the code.
 
-    `unknown` are places in the image whose bytes a linker or loader sets. `targets` says of instructions, by their
+    `unknown` are the `Ranges` whose bytes a linker or loader sets. `targets` says of instructions, by their
     offsets, which piece their rip-relative operand points to, and how far from its base; all others point from the code
     to what has the code's base. `entries` are words of 32 bits, by their places, that hold the distance from there to a
     place counted from the code's start. `end` says what was taken as the function's end where the file does not tell.
     """
 
     pieces: tuple[Piece, ...]
-    unknown: frozenset[int] = frozenset()
+    unknown: tuple[tuple[int, int], ...] = ()
     targets: tuple[tuple[int, int, int], ...] = ()
     entries: tuple[tuple[int, int], ...] = ()
     end: str = ""

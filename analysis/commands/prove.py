@@ -37,7 +37,6 @@ from setwise.analysis.commands.terminal import painted
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place, Task
@@ -182,7 +181,7 @@ def prove_object(
     return Proof(
         (symbol, None, lanes or 1, kernel.convention.name),
         certificate,
-        confirm_by_stepping(certificate) if certificate.status == "refuted" else None,
+        certificate.confirmation,
         title=f"{symbol} as {routine.name}",
         hint=_hint(certificate) if certificate.status == "refuted" else "",
         questions=prover.solver.kept or (),

@@ -58,6 +58,8 @@ class Confirmation:
 class Certificate:
     """How a proof ended, and what it looked at.
 
+    A counterexample has a `confirmation`: a run of these bytes that shows it.
+
     `cases` are the parts it fell into, such as one for each square; `paths` ran through the code in all of them;
     `rounds` is the most that any loop on an unknown condition goes round, `induction` says how such a loop was proved
     without unrolling; `solver` is its name and version; `questions` were put to it; a processor took so many `seconds`.
@@ -68,6 +70,7 @@ class Certificate:
     task: Task
     reason: str = ""
     counterexample: Counterexample | None = None
+    confirmation: Confirmation | None = None
     cases: int = 0
     paths: int = 0
     rounds: int = 0

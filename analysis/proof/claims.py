@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import cast
 
 from setwise.analysis.proof.image import Image
-from setwise.analysis.proof.memory import Arrays, Cells, Space
+from setwise.analysis.proof.memory import LOWEST, Arrays, Space
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
+from setwise.analysis.proof.state import Byte, Cells
 from setwise.analysis.run.task import Place, Task
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
@@ -21,15 +23,16 @@ class Case:
     """One part of a proof: the arguments' words, lane by lane, and where the stack is at the entry.
 
     rsp is `offset` above a multiple of `alignment`. For arrays `count` says how many boards they have: a number, and
-    then the words are the arrays' boards; or a term, and then there are no words. `alias` is the number of the input
-    that the result overwrites, if it does.
+    then the words are the arrays' boards; or a term, and then there are no words. The inputs of the numbers `alias` are
+    one array with the result, and no other input is; where not `apart`, any or none may be.
     """
 
     words: tuple[tuple[Bits, ...], ...]
     alignment: int = 16
     offset: int = 8
     count: Bits = None
-    alias: int | None = None
+    alias: tuple[int, ...] = ()
+    apart: bool = True
 
     @property
     def lanes(self) -> int:
@@ -39,7 +42,12 @@ class Case:
     @property
     def stack(self) -> Base:
         """What the stack's addresses are counted from."""
-        return Base("stack", self.alignment)
+        return Base("stack", self.alignment, can_split=True)
+
+    def base(self, task: Task, number: int) -> Base:
+        """Return the base of an array; the last is the result's, and those that are one with it have its base."""
+        together = self.alias and number in (*self.alias, len(task.arrays) - 1)
+        return Base(task.arrays[self.alias[0] if together else number], 8)
 
     def lane(self, lane: int) -> list[Bits]:
         """The words of one lane, none where there is none; what there is one of goes for all."""
@@ -74,19 +82,19 @@ def entry_state(
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
     cells = {case.stack: Cells("the stack", case.offset - task.red_zone, case.offset + task.stack)}
     arrays = None
-    if task.elements:
-        bases = [Base(name, 1) for name in task.arrays]
-        if isinstance(case.count, int):
-            for base, given in zip(bases, (*case.words, ()), strict=True):
-                content = {8 * at + byte: (word, 64, byte) for at, word in enumerate(given) for byte in range(8)}
-                cells[base] = Cells(base.name, 0, 8 * case.count, content)
-        else:
-            names = {base: base.name for base in bases}
-            arrays = Arrays(names, bases[-1], case.count, lambda name: unknown(name, 64))
+    bases = [case.base(task, number) for number in range(len(task.arrays))]
+    if task.elements and isinstance(case.count, int):
+        for base, given in zip(bases, (*case.words, ()), strict=True):
+            content = {8 * at + part: Byte(word, 64, part) for at, word in enumerate(given) for part in range(8)}
+            cells.setdefault(base, Cells(base.name, 0, 8 * case.count, content))
+    elif task.elements:
+        names = {base: base.name for base in bases}
+        inputs = tuple(base.name for base in bases[:-1])
+        arrays = Arrays(names, inputs, bases[-1], case.count, lambda name: unknown(name, 64), case.apart)
     written = [result.place.offset + 8 * result.place.lanes for result in task.results if result.place.file == "memory"]
     if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
-    space = Space(domain, image, case.stack, cells, arrays)
+    space = Space(domain, image, case.stack, cells, arrays, case.offset, task.red_zone)
     rsp = Pointer(case.stack, case.offset)
     space.store(rsp, 64, entry.back)
     state = State(domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets)
@@ -95,9 +103,7 @@ def entry_state(
     for argument in task.arguments:
         lanes: tuple[Bits, ...]
         if argument.kind == "boards":
-            at = task.arrays.index(argument.name)
-            whose = task.arrays[case.alias] if case.alias is not None and at == len(task.arrays) - 1 else argument.name
-            lanes = (Pointer(Base(whose, 1), 0),)
+            lanes = (Pointer(bases[task.arrays.index(argument.name)], 0),)
         elif argument.kind == "count":
             lanes = (case.count,)
         else:
@@ -109,6 +115,42 @@ def entry_state(
         else:
             space.store(domain.add(rsp, argument.place.offset, 64), 64, lanes[0])
     return state
+
+
+def places(domain: Addresses, image: Image, task: Task, case: Case, bases: Collection[Base]) -> Iterator[Bits]:
+    """Yield the assumptions about the places of these bases.
+
+    Nothing lies at address 0 or wraps round. Apart from each other lie the code with its data, the stack, the block or
+    array for results, and the inputs; but inputs may overlap, and the array for results may be just one of them.
+    """
+
+    def at(base: Base, distance: Bits) -> Bits:
+        place = domain.flat(Pointer(base, 0))
+        return domain.add(place, distance % (1 << 64) if isinstance(distance, int) else distance, 64)
+
+    def is_behind(one: Bits, other: Bits) -> Bits:
+        return domain.not_(domain.ult(one, other, 64), 1)
+
+    arrays = dict.fromkeys(case.base(task, number) for number in range(len(task.arrays)))
+    output = case.base(task, len(task.arrays) - 1) if arrays else RESULTS
+    size = domain.shl(case.count, 3, 64) if arrays else sum(8 * result.place.lanes for result in task.results)
+    blocks = [(base, area.low, area.high) for base, areas in image.areas.items() for area in areas]
+    blocks.append((case.stack, case.offset - LOWEST, case.offset + task.stack))
+    blocks += [(base, 0, size) for base in arrays or (RESULTS,)]
+    ends = [(base, at(base, low), at(base, high)) for base, low, high in blocks if base in bases]
+    for _, start, end in ends:
+        yield domain.ult(0, start, 64)
+        yield is_behind(end, start)
+    for (one, start, end), (other, begin, stop) in combinations(ends, 2):
+        apart = domain.or_(is_behind(begin, end), is_behind(start, stop), 1)
+        if one in arrays and other in arrays:
+            if output not in (one, other):
+                continue
+            if not case.apart:
+                apart = domain.or_(apart, domain.eq(start, begin, 64), 1)
+        elif one in image.areas and other in image.areas:
+            continue
+        yield apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +165,7 @@ class Claim:
 def results(task: Task, case: Case, state: State, lane: int) -> list[Bits]:
     """The results of one lane."""
     if task.elements:
-        name = task.arrays[-1 if case.alias is None else case.alias]
-        return [state.memory.load(Pointer(Base(name, 1), 8 * lane), 64)]
+        return [state.memory.load(Pointer(case.base(task, len(task.arrays) - 1), 8 * lane), 64)]
     return [_at(result.place, case, state, lane) for result in task.results]
 
 
@@ -158,8 +199,8 @@ def claims(
             yield Claim(what, domain.ne(got, want, 64), lane)
     if task.elements and arrays is None:
         for at, (name, given) in enumerate(zip(task.arrays, case.words, strict=False)):
-            for board, word in enumerate(given if at != case.alias else ()):
-                left = state.memory.load(Pointer(Base(name, 1), 8 * board), 64)
+            for board, word in enumerate(given if at not in case.alias else ()):
+                left = state.memory.load(Pointer(case.base(task, at), 8 * board), 64)
                 yield Claim(f"{name} is changed", domain.ne(left, word, 64))
     rsp = cast(Bits, state.registers["rsp"])
     yield Claim("rsp is not restored", domain.ne(rsp, Pointer(case.stack, case.offset + 8), 64))

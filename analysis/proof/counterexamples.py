@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import cast
 
 from setwise.analysis.proof.certificate import Counterexample
 from setwise.analysis.proof.claims import Case, EntryUnknowns, results
-from setwise.analysis.proof.memory import Space
-from setwise.analysis.proof.pointers import Addresses, Distance, Pointer
+from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
-from setwise.analysis.proof.symbolic import Explorer, Path
 from setwise.analysis.run.task import Task
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import Flag
-from setwise.analysis.semantics.table import SemanticsError, State
+from setwise.analysis.semantics.table import State
 
 _ALL = (1 << 64) - 1
 _FEW_PIECES = 3
@@ -54,15 +50,12 @@ def _drawn(number: int) -> Iterator[tuple[int, ...]]:
         yield tuple(one | two | three for one, two, three in each)
 
 
-def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model:
-    """A choice of the unknowns under these conditions, which can hold, that is easy to read.
+def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model | None:
+    """A choice of the unknowns under these conditions that is easy to read; None if there is none.
 
     As few pieces stand on the board as may be, and on the lowest squares: so it is the same whatever solver finds it.
     """
-    found = solver.pleasing(conditions, _wishes(solver.domain, task, words), about="a claim fails, readably")
-    if found is None:
-        raise Disagreement("conditions that could hold no longer do")
-    return found
+    return solver.pleasing(conditions, _wishes(solver.domain, task, words), about="a claim fails, readably")
 
 
 def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
@@ -121,58 +114,9 @@ def counterexample(
         if wanted != tuple(model(word, 64) for word in expected):
             raise Disagreement(f"the specification over integers is not that over bit-vectors: {inputs}")
         got = () if state is None else tuple(_number(model, result) for result in results(task, case, state, lane))
-    return Counterexample(what, inputs, lane, wanted, got, registers, alias=case.alias, runs=state is not None)
+    alias = case.alias[0] if case.alias else None
+    return Counterexample(what, inputs, lane, wanted, got, registers, alias=alias, runs=state is not None)
 
 
 def _number(model: Model, value: Bits) -> int:
     return 0 if isinstance(value, Pointer) else model(value, 64)
-
-
-def afresh(state: State) -> State:
-    """A copy with memory of its own."""
-    return state.copy(cast(Space, state.memory).copy())
-
-
-def never_returns(explorer: Explorer, start: State, model: Model) -> bool:
-    """Whether the routine, started from here under these choices of the unknowns, comes back to a state that it was in.
-
-    A kernel of ours also where it runs on for more instructions than the explorer's limit: none needs as many on a few
-    boards. Somebody else's function may.
-    """
-
-    def known(value: Bits, width: int = 64) -> Bits:
-        return value if isinstance(value, (Pointer, Distance)) else model(value, width)
-
-    space = cast(Space, start.memory)
-    start.registers = {name: known(value) for name, value in start.registers.items()}
-    start.vectors = {name: tuple(map(known, lanes)) for name, lanes in start.vectors.items()}
-    for cells in space.cells.values():
-        for at, (value, width, part) in cells.content.items():
-            if value is not explorer.back:
-                cells.content[at] = (known(value, width), width, part)
-    path, before = Path(start, 0), Path(afresh(start), -1)
-    try:
-        for number in range(explorer.limits.steps):
-            if path.offset == before.offset and _same(path.state, before.state):
-                return True
-            if number & (number - 1) == 0:  # a state at ever longer distances: a round of any length shows
-                before = Path(afresh(path.state), path.offset)
-            if explorer.step(path) is not None:
-                return False
-    except SemanticsError:
-        return False
-    return explorer.code.binary.layout is None
-
-
-def _same(state: State, before: State) -> bool:
-    """Whether registers, memory and flags are as they were."""
-    cells, kept = (cast(Space, each.memory).cells for each in (state, before))
-    return (
-        (state.registers, state.vectors) == (before.registers, before.vectors)
-        and {base: held.content for base, held in cells.items()} == {base: held.content for base, held in kept.items()}
-        and _values(state.flags) == _values(before.flags)
-    )
-
-
-def _values(flags: Mapping[str, Flag | None]) -> dict[str, Bits]:
-    return {name: None if flag is None else flag() for name, flag in flags.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.layout import Layout, Piece
+from setwise.analysis.code.layout import Layout, Piece, Ranges
 from setwise.analysis.proof.pointers import Base, Distance, Pointer
 from setwise.analysis.semantics.domains import Bits
 
@@ -29,7 +29,7 @@ class Image:
         self.content = binary.image
         whole = Piece("code", _ALIGNMENT, 0, 0, len(self.content))
         layout = binary.layout or Layout((whole,))
-        self._pieces, self._unknown = layout.pieces, layout.unknown
+        self._pieces, self._unknown = layout.pieces, Ranges(layout.unknown)
         self.code, self.origin = self._base(self._pieces[0]), self._pieces[0].origin
         self.areas: dict[Base, list[Area]] = {}
         """By their bases, none within another."""
@@ -63,10 +63,12 @@ class Image:
 
     def is_known(self, area: Area, low: int, high: int) -> bool:
         """Whether no linker or loader sets one of these bytes, as far as they are of the area."""
-        if not self._unknown:
-            return True
-        span = range(max(low, area.low), min(high, area.high))
-        return not any(at - area.low + area.start in self._unknown for at in span)
+        start, end = (min(max(at, area.low), area.high) - area.low + area.start for at in (low, high))
+        return not self._unknown.overlaps(start, end)
+
+    def is_set(self, start: int, end: int) -> bool:
+        """Return whether a linker or loader sets one of these bytes of the image."""
+        return self._unknown.overlaps(start, end)
 
     def read(self, base: Base, area: Area, low: int, size: int) -> Bits | None:
         """What stands there, all of it in the area; None where nobody knows."""

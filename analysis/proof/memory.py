@@ -1,120 +1,102 @@
-"""Memory for symbolic execution: the code's own read-only bytes, the stack, and the block for results.
+"""Memory for symbolic execution: read-only code and data, the stack, the block for results, and arrays.
 
-Every access must be to one of them, whatever the arguments are; anything else is an error that names it.
+Every access must be to one of them, whatever the arguments are. An access elsewhere is a breach; one that the prover
+cannot place is a gap, and nothing is proved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.image import Area, Image
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
+from setwise.analysis.proof.state import APART, Cells
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, SemanticsError
 
-Byte = tuple[Bits, int, int]  # a value, its width, and which of its bytes this is
 Board = tuple[str, int]  # of an array the board at a place, counted from the frontier on
 
 _WIDEST_INDEX = 4096  # places that a table lookup may be spread over
+LOWEST = 4096  # bytes below rsp at entry: what lies deeper may be beyond the guard page
 
 
 class GapError(SemanticsError):
-    """What the prover cannot follow, so that nothing is proved; a breach where `allowed`, one bit, can be 0."""
+    """A limit of the prover, so that nothing is proved; a breach where `allowed`, one bit, can be 0."""
 
     def __init__(self, message: str, allowed: Bits = 1) -> None:
         super().__init__(message)
         self.allowed = allowed
 
 
-class DistanceError(GapError):
-    """It is not seen at once whether `index`, in bytes, is at the same distance from an origin whatever the unknowns.
+class UndecidedError(GapError):
+    """An address that depends on unknowns: one of `words` must have the same value whatever these are.
 
-    One of `origins` is enough.
+    With `split` a path for each value of the first word will do. What is then known goes into `Space.facts`.
     """
 
-    def __init__(self, message: str, index: Bits, origins: Sequence[Bits]) -> None:
-        super().__init__(message)
-        self.index, self.origins = index, origins
+    def __init__(self, message: str, words: Sequence[Bits], allowed: Bits = 1, split: bool = False) -> None:
+        super().__init__(message, allowed)
+        self.words, self.split = words, split
 
 
-class ChoiceError(SemanticsError):
-    """A table is looked up at too many places: the path has to be split by the value of `index`, of 64 bits.
-
-    `allowed`, one bit, says whether the place is within the code and its data.
-    """
-
-    def __init__(self, message: str, index: Bits, allowed: Bits) -> None:
-        super().__init__(message)
-        self.index, self.allowed = index, allowed
-
-
-@dataclass(slots=True)
-class Cells:
-    """Bytes that can be written, from `low` (at or above it) to below `high`, counted from the base."""
-
-    name: str
-    low: int
-    high: int
-    content: dict[int, Byte] = field(default_factory=dict)
+class AliasUnknownError(ValueError):
+    """An access whose meaning depends on whether the result lies in the place of an input."""
 
 
 @dataclass(slots=True)
 class Round:
-    """What was done to arrays since the frontier last moved: places are counted on from it, one a board.
+    """Boards that were touched since the frontier last moved: places are counted on from it, one a board.
 
-    `number` is that of the round; what is read in another lies elsewhere and is unknown anew, but for what those before
-    have read `ahead`.
+    `touched` and `written` say on which condition, one bit, a place was touched and, with its new value, written.
+    `number` tells rounds apart: another round reads other boards, so they are unknown anew, except for those that
+    earlier rounds have read `ahead`.
     """
 
     number: int = 0
     read: dict[Board, Bits] = field(default_factory=dict)
-    written: dict[int, Bits] = field(default_factory=dict)
+    touched: dict[int, Bits] = field(default_factory=dict)
+    written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
     ahead: Mapping[Board, Bits] = field(default_factory=dict)
-
-    def copy(self) -> Round:
-        """A round that may go on differently."""
-        return Round(self.number, dict(self.read), dict(self.written), self.ahead)
 
     @property
     def following(self) -> Round:
-        """The next one, when the frontier has passed what was written."""
+        """The next one, when the frontier has passed the boards that were written."""
         known, done = {**self.ahead, **self.read}, len(self.written)
         ahead = {(name, place - done): board for (name, place), board in known.items() if place >= done}
         return Round(self.number + 1, ahead=ahead)
 
-    @property
-    def farthest(self) -> int:
-        """One more than the highest place that was touched."""
-        return max([*self.written, *(place for _, place in self.read)], default=-1) + 1
-
 
 @dataclass(slots=True)
 class Arrays:
-    """Arrays of `count` boards each, one of them the result; all but the first `frontier` boards is as it was given.
+    """Arrays of `count` boards each, one of them the result, of which the first `frontier` boards are done.
 
-    They are counted `upward` from the start or, where False, down from the end: as the code has it when it first
-    touches one, and so ever after; None before, when there is nothing to be counted.
+    `inputs` are the names of the arrays that the specification takes, of which some may be one array.
 
-    The result may be one of the inputs: so what the frontier has passed is not read again, and nothing is read after it
-    was written. `unknown` gives what is read: the same for the same array, round and place.
+    Boards are counted `upward` from the start or, where False, down from the end: as the code has it when it first
+    touches one, and so ever after; None before. Where the result is not `apart` it may be one of the inputs: no board
+    is read after it was written, and what the frontier has passed is not read again. `unknown` gives what is read: the
+    same for the same array, round and place.
     """
 
     names: Mapping[Base, str]
+    inputs: tuple[str, ...]
     result: Base
     count: Bits
     unknown: Callable[[str], Bits]
+    apart: bool = False
     frontier: Bits = 0
     upward: bool | None = None
     round: Round = field(default_factory=Round)
 
     def named(self, name: str, place: int) -> Bits:
-        """The unknown that stands for what an input holds at that place."""
+        """Return the unknown that stands for the board of an input at that place."""
         return self.unknown(f"{name}[{self.round.number}+{place}]")
 
     def board(self, name: str, place: int) -> Bits:
-        """What an input holds at that place from the frontier on."""
+        """Return the board of an input at that place from the frontier on."""
         if (name, place) not in self.round.read:
             known = self.round.ahead.get((name, place))
             self.round.read[name, place] = self.named(name, place) if known is None else known
@@ -123,47 +105,64 @@ class Arrays:
 
 @dataclass(slots=True)
 class Space:
-    """All memory of one path: the routine's `image`, and `cells` at their bases, and `arrays` if there are any.
+    """All memory of one path: the routine's `image`, `cells` at their bases, and `arrays` if there are any.
 
-    `stack` is the base of the stack; its lower bound moves with rsp.
+    `stack` is the base of the stack, `entry` the place of the return address in it. What lies more than `red_zone`
+    bytes below rsp is lost to signal handlers.
     """
 
     domain: Addresses
     image: Image
     stack: Base
-    cells: Mapping[Base, Cells]
+    cells: dict[Base, Cells]
     arrays: Arrays | None = None
-    known: Mapping[Bits, int] = field(default_factory=dict)
-    """Indices that this path has been split by."""
-    distances: Mapping[tuple[Bits, Bits], int] = field(default_factory=dict)
-    """What the solver has shown of indices and their origins on this path, as DistanceError asks."""
+    entry: int = 8
+    red_zone: int = 0
+    facts: dict[Bits, int] = field(default_factory=dict, metadata=APART)
+    """The values of words that are the same for all unknowns of this path."""
     must: list[tuple[Bits, str]] = field(default_factory=list)
-    """Conditions of one bit that have to hold so far, each with what the routine does where it does not."""
+    """Conditions of one bit that have to hold, each with what the code does where it does not."""
 
-    def copy(self) -> Space:
-        """A memory that may go another way."""
-        kept = {
-            base: Cells(cells.name, cells.low, cells.high, dict(cells.content)) for base, cells in self.cells.items()
-        }
-        arrays = self.arrays and replace(self.arrays, round=self.arrays.round.copy())
-        return replace(self, cells=kept, arrays=arrays, must=[*self.must])
+    def require(self, condition: Bits, what: str) -> None:
+        """Demand a condition; BreachError where it is known not to hold."""
+        if isinstance(condition, int):
+            if not condition:
+                raise BreachError(what)
+            return
+        self.must.append((condition, what))
+
+    def move_stack(self, rsp: Bits) -> None:
+        """Lose what lies below the red zone of the new stack pointer."""
+        lowest = Pointer(self.stack, (self.entry - LOWEST) % (1 << 64))
+        allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
+        pointer = self._known_pointer(rsp, (self.stack,), "loses the stack pointer", allowed)
+        if pointer.base != self.stack:
+            raise BreachError("loses the stack pointer")
+        if pointer.index is not None:
+            raise UndecidedError("moves the stack pointer by an unknown distance", [pointer.index], allowed)
+        cells, limit = self.cells[self.stack], signed(pointer.offset, 64) - self.red_zone
+        if limit > self.entry + 8:
+            raise BreachError("raises the stack pointer into its caller's frame, which a signal handler may overwrite")
+        if limit < self.entry - LOWEST:
+            raise GapError(f"takes more than {LOWEST} bytes of stack, which need not be there")
+        cells.low = limit
+        for place in [place for place in cells.content if place < limit]:
+            del cells.content[place]
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
-        """What lies there; BreachError outside, GapError where the prover cannot tell."""
+        """Return what lies there; BreachError outside, GapError where the prover cannot tell."""
         with self._only_where(wanted):
-            return self._load(address, bits)
+            return self._load(address, bits, wanted)
         return 0  # never wanted, as `must` has it
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
-        """Writes; errors as `load` has them, and BreachError for what is read-only."""
+        """Write; errors as `load` has them, and BreachError for what is read-only."""
         with self._only_where(wanted):
-            if not isinstance(wanted, int):
-                value = self.domain.ite(wanted, value, self._load(address, bits), bits)
-            self._store(address, bits, value)
+            self._store(address, bits, value, wanted)
 
     @contextmanager
     def _only_where(self, wanted: Bits) -> Iterator[None]:
-        """Where this bit is 0 nothing of it is done, so nothing of it is wrong; a breach ends it, if `must` holds."""
+        """Take complaints back where `wanted` is 0: nothing is done there. A breach becomes a condition."""
         start, unwanted = len(self.must), self.domain.not_(wanted, 1)
         try:
             yield
@@ -171,107 +170,110 @@ class Space:
             if isinstance(wanted, int):
                 raise
             self.must.append((0, str(error)))
-        except (GapError, ChoiceError) as error:
+        except GapError as error:
             error.allowed = self.domain.or_(error.allowed, unwanted, 1)
             raise
         self.must[start:] = [(self.domain.or_(holds, unwanted, 1), what) for holds, what in self.must[start:]]
 
-    def _load(self, address: Bits, bits: int) -> Bits:
+    def _load(self, address: Bits, bits: int, wanted: Bits) -> Bits:
         pointer, size = self._pointer(address, bits // 8, "reads"), bits // 8
         if pointer.base in self.image.areas:
             return self._constant(pointer, size)
         if self.arrays is not None and pointer.base in self.arrays.names:
-            return self._read_board(self.arrays, pointer, bits)
+            return self._read_board(self.arrays, pointer, bits, wanted)
         cells, start = self._writable(pointer, size, "reads")
-        first = cells.content.get(start)
-        if first and first[1:] == (bits, 0):
-            value = first[0]
-            if all(self._is_byte(cells.content.get(start + at), value, bits, at) for at in range(size)):
-                return value
-        found: Bits = 0
-        for at in range(size):
-            byte = cells.content.get(start + at)
-            if byte is None:  # never written: whatever lies there, the same at every reading
-                unknown = self.domain.variable(f"{cells.name}{start + at:+d}", 8)
-                byte = cells.content[start + at] = (unknown, 8, 0)
-            one = self.domain.extract(byte[0], 8 * byte[2], 8, byte[1])
-            found = self.domain.concat(one, found, 8, 8 * at)
-        return found
+        return cells.read(self.domain, start, bits)
 
-    def _store(self, address: Bits, bits: int, value: Bits) -> None:
+    def _store(self, address: Bits, bits: int, value: Bits, wanted: Bits) -> None:
         pointer, size = self._pointer(address, bits // 8, "writes"), bits // 8
         if pointer.base in self.image.areas:
             raise BreachError(f"writes {size} bytes to the code and its data, which are read-only")
         if self.arrays is not None and pointer.base in self.arrays.names:
-            if pointer.base != self.arrays.result:
-                raise GapError(f"writes to {self.arrays.names[pointer.base]}")
-            self.arrays.round.written[self._board(self.arrays, pointer, bits)] = value
+            self._write_board(self.arrays, pointer, bits, value, wanted)
             return
         cells, start = self._writable(pointer, size, "writes")
-        for at in range(size):
-            cells.content[start + at] = (value, bits, at)
+        if not isinstance(wanted, int):
+            value = self.domain.ite(wanted, value, cells.read(self.domain, start, bits), bits)
+        cells.write(start, bits, value)
 
-    def lower(self, limit: int) -> None:
-        """The stack is kept down to `limit` from now on; what lies below is lost."""
-        cells = self.cells[self.stack]
-        cells.low = limit
-        for place in [place for place in cells.content if place < limit]:
-            del cells.content[place]
+    # ---- arrays
 
-    def _read_board(self, arrays: Arrays, pointer: Pointer, bits: int) -> Bits:
-        name, place = arrays.names[pointer.base], self._board(arrays, pointer, bits)
+    def _read_board(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> Bits:
+        name = arrays.names[pointer.base]
+        if pointer.base == arrays.result and not arrays.apart:
+            raise AliasUnknownError(f"reads {name}, which may be an input")
+        place = self._touch(arrays, pointer, bits, wanted)
         if place in arrays.round.written:
             raise GapError(f"reads board {place} of {name} after it may have been overwritten")
         return arrays.board(name, place)
 
-    def _board(self, arrays: Arrays, pointer: Pointer, bits: int) -> int:
-        """Which board from the frontier on this is."""
+    def _write_board(self, arrays: Arrays, pointer: Pointer, bits: int, value: Bits, wanted: Bits) -> None:
+        if pointer.base != arrays.result:
+            what = f"writes to {arrays.names[pointer.base]}"
+            raise GapError(what) if arrays.apart else AliasUnknownError(what)
+        place = self._touch(arrays, pointer, bits, wanted)
+        if not isinstance(wanted, int) and place in arrays.round.written:
+            raise GapError(f"writes board {place} of {arrays.names[pointer.base]} again under a mask")
+        arrays.round.written[place] = value, wanted
+
+    def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
+        """Return which board from the frontier on this is, and note that it is touched."""
         if bits != 64:
             raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
         index: Bits = 0 if pointer.index is None else pointer.index
         far = f"touches {arrays.names[pointer.base]} at a place that is not near the frontier"
         ways = (True, False) if arrays.upward is None else (arrays.upward,)
-        origins = {upward: self._origin(arrays, upward) for upward in ways}
-        for upward, origin in origins.items():
+        words = []
+        for upward in ways:
+            origin = self._origin(arrays, upward)
             distance = self.domain.distance(index, origin)
             if distance is None:
-                distance = self.distances.get((index, origin))
+                words.append(self.domain.sub(index, origin, 64))
+                distance = self.facts.get(words[-1])
             if distance is None:
                 continue
             ahead = (distance + pointer.offset) * (1 if upward else -1) % (1 << 64)
             if ahead % 8 or ahead >> 16:
                 raise GapError(far)
             arrays.upward = upward
+            touched = arrays.round.touched
+            touched[ahead // 8] = self.domain.or_(touched.get(ahead // 8, 0), wanted, 1)
             return ahead // 8
-        raise DistanceError(far, index, [*origins.values()])
+        raise UndecidedError(far, words)
 
     def _origin(self, arrays: Arrays, upward: bool) -> Bits:
-        """How many bytes from the arrays' start on the first board lies that is not done."""
+        """Return how many bytes from the arrays' start on the first board lies that is not done."""
         domain, first = self.domain, arrays.frontier
         if not upward:
             first = domain.sub(domain.sub(arrays.count, 1, 64), first, 64)
         return domain.shl(first, 3, 64)
 
-    def grow(self, size: int) -> None:
-        """The stack may be written that much deeper."""
-        self.cells[self.stack].low -= size
-
-    def _is_byte(self, byte: Byte | None, value: Bits, bits: int, at: int) -> bool:
-        return byte is not None and byte[0] is value and byte[1:] == (bits, at)
+    # ---- addresses
 
     def _pointer(self, address: Bits, size: int, does: str) -> Pointer:
-        if isinstance(address, Pointer):
-            return address
         if isinstance(address, int):
             raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
+        bases = [*self.cells, *self.image.areas, *(self.arrays.names if self.arrays else ())]
         what = f"{does} {size} bytes at an address that is made of no address"
-        raise GapError(what, self._is_own(address, size))
+        return self._known_pointer(address, bases, what, self._is_own(address, size))
+
+    def _known_pointer(self, address: Bits, bases: Sequence[Base], what: str, allowed: Bits = 1) -> Pointer:
+        """Return the address as one that the path knows, or ask for its distance from one of these bases."""
+        if not isinstance(address, Pointer):
+            distances = {base: self.domain.sub(address, self.domain.flat(Pointer(base, 0)), 64) for base in bases}
+            known = next((base for base, distance in distances.items() if distance in self.facts), None)
+            if known is None:
+                raise UndecidedError(what, [*distances.values()], allowed)
+            return Pointer(known, self.facts[distances[known]])
+        if address.index in self.facts:
+            return Pointer(address.base, (address.offset + self.facts[address.index]) % (1 << 64))
+        return address
 
     def _is_own(self, address: Bits, size: int) -> Bits:
-        """Whether these bytes, wherever they lie, are some of the routine's."""
+        """Return whether these bytes, wherever they lie, are some of the routine's."""
         own = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
         own += [(base, cells.low, cells.high) for base, cells in self.cells.items()]
-        found: Bits = 0
+        found: Bits = int(self.arrays is not None)
         for base, low, high in own:
             distance = self.domain.sub(address, Pointer(base, low % (1 << 64)), 64)
             found = self.domain.or_(found, self.domain.ult(distance, max(0, high - low - size + 1), 64), 1)
@@ -281,19 +283,19 @@ class Space:
         cells = self.cells[pointer.base]
         if pointer.index is not None:
             what = f"{does} {size} bytes of '{cells.name}' at a place that depends on the arguments"
-            raise GapError(what, self._is_own(pointer, size))
-        start = pointer.offset - (1 << 64) if pointer.offset >> 63 else pointer.offset
+            raise UndecidedError(what, [pointer.index], self._is_own(pointer, size))
+        start = signed(pointer.offset, 64)
         if start < cells.low or start + size > cells.high:
             around = f"bytes {cells.low} to {cells.high - 1} are the routine's"
             raise BreachError(f"{does} {size} bytes at byte {start} of '{cells.name}', of which {around}")
         return cells, start
 
+    # ---- read-only bytes
+
     def _constant(self, pointer: Pointer, size: int) -> Bits:
-        """Of the read-only bytes; a lookup at a place that depends on the arguments becomes a choice."""
-        if pointer.index in self.known:
-            pointer = Pointer(pointer.base, (pointer.offset + self.known[pointer.index]) % (1 << 64))
+        """Return read-only bytes; a lookup at a place that depends on the arguments becomes a choice."""
         mask = 0 if pointer.index is None else self.domain.possible(pointer.index, 64)
-        offset = pointer.offset - (1 << 64) if pointer.offset >> 63 else pointer.offset
+        offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)
         if area is None:
             raise GapError(f"reads {size} bytes at a place that may be in one section or another")
@@ -306,7 +308,7 @@ class Space:
         inside = self.domain.ult(place, max(0, area.high - area.low - size + 1), 64)
         outside = f"reads {size} bytes outside {where}"
         if 1 << mask.bit_count() > _WIDEST_INDEX or not self.image.is_known(area, offset, offset + mask + size):
-            raise ChoiceError(outside, pointer.index, inside)
+            raise UndecidedError(outside, [pointer.index], inside, split=True)
         if offset < area.low or offset + mask + size > area.high:
             self.must.append((inside, outside))
         return self._choice(pointer.base, area, pointer.index, mask, offset, size)

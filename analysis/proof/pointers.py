@@ -1,7 +1,8 @@
 """Bit-vectors that know which of them are addresses: a base that may lie anywhere, and the distance from it.
 
-So what is proved holds wherever code, stack and buffers lie. An address whose distance is lost, by an operation other
-than adding and subtracting, becomes an ordinary term over the base, still right for every base.
+So a proof holds wherever code, stack and buffers lie. An address whose distance is lost, by an operation other than
+adding and subtracting, becomes an ordinary term over the base, still right for every base. `Addresses.flattened` names
+the bases that are in such terms: what is assumed of their places matters to the solver only then.
 """
 
 from __future__ import annotations
@@ -13,22 +14,24 @@ from typing import Any, Literal
 from setwise.analysis.semantics.domains import Bits, BitVectors, identical
 
 _WORD = (1 << 64) - 1
-_DEEPEST = 12  # sums of sums of sums: each may go two ways
+_DEEPEST_SUM = 12  # nested sums: each may go two ways
+_DEEPEST_TERM = 200  # nested terms that are looked into
 
 
 class AlignmentUnknownError(ValueError):
-    """Code that rounds an address further than its alignment is known."""
+    """Code that rounds the stack pointer further than its alignment is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
     """A place in the lower half of the address space, where all of a process lies, at a multiple of `alignment`.
 
-    That is a power of 2, and no more is known. So an array of less than half of all addresses does not wrap round.
+    That is a power of 2. A proof may be split by the alignment of the stack (`can_split`).
     """
 
     name: str
     alignment: int
+    can_split: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +61,11 @@ class Addresses(BitVectors):
 
     def __init__(self) -> None:
         super().__init__()
-        self._bases: dict[Base, Any] = {}
+        self.flattened: dict[Base, Any] = {}
 
     def term(self, a: Bits, width: int) -> Any:
         """The value as a term, also where it is known or an address."""
-        return super().term(self._flat(a), width)
+        return super().term(self.flat(a), width)
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
         for value, _ in operands:  # a loop, for this is done millions of times
@@ -82,7 +85,7 @@ class Addresses(BitVectors):
             case ("BV_CONCAT", int() as a, Distance(form="half") as b) if a == 0 and operands[0][1] == 32:
                 return replace(b, form="zeros")
             case ("BV_CONCAT", a, Distance(form="half") as b) if operands[0][1] == 32 and not isinstance(a, int):
-                if identical(a, self._sign(self._flat(b))):
+                if identical(a, self._sign(self.flat(b))):
                     return replace(b, form="signed")
             case ("BV_EXTRACT", Distance(form="signed" | "zeros") as a) if indices == (31, 0):
                 return replace(a, form="half")
@@ -105,15 +108,16 @@ class Addresses(BitVectors):
                 return a
             case ("BV_AND", Pointer(index=None) as a, int() as b) | ("BV_AND", int() as b, Pointer(index=None) as a):
                 step = (~b & _WORD) + 1
-                if step & (step - 1) == 0:  # rounds down to a multiple of step
-                    if step > a.base.alignment:
-                        raise AlignmentUnknownError(f"rounds {a.base.name} down to a multiple of {step}")
+                if step & (step - 1) == 0 and step <= a.base.alignment:  # rounds down to a multiple of step
                     return Pointer(a.base, a.offset & b)
+                if step & (step - 1) == 0 and a.base.can_split:
+                    raise AlignmentUnknownError(f"rounds {a.base.name} down to a multiple of {step}")
             case ("BV_COMP", Pointer(index=None) as a, Pointer(index=None) as b) if a.base == b.base:
                 return int(a.offset == b.offset)
-            case ("BV_EXTRACT", Pointer(index=None) as a) if 2 << indices[0] <= a.base.alignment:
-                return a.offset >> indices[1] & ((2 << indices[0] - indices[1]) - 1)
-        return super()._term(kind, *((self._flat(value), width) for value, width in operands), indices=indices)
+            case ("BV_EXTRACT", Pointer() as a) if 2 << indices[0] <= a.base.alignment:
+                low = a.offset if a.index is None else self.add(a.index, a.offset, 64)
+                return self.extract(low, indices[1], indices[0] - indices[1] + 1, 64)
+        return super()._term(kind, *((self.flat(value), width) for value, width in operands), indices=indices)
 
     def renamed(self, a: Bits, names: Mapping[Bits, Bits], width: int) -> Bits:
         """The value with each unknown that is a key here replaced by what stands behind it, all at once."""
@@ -122,8 +126,8 @@ class Addresses(BitVectors):
     def distance(self, a: Bits, b: Bits) -> int | None:
         """a - b, of 64 bits, where adding up shows that it is the same for all choices of the unknowns; else None."""
         parts: dict[Any, int] = {}
-        self._add_up(self.term(a, 64), 1, parts, _DEEPEST)
-        self._add_up(self.term(b, 64), -1, parts, _DEEPEST)
+        self._add_up(self.term(a, 64), 1, parts, _DEEPEST_SUM)
+        self._add_up(self.term(b, 64), -1, parts, _DEEPEST_SUM)
         total = parts.pop(None, 0)
         return None if any(times & _WORD for times in parts.values()) else total & _WORD
 
@@ -156,49 +160,44 @@ class Addresses(BitVectors):
         return shift if whole and high.indices() == [63 - shift, 0] else None
 
     def possible(self, a: Bits, width: int) -> int:
-        """A mask of the bits that may be 1; all others are surely 0."""
+        """Return a mask of the bits that may be 1; all others are surely 0."""
         if isinstance(a, int):
             return a
-        return self._possible(self.term(a, width), width, {})
+        return self._possible(self.term(a, width), {}, _DEEPEST_TERM)
 
-    def _possible(self, term: Any, width: int, seen: dict[int, int]) -> int:
+    def _possible(self, term: Any, seen: dict[int, int], deeper: int) -> int:
         known = seen.get(term.id())
         if known is None:
-            known = seen[term.id()] = self._possible_of(term, width, seen)
+            known = seen[term.id()] = self._possible_of(term, seen, deeper)
         return known
 
-    def _possible_of(self, term: Any, width: int, seen: dict[int, int]) -> int:
-        kind, kinds, children = term.kind(), self._kind, term.children()
-
-        def possible(child: Any) -> int:
-            return self._possible(child, child.sort().bv_size(), seen)
-
+    def _possible_of(self, term: Any, seen: dict[int, int], deeper: int) -> int:
+        kind, kinds, width = term.kind(), self._kind, int(term.sort().bv_size())
+        parts: list[int]
+        followed = (kinds.BV_AND, kinds.BV_OR, kinds.BV_XOR, kinds.BV_ADD, kinds.ITE, kinds.BV_CONCAT, kinds.BV_EXTRACT)
         if term.is_value():
             return int(term.value(10))
+        if kind not in followed or not deeper:
+            return (1 << width) - 1
+        operands = term.children()[kind == kinds.ITE :]
+        parts = [self._possible(operand, seen, deeper - 1) for operand in operands]
         if kind == kinds.BV_AND:
-            return possible(children[0]) & possible(children[1])
-        if kind in (kinds.BV_OR, kinds.BV_XOR):
-            return possible(children[0]) | possible(children[1])
-        if kind == kinds.BV_ADD:
-            a, b = possible(children[0]), possible(children[1])
-            # Without a bit in common nothing is carried.
-            whole = a | b if a & b == 0 else (1 << (a + b).bit_length()) - 1
-            return whole & ((1 << width) - 1)
-        if kind == kinds.ITE:
-            return possible(children[1]) | possible(children[2])
+            return parts[0] & parts[1]
+        if kind == kinds.BV_ADD and parts[0] & parts[1]:  # without a bit in common nothing is carried
+            return ((1 << sum(parts).bit_length()) - 1) & ((1 << width) - 1)
         if kind == kinds.BV_CONCAT:
-            below: int = children[1].sort().bv_size()
-            return possible(children[0]) << below | possible(children[1])
+            return parts[0] << int(operands[1].sort().bv_size()) | parts[1]
         if kind == kinds.BV_EXTRACT:
-            indices: list[int] = term.indices()
-            return possible(children[0]) >> indices[1] & ((1 << indices[0] - indices[1] + 1) - 1)
-        return (1 << width) - 1
+            high, low = map(int, term.indices())
+            return parts[0] >> low & ((1 << high - low + 1) - 1)
+        return parts[0] | parts[1]
 
-    def _flat(self, a: Bits) -> Bits:
+    def flat(self, a: Bits) -> Bits:
+        """Return an address as a term over its base; any other value as it is."""
         if isinstance(a, Distance):
             if a.form == "whole":
-                return self.sub(self._flat(a.end), self._flat(a.start), 64)
-            half = self.extract(self.sub(self._flat(a.end), self._flat(a.start), 64), 0, 32, 64)
+                return self.sub(self.flat(a.end), self.flat(a.start), 64)
+            half = self.extract(self.sub(self.flat(a.end), self.flat(a.start), 64), 0, 32, 64)
             if a.form == "half":
                 return half
             return self.concat(self._sign(half) if a.form == "signed" else 0, half, 32, 32)
@@ -213,8 +212,17 @@ class Addresses(BitVectors):
 
     def _of(self, base: Base) -> Any:
         """The base as a term; its lowest bits and the highest are 0 by its making."""
-        if base not in self._bases:
+        if base not in self.flattened:
             low = base.alignment.bit_length() - 1
             unknown = self.variable(base.name, 63 - low)
-            self._bases[base] = self.concat(0, self.concat(unknown, 0, 63 - low, low), 1, 63)
-        return self._bases[base]
+            self.flattened[base] = self.concat(0, self.concat(unknown, 0, 63 - low, low), 1, 63)
+        return self.flattened[base]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two values are the same number, term, address or object; other terms may be equal all the same."""
+    if isinstance(a, Pointer) and isinstance(b, Pointer):
+        return a.base == b.base and a.offset == b.offset and identical(a.index, b.index)
+    if isinstance(a, Distance) and isinstance(b, Distance):
+        return a.form == b.form and same(a.end, b.end) and same(a.start, b.start)
+    return identical(a, b)

@@ -9,31 +9,34 @@ follow, and what takes too long, is not proved.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import product
+from functools import partial, reduce
+from itertools import combinations, product
 
 from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.layout import Layout
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
-from setwise.analysis.proof.counterexamples import afresh, counterexample, never_returns, readable_model, samples
+from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, places, results
+from setwise.analysis.proof.counterexamples import counterexample, readable_model, samples
 from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, InvariantSource
 from setwise.analysis.proof.loops import Loops
-from setwise.analysis.proof.memory import GapError
+from setwise.analysis.proof.memory import AliasUnknownError, GapError
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
-from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError
-from setwise.analysis.proof.solver import Model, Solver, TimeOutError
+from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError, Base
+from setwise.analysis.proof.replay import confirm_by_stepping
+from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
 from setwise.analysis.run.task import Argument, Task, TaskError, assumptions, specified
 from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.table import SemanticsError
 
 TIME_LIMIT = 60.0
 
 # So many boards have the arrays among which counterexamples are looked for: two and three rounds of up to 8 boards.
 _FEW = (*range(10), 16, 17, 24, 31)
 _LINE = 64  # bytes, of which the stack may be aligned to a multiple
+_MOST_ALIASED = 5  # inputs, of which any may be one array with the result
 _SPLIT = ("square", "dir8")  # a proof for each value: tables and switches are then known
 
 
@@ -69,7 +72,7 @@ class Prover:
         if known is not None:
             return replace(known, seconds=0.0, questions=0)
         start, asked = time.process_time(), self.solver.asked
-        self.solver.until = time.monotonic() + time_limit
+        self.solver.limit(time_limit)
         try:
             certificate = self._certificate(Program(binary), task)
         except DecodeError as error:
@@ -90,9 +93,7 @@ class Prover:
                 certificate = self._refutation(code, task, cases, blank) or certificate
             if certificate.status == "not proved" and _carry_bits(task):
                 certificate = self._all_cases(code, task, self._cases(task), blank, by_step=False)
-        except TimeOutError:
-            return replace(blank, status="not proved", reason="the time limit was reached")
-        except TaskError as error:
+        except (LimitError, SemanticsError, TaskError) as error:
             return replace(blank, status="not proved", reason=str(error))
         return certificate
 
@@ -109,6 +110,12 @@ class Prover:
                     return replace(certificate, status="not proved", reason=str(error))
                 offsets = (case.offset, case.offset + case.alignment)
                 waiting += [replace(case, alignment=2 * case.alignment, offset=offset) for offset in offsets]
+            except AliasUnknownError as error:
+                inputs = range(len(task.elements))
+                if len(inputs) > _MOST_ALIASED:
+                    return replace(certificate, status="not proved", reason=str(error))
+                for number in range(len(inputs) + 1):
+                    waiting += [replace(case, alias=alias, apart=True) for alias in combinations(inputs, number)]
         return certificate
 
     def _refutation(self, code: Program, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
@@ -125,7 +132,7 @@ class Prover:
     def _cases(self, task: Task) -> Iterator[Case]:
         """One for each value of the arguments that select something, the others unknown."""
         if task.elements:
-            yield Case((), count=self._unknown("number of boards", 64))
+            yield Case((), count=self._unknown("number of boards", 64), apart=False)
             return
         choices: list[list[tuple[Bits, ...]]] = []
         for argument in task.words:
@@ -142,7 +149,7 @@ class Prover:
         """Arrays of a few boards, the result apart or in the place of an input."""
         for count in _FEW:
             words = tuple(tuple(self._word(board, lane) for lane in range(count)) for board in task.elements)
-            for alias in (None, *range(len(task.elements))):
+            for alias in ((), *((number,) for number in range(len(task.elements)))):
                 yield Case(words, count=count, alias=alias)
 
     def _numbers(self, task: Task) -> Iterator[Case]:
@@ -174,15 +181,19 @@ class Prover:
                 together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are cases of their own
         if task.elements and not isinstance(case.count, int):
             together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
-        explorer = Explorer(self.solver, code, together, self._entry.back, task.red_zone, self._unknown)
+        explorer = Explorer(
+            self.solver, code, together, self._entry.back, partial(self._places, code, task, case), self._unknown
+        )
         loops = self._loops(explorer, task, case) if by_step else None
         if loops is not None:
             explorer.heads, explorer.through = code.heads, loops.enter
         start = entry_state(self.domain, self._entry, code.image, task, case, self._unknown)
         if loops is None:
-            explorer.endless = lambda model: never_returns(explorer, afresh(start), model)
+            explorer.endless = lambda model: (
+                self._stopped(task, case, "never returns", model, so_far).status == "refuted"
+            )
         try:
-            ends = explorer.run(Path(afresh(start), 0))
+            ends = explorer.run(Path(start, 0))
         finally:
             explorer.through = explorer.endless = None  # they know the explorer
         so_far = replace(
@@ -197,14 +208,16 @@ class Prover:
                 # What an invariant leads to need not be a state that is ever reached: nothing is refuted by it.
                 return replace(so_far, status="not proved", reason=end.complaint)
             if isinstance(end, Stop) and end.model is not None:
-                return self._stopped(task, case, end, end.model, so_far)
+                return self._stopped(task, case, end.complaint, end.model, so_far)
         paths = [end.path for end in ends if isinstance(end, Exit)]
+        if not paths and self.solver.possible(explorer.assumptions, about="the requirements are met"):
+            return replace(so_far, status="not proved", reason="no path comes to an end")
         try:
             for path in paths:
                 self._settle(task, explorer, path)
         except GapError as error:
             return replace(so_far, status="not proved", reason=str(error))
-        failures = list(self._failures(task, case, paths, assumed, together))
+        failures = list(self._failures(explorer, task, case, paths, assumed))
         if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(task, case):
             refuted = self._refutation(code, task, self._numbers(task), so_far)
             if refuted is not None:
@@ -213,16 +226,16 @@ class Prover:
             if self._is_possible(questions):
                 if loops is not None:
                     return replace(so_far, status="not proved", reason=questions[0].claim.complaint)
-                return self._refuted(task, case, questions, together, so_far)
+                refutation = self._refuted(task, case, questions, explorer.assumptions, so_far)
+                if refutation is not None:
+                    return refutation
         return so_far
 
+    def _places(self, code: Program, task: Task, case: Case, bases: Collection[Base]) -> list[Bits]:
+        return [*places(self.domain, code.image, task, case, bases)]
+
     def _failures(
-        self,
-        task: Task,
-        case: Case,
-        paths: Sequence[Path],
-        assumed: Sequence[Sequence[Bits]],
-        everything: Sequence[Bits],
+        self, explorer: Explorer, task: Task, case: Case, paths: Sequence[Path], assumed: Sequence[Sequence[Bits]]
     ) -> Iterator[_Failure]:
         straight = len(paths) == 1 and not paths[0].conditions
         expected = [
@@ -231,13 +244,17 @@ class Prover:
             else self._expected(task, case.lane(lane))
             for lane in range(case.lanes)
         ]
-        for path in paths:
-            for claim in claims(self.domain, self._entry, task, case, path.state, expected):
-                if isinstance(claim.differs, int) and not claim.differs:
-                    continue
-                # A lane of straight code knows nothing of the others.
-                needed = assumed[claim.lane] if claim.lane is not None and not path.conditions else everything
-                yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
+        made = [
+            (path, claim)
+            for path in paths
+            for claim in claims(self.domain, self._entry, task, case, path.state, expected)
+            if not isinstance(claim.differs, int) or claim.differs
+        ]
+        for path, claim in made:
+            # A lane of straight code knows nothing of the others.
+            alone = claim.lane is not None and not path.conditions
+            needed = assumed[claim.lane or 0] if alone else explorer.assumptions
+            yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
 
     def _is_like_one(self, task: Task, case: Case, path: Path, lane: int) -> bool:
         """Whether a lane is right, asked under the names of the first lane: the answer may be known already.
@@ -302,25 +319,34 @@ class Prover:
     def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
         """Closes a round over arrays: what it wrote is right, and within the arrays; the frontier moves up to it."""
         arrays = path.space.arrays
-        if arrays is None or not arrays.round.farthest:
+        if arrays is None or not arrays.round.touched:
             return
-        written = arrays.round.written
+        written, domain = arrays.round.written, self.domain
         if sorted(written) != list(range(len(written))):
             raise GapError(f"a round writes the boards {sorted(written)} from the frontier on")
-        last = self.domain.add(arrays.frontier, arrays.round.farthest - 1, 64)
-        if explorer.possible(path, self.domain.not_(self.domain.ult(last, arrays.count, 64), 1)):
-            raise GapError("a round touches boards behind the arrays' end")
+        left = domain.sub(arrays.count, arrays.frontier, 64)
+        for place, touched in arrays.round.touched.items():
+            if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
+                raise GapError("a round touches boards behind the arrays' end")
         plain = [self._word(board, 0) for board in task.elements]
-        assumed = assumptions(task, self.domain, plain)
-        for place, value in written.items():
+        assumed = assumptions(task, domain, plain)
+        for place, (value, wanted) in written.items():
             # Under the names of single boards, so that the same is not asked for every place.
-            words = [arrays.board(board.name, place) for board in task.elements]
-            swap = [*zip(words, plain, strict=True), *zip(plain, words, strict=True)]
-            renamed = self.domain.renamed(value, dict(swap), 64)
-            differs = self.domain.ne(renamed, self._expected(task, plain)[0], 64)
-            if self.solver.possible([*assumed, differs], about="a round writes what is wrong"):
+            words = [arrays.board(name, place) for name in arrays.inputs]
+            swap = dict([*zip(words, plain, strict=True), *zip(plain, words, strict=True)])
+            if len({*arrays.inputs}) < len(words):  # one array for two inputs: their names cannot be exchanged
+                swap, assumed, plain = {}, assumptions(task, domain, words), words
+            differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[0], 64)
+            where = domain.renamed(wanted, swap, 1)
+            if self.solver.possible([*assumed, where, differs], about="a round writes what is wrong"):
                 raise GapError("a round writes what may be wrong")
-        frontier = self.domain.add(arrays.frontier, len(written), 64)
+        done: Bits = len(written)
+        for place, (_, wanted) in written.items():
+            if not isinstance(wanted, int):  # under a mask: then each board that is there, and no other
+                if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
+                    raise GapError("a round writes some boards under a mask, which may leave one out")
+                done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
+        frontier = domain.add(arrays.frontier, done, 64)
         path.space.arrays = replace(arrays, frontier=frontier, round=arrays.round.following)
 
     def _all(self, conditions: Sequence[Bits]) -> Bits:
@@ -331,10 +357,13 @@ class Prover:
 
     def _refuted(
         self, task: Task, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
-    ) -> Certificate:
+    ) -> Certificate | None:
+        """Refute by the first of these claims that fails; None where it cannot, by the places of all memory."""
         lane = failures[0].claim.lane or 0
         conditions = [*together, self._any([failure.conditions for failure in failures])]
         model = readable_model(self.solver, task, case.lane(lane), conditions)
+        if model is None:
+            return None
         end = next(failure for failure in failures if model(self._all(failure.conditions), 1))
         expected = self._expected(task, case.lane(lane)) if case.lanes else []
         example = counterexample(
@@ -351,12 +380,24 @@ class Prover:
             given += [self.domain.eq(word, example.registers[name], 64) for name, word in self._entry.words()]
         anywhere = certain or not self.solver.possible([*given, right], about="it is right from this state")
         example = replace(example, certain=certain, anywhere=anywhere)
-        return replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example)
+        return confirmed(replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example))
 
-    def _stopped(self, task: Task, case: Case, end: Stop, model: Model, so_far: Certificate) -> Certificate:
+    def _stopped(self, task: Task, case: Case, what: str, model: Model, so_far: Certificate) -> Certificate:
         expected = self._expected(task, case.lane(0)) if case.lanes else []
-        example = counterexample(self.domain, self._entry, task, case, 0, model, expected, end.complaint, None)
-        return replace(so_far, status="refuted", reason=end.complaint, counterexample=example)
+        example = counterexample(self.domain, self._entry, task, case, 0, model, expected, what, None)
+        return confirmed(replace(so_far, status="refuted", reason=what, counterexample=example))
+
+    def _never_returns(self, task: Task, case: Case, model: Model, so_far: Certificate) -> bool:
+        return self._stopped(task, case, "never returns", model, so_far).status == "refuted"
+
+
+def confirmed(refuted: Certificate) -> Certificate:
+    """Return the refutation with a run that confirms it; without one it is not proved."""
+    confirmation = confirm_by_stepping(refuted)
+    if confirmation.status == "confirmed":
+        return replace(refuted, confirmation=confirmation)
+    reason = f"{refuted.reason}, as it seems, {confirmation.description}"
+    return replace(refuted, status="not proved", reason=reason, counterexample=None)
 
 
 def _carry_bits(task: Task) -> int:

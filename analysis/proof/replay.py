@@ -1,44 +1,73 @@
 """Counterexamples put to the test without a processor: the code is stepped on them, and none of it runs.
 
 The steps share their table of semantics with the proof, but neither the solver nor the memory: here all addresses are
-numbers, and each access is looked up among the pieces of memory that the caller hands over.
+numbers, and each access is looked up among the pieces of memory that the caller hands over. Bytes below the red zone
+are overwritten whenever the stack pointer moves, as a signal handler may do; undefined flags are drawn.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from typing import Any
 
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.image import shift_of
+from setwise.analysis.proof.memory import LOWEST
 from setwise.analysis.proof.symbolic import Limits, Program
 from setwise.analysis.run.caller import RESULTS, word_at
-from setwise.analysis.run.steps import CODE, STACK, Machine, Start, Step, StepError
+from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.run.task import Argument, Place
+from setwise.analysis.semantics.domains import Bits, Integers
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, BreachError
 from setwise.analysis.semantics.table import SemanticsError
 
 _OFFSETS = (8, 24, 40, 56)  # of rsp at entry from a multiple of 64
+_DRAWS = 8  # of undefined flags, the first as processors usually leave them
 _LOST = 0xA5
 _WORD = (1 << 64) - 1
 
 
 def confirm_by_stepping(certificate: Certificate) -> Confirmation:
-    """Steps the certificate's bytes on its counterexample, with every register as the proof has it."""
+    """Step the certificate's bytes on its counterexample, with every register as the proof has it.
+
+    The proof knows nothing of the place of the stack nor of undefined flags, so some of each are tried.
+    """
     if certificate.counterexample is None:
         return Confirmation("not confirmed", "not confirmed, for there is no example")
-    # Nothing is known of the stack's place; what depends on it shows at one of these.
-    found = certificate.counterexample
-    replays = (_step(certificate, found, STACK + offset) for offset in _OFFSETS)
-    first = next(replays)
-    return next((replay for replay in chain((first,), replays) if replay.status == "confirmed"), first)
+    found, first = certificate.counterexample, None
+    for offset in _OFFSETS:
+        for draw in range(_DRAWS):
+            domain = _Drawn(draw)
+            confirmation = _step(certificate, found, STACK + offset, domain)
+            if confirmation.status == "confirmed":
+                return confirmation
+            first = first or confirmation
+            if not domain.drawn:
+                break
+    assert first is not None
+    return first
 
 
-def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirmation:
+class _Drawn(Integers):
+    """Known values, and undefined ones drawn by number; number 0 draws as processors usually leave them."""
+
+    def __init__(self, number: int) -> None:
+        self._chance = random.Random(number) if number else None
+        self.drawn = False
+
+    def undefined(self, usual: Bits, width: int) -> Bits:
+        """Draw a value."""
+        self.drawn = True
+        return usual if self._chance is None else self._chance.getrandbits(width)
+
+
+def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Drawn) -> Confirmation:
     try:
-        machine = _Replay(certificate, found, rsp)
-        machine.run(Limits().steps)
+        machine = _Replay(certificate, found, rsp, domain)
+        if not machine.returns(Limits().steps):
+            return Confirmation("not confirmed", f"not confirmed by {Limits().steps} steps, after which it goes on")
     except (BreachError, StepError) as error:
         return _confirmed(found, str(error))
     except (SemanticsError, DecodeError) as error:
@@ -49,7 +78,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int) -> Confirma
         return _confirmed(found, broken, got)
     if got != found.expected:
         return Confirmation("confirmed", "confirmed by stepping", got)
-    if not found.runs or not found.anywhere or shift_of(certificate.binary) is None:
+    if not found.runs or not found.anywhere or domain.drawn or shift_of(certificate.binary) is None:
         why = "it depends on where code and memory lie, or on what they hold"
         return Confirmation("not confirmed", f"not confirmed by stepping: {why}", got)
     return Confirmation("disagrees", "but stepped it gives what is expected: the proof is wrong", got)
@@ -67,10 +96,33 @@ def _instruction(what: str) -> str:
     return head + at + rest.partition(" ")[0] if what.startswith("'") else ""
 
 
+class _Memory(MemoryRanges):
+    """The pieces of memory of a replay: what lies below the red zone of the stack pointer is lost."""
+
+    def __init__(self, regions: list[MemoryRange], stack: MemoryRange, rsp: int, red_zone: int) -> None:
+        super().__init__(regions)
+        self._stack, self._entry, self._red_zone = stack, rsp, red_zone
+        stack.content[: rsp - stack.start] = bytes([_LOST]) * (rsp - stack.start)
+        self.move_stack(rsp)
+
+    def move_stack(self, rsp: int) -> None:
+        """Bar the stack below that; StepError where the stack pointer leaves the routine's part of it."""
+        limit = rsp - self._red_zone
+        if not 0 <= limit - self._stack.start <= len(self._stack.content):
+            raise StepError("loses the stack pointer")
+        if limit > self._entry + 8:
+            raise StepError("raises the stack pointer into its caller's frame, which a signal handler may overwrite")
+        if limit < self._entry - LOWEST:
+            raise SemanticsError(f"takes more than {LOWEST} bytes of stack")
+        own = limit - self._stack.start
+        self._stack.content[self._stack.barred : own] = bytes([_LOST]) * (own - self._stack.barred)
+        self._stack.barred = own
+
+
 class _Replay(Machine):
     """The code at a counterexample; it may touch what its contract says, and nothing else."""
 
-    def __init__(self, certificate: Certificate, found: Counterexample, rsp: int) -> None:
+    def __init__(self, certificate: Certificate, found: Counterexample, rsp: int, domain: Integers) -> None:
         self._task, self._found = certificate.task, found
         self._code = Program(certificate.binary)
         super().__init__(
@@ -83,35 +135,38 @@ class _Replay(Machine):
             above=self._task.stack,
             code=CODE + (shift_of(certificate.binary) or 0),
         )
-        self.stack.content[: rsp - self.stack.start] = bytes([_LOST]) * (rsp - self.stack.start)
-        self._bar_below(rsp)
+        memory = self.state.memory
+        assert isinstance(memory, MemoryRanges)
+        self.state.memory = _Memory(memory.regions, self.stack, rsp, self._task.red_zone)
+        self.state.domain = domain
         self._before = dict(self.state.registers), dict(self.state.vectors)
 
     def instruction(self, offset: int) -> Decoded:
-        """What lies at that offset, also within another instruction."""
+        """Return the instruction at that offset, also within another instruction."""
         if not 0 <= offset < len(self.binary.text):
             raise StepError(f"goes to {self.code + offset:#x}, outside its code")
         return self._code.at(offset)
 
-    def step(self) -> Step:
-        """Executes the next instruction; the stack is the routine's from its red zone on."""
-        if self.offset is not None:
-            instruction = self.instruction(self.offset)
-            if instruction.stores and "rsp" in instruction.writes:
-                # It pushes a word, and rsp is below that only afterwards.
-                self.stack.barred = max(0, self.stack.barred - 8)
-        step = super().step()
-        rsp = int(self.state.registers["rsp"])
-        if not 0 <= rsp - self.stack.start <= len(self.stack.content):
-            raise StepError("loses the stack pointer")
-        self._bar_below(rsp)
-        return step
+    def returns(self, limit: int) -> bool:
+        """Step until the final ret; False after so many steps, StepError where a state comes again."""
+        before = self._whole()
+        for number in range(1, limit + 1):
+            self.step()
+            if self.offset is None:
+                moved = int(self.state.registers["rsp"]) - self.rsp - 8
+                if moved:
+                    raise StepError(f"returns with rsp {moved:+d} bytes from where it was")
+                return True
+            if self.offset == before[0] and self._whole() == before:
+                raise StepError("never returns: it comes back to a state that it was in")
+            if number & (number - 1) == 0:  # at ever longer distances, so that a round of any length shows
+                before = self._whole()
+        return False
 
-    def _bar_below(self, rsp: int) -> None:
-        """The stack is the routine's from there on, and its red zone below; what lay below that is lost."""
-        own = max(0, rsp - self._task.red_zone - self.stack.start)
-        self.stack.content[self.stack.barred : own] = bytes([_LOST]) * (own - self.stack.barred)
-        self.stack.barred = own
+    def _whole(self) -> tuple[Any, ...]:
+        flags = {name: None if flag is None else flag() for name, flag in self.state.flags.items()}
+        contents = [bytes(region.content) for region in (self.stack, *self.buffers.values())]
+        return self.offset, dict(self.state.registers), dict(self.state.vectors), flags, contents
 
     def results(self) -> tuple[int, ...]:
         """The results of the lane in question; none of arrays without a board."""

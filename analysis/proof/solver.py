@@ -7,11 +7,13 @@ as well, at 39 MB. Nothing but this file and `domains` knows which solver it is.
 
 from __future__ import annotations
 
+import resource
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from setwise.analysis.proof.pointers import Addresses
@@ -24,21 +26,28 @@ Model = Callable[[Bits, int], int]
 ALL_HOLD = "all conditions hold"
 
 
-class TimeOutError(Exception):
-    """The solver was given no time to find an answer."""
+_MEGABYTE = 1 << 20
+_MOST_MEMORY = 1200 * _MEGABYTE  # more than at the start of a proof
+_CHECKS = 64  # of the time for one of the memory
+_LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: the solver turns them into gates without a pause
+
+
+class LimitError(Exception):
+    """A proof has used up its time or memory; the message says which."""
 
 
 class Solver:
     """Answers whether conditions can hold together; equal questions are asked once.
 
-    `until` is the moment, of time.monotonic, after which all questions end in TimeOutError. What was asked and answered
-    is added to `kept`, if there is a list.
+    Questions and answers are added to `kept`, if there is a list.
     """
 
     def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
         self.domain = domain
         self.kept = kept
-        self.until = float("inf")
+        self._until, self._most = float("inf"), float("inf")
+        self._checks = 0
+        self._built = 0  # of the domain, at the start of the proof
         self.asked = 0  # questions that came to the solver
         self._known: dict[frozenset[Any], bool] = {}  # questions, and whether that is possible
         self._false = domain.term(0, 1)
@@ -47,6 +56,19 @@ class Solver:
     def name(self) -> str:
         """The solver and its version."""
         return f"bitwuzla {self.domain.bitwuzla.version()}"
+
+    def limit(self, seconds: float) -> None:
+        """Start a proof that may take so many seconds of processor time."""
+        self._until, self._most = time.process_time() + seconds, _memory() + _MOST_MEMORY
+        self._built = self.domain.built
+
+    def check(self) -> None:
+        """Raise LimitError where time or memory is used up."""
+        if time.process_time() > self._until:
+            raise LimitError("the time limit was reached")
+        self._checks += 1
+        if self._checks % _CHECKS == 0 and _memory() > self._most:
+            raise LimitError(f"it takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
 
     def possible(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> bool:
         """Whether some choice of the unknowns makes all conditions, of one bit each, hold.
@@ -73,8 +95,7 @@ class Solver:
 
     def _terms(self, conditions: Iterable[Bits]) -> list[Any] | None:
         """Those of the conditions that are not known to hold; None where one is known not to."""
-        if time.monotonic() > self.until:
-            raise TimeOutError
+        self.check()
         terms = []
         for condition in conditions:
             if not isinstance(condition, int):
@@ -100,7 +121,7 @@ class Solver:
         held = [bool(solver.get_value(wish).value()) for wish in asked]
         for at, wish in enumerate(asked):
             if not held[at]:  # by what is known to be possible: only then is anything to be found out
-                if _answer(solver, wish) != bitwuzla.Result.SAT:
+                if self._answer(solver, wish) != bitwuzla.Result.SAT:
                     continue
                 held[at:] = [bool(solver.get_value(each).value()) for each in asked[at:]]
             solver.assert_formula(wish)
@@ -112,13 +133,13 @@ class Solver:
         return self._model(solver) if self._holds(solver, terms, about) else None
 
     def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
-        bitwuzla, left = self.domain.bitwuzla, self.until - time.monotonic()
+        if self.domain.built - self._built > _LARGEST_FORMULA and self._weight(terms) > _LARGEST_FORMULA:
+            raise LimitError("a formula is too large for the solver")
+        bitwuzla = self.domain.bitwuzla
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
         options.set(bitwuzla.Option.PREPROCESS, sums)
         options.set(bitwuzla.Option.ABSTRACTION, False)  # of products: ours are by constants, and small as circuits
-        if left != float("inf"):
-            options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(left * 1000)))
         solver = bitwuzla.Bitwuzla(self.domain.terms, options)
         for term in terms:
             solver.assert_formula(self.domain.is_true(term))
@@ -127,12 +148,12 @@ class Solver:
     def _holds(self, solver: Any, terms: Sequence[Any], about: str) -> bool:
         """Whether what that solver was told, these terms, is possible."""
         answers = self.domain.bitwuzla.Result
-        answer = _answer(solver)
+        answer = self._answer(solver)
         self.asked += 1
         if self.kept is not None:
             self.kept.append(Question(about, script(self.domain, terms), answer.name.lower(), self.name))
         if answer not in (answers.SAT, answers.UNSAT):
-            raise TimeOutError
+            raise LimitError("the time limit was reached")
         return bool(answer == answers.SAT)
 
     def _model(self, solver: Any) -> Model:
@@ -141,25 +162,48 @@ class Solver:
 
         return value
 
+    def _answer(self, solver: Any, *assumed: Any) -> Any:
+        """Ask; a used-up limit ends the work, and so does an interrupt, whose handler runs then.
 
-def _answer(solver: Any, *assumed: Any) -> Any:
-    with _interruptible(solver):
-        return solver.check_sat(*assumed)
+        By itself the solver lets no handler of Python's run.
+        """
+        seen: list[int] = []
+
+        def is_over() -> bool:
+            try:
+                self.check()
+            except LimitError:
+                return True
+            return bool(seen)
+
+        solver.configure_terminator(is_over)
+        with _noted(seen):
+            answer = solver.check_sat(*assumed)
+        self.check()
+        return answer
+
+    def _weight(self, terms: Sequence[Any]) -> int:
+        """Return how many bits of operations a formula has, as `BitVectors.weight` counts them."""
+        total, seen, waiting = 0, set(), [*terms]
+        while waiting:
+            term = waiting.pop()
+            if term.id() not in seen:
+                seen.add(term.id())
+                total += self.domain.weight(term)
+                waiting += term.children()
+                if len(seen) % _CHECKS == 0:
+                    self.check()
+        return total
 
 
 @contextmanager
-def _interruptible(solver: Any) -> Iterator[None]:
-    """An interrupt, or what else has a handler here, ends the solver's work before that handler runs.
-
-    By itself the solver lets no handler of Python's run.
-    """
+def _noted(seen: list[int]) -> Iterator[None]:
+    """Put off the handlers of interrupts to the end, where the first one runs; the main thread alone has any."""
     handlers = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     handled = {number: handler for number, handler in handlers.items() if callable(handler)}
     if not handled or threading.current_thread() is not threading.main_thread():
         yield
         return
-    seen: list[int] = []
-    solver.configure_terminator(lambda: bool(seen))
     for number in handled:
         signal.signal(number, lambda number, _: seen.append(number))
     try:
@@ -169,3 +213,12 @@ def _interruptible(solver: Any) -> Iterator[None]:
             signal.signal(number, handler)
     if seen:
         handled[seen[0]](seen[0], None)
+
+
+def _memory() -> int:
+    """Return the bytes of memory that this process holds."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:  # not Linux: the most that it ever held
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return pages * resource.getpagesize()

@@ -7,15 +7,16 @@ its targets. Nothing is passed over: a path ends in an Exit or in a Stop that sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
 from setwise.analysis.proof.image import Image
-from setwise.analysis.proof.memory import ChoiceError, DistanceError, GapError, Space
-from setwise.analysis.proof.pointers import Addresses, Pointer
+from setwise.analysis.proof.memory import GapError, Space, UndecidedError
+from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.solver import Model, Solver
+from setwise.analysis.proof.state import fork
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, complaint
 from setwise.analysis.semantics.table import Goto, SemanticsError, State, UnknownInstructionError, execute
@@ -23,7 +24,6 @@ from setwise.analysis.semantics.table import Goto, SemanticsError, State, Unknow
 _SUSPECT = 12  # rounds: more than any flood on a board needs
 _CHOICES = 256
 _LONGEST = 15  # bytes of an instruction
-_STACK = 4096  # bytes of stack that a routine may take: more has to be probed, and may be more than a thread has
 
 
 @dataclass(slots=True)
@@ -44,9 +44,8 @@ class Path:
         return cast(Space, self.state.memory)
 
     def fork(self, offset: int, condition: Bits) -> Path:
-        """The same path, gone this way on that condition."""
-        state, conditions = self.state.copy(self.space.copy()), (*self.conditions, condition)
-        return Path(state, offset, conditions, dict(self.rounds), self.inside)
+        """Return the same path, gone this way on that condition."""
+        return Path(fork(self.state), offset, (*self.conditions, condition), dict(self.rounds), self.inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Exit:
 class Stop:
     """A path that did not: `complaint` says what went wrong, and at which offset.
 
-    With a model it is a breach of contract, which these choices of the unknowns lead to; without, nobody knows.
+    With a model it is a breach of contract, to which these choices of the unknowns lead; without, a limit of ours.
     """
 
     complaint: str
@@ -110,8 +109,7 @@ class Program:
             except DecodeError as error:
                 last = error
                 continue
-            layout = self.binary.layout
-            if layout is not None and not layout.unknown.isdisjoint(range(offset, offset + length)):
+            if self.image.is_set(offset, offset + length):
                 raise GapError(f"executes bytes at offset {offset:#x} that a linker sets")
             operands = tuple(
                 replace(operand, target=operand.target + offset)
@@ -125,7 +123,10 @@ class Program:
 
 
 class Explorer:
-    """Follows all paths of `code` under `assumptions`; `back` is the return address that they must end at."""
+    """Follows all paths of `code` under assumptions; `back` is the return address that they must end at.
+
+    `places` gives what is assumed of the places of these bases.
+    """
 
     def __init__(
         self,
@@ -133,14 +134,15 @@ class Explorer:
         code: Program,
         assumptions: Sequence[Bits],
         back: Bits,
-        red_zone: int,
+        places: Callable[[Collection[Base]], Sequence[Bits]],
         unknown: Callable[[str, int], Bits],
         limits: Limits = Limits(),
     ) -> None:
         self.solver, self.code, self.back = solver, code, back
         self.domain: Addresses = solver.domain
-        self.assumptions = tuple(assumptions)
-        self.limits, self.red_zone = limits, red_zone
+        self.assumed, self._places = tuple(assumptions), places
+        self._flattened, self._placed = 0, tuple[Bits, ...]()
+        self.limits = limits
         self.unknown = unknown  # a variable of that name and width
         self.most_rounds = 0  # of any loop on an unknown condition
         self.heads: frozenset[int] = frozenset()  # where `through` takes over
@@ -169,23 +171,21 @@ class Explorer:
         """Runs on until the path ends, forks (an empty list: it was impossible), or comes to one of the heads."""
         for _ in range(self.limits.steps):
             try:
-                after = self.step(path)
-            except ChoiceError as error:
-                return self._split(path, error)
-            except DistanceError as error:
-                if not self._measure(path, error):
-                    return self._stopped(path, error)
-                continue
+                after = self._step_or_decide(path)
             except SemanticsError as error:
                 return self._stopped(path, error)
             if after is not None:
                 return after
             if path.offset in self.heads:
                 return [path]
-        model = self.model(path)
-        if self.code.binary.layout is not None and not (model and self.endless and self.endless(model)):
-            model = None  # somebody else's function may need as many
-        return [Stop(self._too_long(), path.offset, path, model)]
+        return [self._runs_on(path) or Stop(self._too_long(), path.offset, path)]
+
+    @property
+    def assumptions(self) -> tuple[Bits, ...]:
+        """All that is assumed, of the places of those bases too that conditions may speak of."""
+        if len(self.domain.flattened) != self._flattened:
+            self._flattened, self._placed = len(self.domain.flattened), tuple(self._places(self.domain.flattened))
+        return (*self.assumed, *self._placed)
 
     def possible(self, path: Path, *more: Bits) -> bool:
         """Whether some choice of the unknowns leads this path, and on these conditions further."""
@@ -209,18 +209,15 @@ class Explorer:
 
     def step(self, path: Path) -> Ways | None:
         """Executes one instruction; None where the path just goes on."""
-        instruction, state = self.code.at(path.offset), path.state
-        before, space = state.registers["rsp"], path.space
-        if instruction.stores and "rsp" in instruction.writes:
-            space.grow(8)  # it pushes a word, and rsp is below that only afterwards
-        goto = execute(instruction, state)
+        self.solver.check()
+        instruction, space = self.code.at(path.offset), path.space
+        goto = execute(instruction, path.state)
         while space.must:
             condition, what = space.must.pop()
+            if self.sure(path, condition):
+                continue
             model = self.model(path, self.domain.not_(condition, 1))
-            if model is not None:
-                return [Stop(complaint(instruction, what), path.offset, path, model)]
-        if state.registers["rsp"] is not before:
-            self._move_stack(space, state.registers["rsp"])
+            return [Stop(complaint(instruction, what), path.offset, path, model)]
         if goto is None or (isinstance(goto.condition, int) and goto.condition == 0):
             path.offset = instruction.end
             return None
@@ -228,23 +225,30 @@ class Explorer:
             return self._jump(path, goto.place)
         return self._branch(path, instruction, goto)
 
+    def _step_or_decide(self, path: Path) -> Ways | None:
+        while True:
+            try:
+                return self.step(path)
+            except UndecidedError as error:
+                ways = self._decide(path, error)
+                if ways is not None:
+                    return ways
+
     def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> Ways:
         condition, place = goto.condition, goto.place
         if not isinstance(place, Pointer):
             raise GapError("branches to no place in the code")
         ways = ((instruction.end, self.domain.not_(condition, 1)), (self._offset(place), condition))
         forks = [path.fork(offset, taken) for offset, taken in ways if self.possible(path, taken)]
-        for fork in forks:
-            if fork.offset <= instruction.offset:
-                rounds = fork.rounds[instruction.offset] = fork.rounds.get(instruction.offset, 0) + 1
+        for way in forks:
+            if way.offset <= instruction.offset:
+                rounds = way.rounds[instruction.offset] = way.rounds.get(instruction.offset, 0) + 1
                 self.most_rounds = max(self.most_rounds, rounds)
-                if rounds in (_SUSPECT, self.limits.rounds) and self.endless is not None:
-                    model = self.model(fork)
-                    if model is not None and self.endless(model):
-                        return [Stop(self._too_long(), instruction.offset, fork, model)]
+                if rounds in (_SUSPECT, self.limits.rounds) and (stop := self._runs_on(way)):
+                    return [stop]
                 if rounds > self.limits.rounds:
-                    what = f"the loop back to {fork.offset:#x} is not shown to end within {rounds - 1} rounds"
-                    return [Stop(what, instruction.offset, fork)]
+                    what = f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} rounds"
+                    return [Stop(what, instruction.offset, way)]
         return [*forks]
 
     def _jump(self, path: Path, place: Bits) -> Ways | None:
@@ -265,34 +269,28 @@ class Explorer:
             return [Exit(path)]
         raise GapError("returns elsewhere than to its caller", same)
 
-    def _split(self, path: Path, choice: ChoiceError) -> Ways:
-        """The path, forked before this instruction for every value that an index can have; nothing is done yet."""
-        forks: Ways = []
-        index = choice.index
-        outside = self.model(path, self.domain.not_(choice.allowed, 1))
-        if outside is not None:
-            return [Stop(str(choice), path.offset, path, outside)]
-        try:
-            for value, condition in self._values(path, index):
-                fork = path.fork(path.offset, condition)
-                fork.space.known = {**fork.space.known, index: value}
-                forks.append(fork)
-        except GapError as error:
-            return [Stop(str(error), path.offset, path)]
-        return forks
+    def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
+        """Find a word of the same value for all unknowns; the path knows it, and goes on (None).
 
-    def _measure(self, path: Path, unseen: DistanceError) -> bool:
-        """Whether a distance is always the same on this path; if so the path knows it, and goes on as before."""
-        model = self.model(path)
-        if model is None:
-            return False
-        for origin in unseen.origins:
-            distance = self.domain.sub(unseen.index, origin, 64)
-            found = model(distance, 64)
-            if self.sure(path, self.domain.eq(distance, found, 64)):
-                path.space.distances = {**path.space.distances, (unseen.index, origin): found}
-                return True
-        return False
+        Else, where that will do, fork the path before this instruction for every value of the first word.
+        """
+        if not undecided.split:
+            model = self.model(path)
+            if model is not None:
+                for word in undecided.words:
+                    value = model(word, 64)
+                    if self.sure(path, self.domain.eq(word, value, 64)):
+                        path.space.facts[word] = value
+                        return None
+            raise undecided
+        outside = self.model(path, self.domain.not_(undecided.allowed, 1))
+        if outside is not None:
+            return [Stop(str(undecided), path.offset, path, outside)]
+        word, forks = undecided.words[0], list[Path]()
+        for value, condition in self._values(path, word):
+            forks.append(path.fork(path.offset, condition))
+            forks[-1].space.facts[word] = value
+        return [*forks]
 
     def _values(self, path: Path, index: Bits) -> list[tuple[int, Bits]]:
         """Every value that an index can have on this path, with the condition that it has it."""
@@ -311,12 +309,12 @@ class Explorer:
     def _too_long(self) -> str:
         return f"has not returned after {self.limits.steps} instructions"
 
-    def _move_stack(self, space: Space, rsp: Bits) -> None:
-        if not isinstance(rsp, Pointer) or rsp.base != space.stack or rsp.index is not None:
-            raise BreachError("loses the stack pointer")
-        if self._offset(rsp) < -_STACK:
-            raise GapError(f"takes more than {_STACK} bytes of stack, which need not be there")
-        space.lower(signed(rsp.offset, 64) - self.red_zone)
+    def _runs_on(self, path: Path) -> Stop | None:
+        """Return that the code never returns on this path, where a run shows it."""
+        model = self.model(path) if self.endless is not None else None
+        if model is not None and self.endless is not None and self.endless(model):
+            return Stop("never returns", path.offset, path, model)
+        return None
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:
         allowed = error.allowed if isinstance(error, GapError) else 1

@@ -10,7 +10,7 @@ from functools import cache
 from setwise.analysis.code.count import Counts, tally
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
 from setwise.analysis.semantics.domains import Integers
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, AddressSpace
 from setwise.analysis.semantics.table import SemanticsError, State, execute
 
 CODE = 0x0040_0000
@@ -77,7 +77,7 @@ class MemoryRange:
 
 
 @dataclass(slots=True)
-class MemoryRanges:
+class MemoryRanges(AddressSpace):
     """Memory of a few pieces with nothing between them; any access outside is an error that says where."""
 
     regions: list[MemoryRange] = field(default_factory=list)

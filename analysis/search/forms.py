@@ -9,6 +9,7 @@ from typing import Literal
 
 from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.semantics.domains import Bits, Domain
+from setwise.analysis.semantics.state import AddressSpace
 from setwise.analysis.semantics.table import SemanticsError, State, execute
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.describe.values import Value
@@ -210,7 +211,7 @@ def _put(state: State, register: Register, lanes: Lanes) -> None:
         (state.registers[_full(register)],) = lanes
 
 
-class _Stores:
+class _Stores(AddressSpace):
     """Memory of which only what is written is known, word by word."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.solver import TimeOutError
+from setwise.analysis.proof.solver import LimitError
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.expressions import OutOfTime
 from setwise.analysis.search.forms import Lanes
@@ -164,7 +164,7 @@ class _Search:
         self.count(candidates=64 * len(place.words))
         try:
             spare = spare_bits(_trials(self.subject, self.binary), place, _prover(), self.until)
-        except TimeOutError:
+        except LimitError:
             self.count(undecided=1)
         else:
             self.spare += [spare] if spare else []

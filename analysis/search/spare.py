@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.solver import Model, TimeOutError
+from setwise.analysis.proof.solver import LimitError, Model
 from setwise.analysis.run.task import TaskError, assumptions, specified
 from setwise.analysis.search.forms import Lanes
 from setwise.analysis.search.program import Argument, Known, Program, lanes_of
@@ -25,7 +25,7 @@ class Spare:
 
 
 def spare_bits(trials: Trials, known: Known, prover: Prover, until: float) -> Spare | None:
-    """The bits of a constant that do not matter; None where all do. TimeOutError where that is not decided."""
+    """The bits of a constant that do not matter; None where all do. LimitError where that is not decided."""
     words = known.words if len(known.words) == 1 else known.words[: _lanes(trials.program, known)]
     bits = trials.idle_bits(known, len(words))
     while any(bits):
@@ -45,7 +45,7 @@ def _difference(trials: Trials, known: Known, bits: list[int], prover: Prover, u
     """Bits of these that, turned, make some result wrong for some arguments; None where there are none."""
     domain, task, program = prover.domain, trials.task, trials.program
     solver = prover.solver
-    solver.until = time.monotonic() + max(1.0, until - time.thread_time())
+    solver.limit(max(1.0, until - time.thread_time()))
     words = [[domain.variable(argument.name, 64) for _ in range(argument.place.lanes)] for argument in task.arguments]
     turned = [domain.variable("turned", 64) for _ in bits]
     values: dict[Argument, Lanes] = {}
@@ -78,7 +78,7 @@ def _difference(trials: Trials, known: Known, bits: list[int], prover: Prover, u
             assumed += assumptions(task, domain, given)
             wanted.append(specified(task, domain, given))
         except TaskError:
-            raise TimeOutError from None
+            raise LimitError from None
     differs: Bits = 0
     expected = [wanted[lane][at] for at, result in enumerate(task.results) for lane in range(result.place.lanes)]
     for one, other in zip(got, expected, strict=False):

@@ -76,13 +76,14 @@ def _if_counted(x: Operation, count: Bits, width: int, flags: Mapping[str, Flag 
             x.set_flags(flags)
         return
     stays = is_zero(x, count, width)
-
-    def either(old: Flag, new: Flag) -> Flag:
-        return lambda: x.domain.ite(stays, old(), new(), 1)
-
     for name, new in flags.items():
-        old = x.state.flags.get(name)
-        x.set_flags({name: either(old, new) if old is not None and new is not None else None})
+        # At once, for a flag that waits for the one before it makes a chain as long as the code.
+        value = x.domain.ite(stays, x.flag(name), x.domain.undefined(0, 1) if new is None else new(), 1)
+        x.set_flags({name: partial(_same, value)})
+
+
+def _same(value: Bits) -> Bits:
+    return value
 
 
 def _only_by_one(count: Bits, flag: Flag) -> Flag | None:
@@ -170,9 +171,8 @@ def _bit_test(change: BinaryOperation | None, x: Operation) -> None:
     place, value = d.and_(x.get(1, width), width - 1, width), x.get(0)
     if change is not None:
         x.put(0, change(d, value, d.shl(1, place, width), width))
-    # ZF stays; the others are undefined.
-    x.set_flags({"cf": lambda: bit(x, d.shr(value, place, width), 0, width)})
-    x.set_flags(dict.fromkeys(("of", "sf", "pf", "af")))
+    # ZF stays in Intel's manual from 2024 on; in earlier ones and in AMD's it is undefined.
+    x.set_flags({**UNDEFINED, "cf": lambda: bit(x, d.shr(value, place, width), 0, width)})
 
 
 def _scan(reverse: bool, x: Operation) -> None:

@@ -11,6 +11,7 @@ import importlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -142,18 +143,13 @@ class Integers(Domain):
 class BitVectors(Domain):
     """The domain of bitwuzla's terms; whatever is known stays an integer.
 
-    Raises ModuleNotFoundError where bitwuzla is not installed. `terms` is the term manager, `bitwuzla` the module.
+    Raises ModuleNotFoundError where bitwuzla is not installed. `terms` is the term manager, `bitwuzla` the module,
+    `built` the bits of operations that were made so far.
     """
 
     def __init__(self) -> None:
-        try:
-            self.bitwuzla = importlib.import_module("bitwuzla")
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError("proofs need bitwuzla: pip install bitwuzla", name="bitwuzla") from None
-        self.terms = self.bitwuzla.TermManager()
-        # Terms must not outlive their manager, and in what order the garbage collector clears them nobody says: so the
-        # manager, which is small without terms, is never freed.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.terms))
+        self.bitwuzla, self.terms = _term_manager()
+        self.built = 0
         self._kind = self.bitwuzla.Kind
         self._kinds = {kind.name: kind for kind in self._kind}
         self._numbers: dict[tuple[int, int], Any] = {}
@@ -181,6 +177,15 @@ class BitVectors(Domain):
             known = self._numbers[a, width] = self.terms.mk_bv_value(self.terms.mk_bv_sort(width), f"{a:x}", 16)
         return known
 
+    def weight(self, term: Any) -> int:
+        """Return how many bits an operation has as gates: of a product or a shift by an unknown more than its width."""
+        kinds, sort = self._kind, term.sort()
+        if not sort.is_bv() or not term.children() or term.kind() in (kinds.BV_EXTRACT, kinds.BV_CONCAT, kinds.BV_NOT):
+            return 0
+        width = int(sort.bv_size())
+        times = {kinds.BV_MUL: width, kinds.BV_SHL: 6, kinds.BV_SHR: 6, kinds.BV_ASHR: 6, kinds.BV_ADD: 2}
+        return width * times.get(term.kind(), 1)
+
     def is_true(self, condition: Bits) -> Any:
         """A value of one bit as a term of sort Bool, as a solver asserts them."""
         return self.terms.mk_term(self._kind.EQUAL, [self.term(condition, 1), self._one])
@@ -191,6 +196,7 @@ class BitVectors(Domain):
             simpler = self._simpler(kind, a, b, width)
             if simpler is not None:
                 return simpler
+        self.built += operands[-1][1]
         terms = [self.term(value, width) for value, width in operands]
         if kind == "ITE":
             terms[0] = self.is_true(terms[0])
@@ -217,6 +223,22 @@ class BitVectors(Domain):
         if kind in ("BV_AND", "BV_OR", "BV_XOR", "BV_SUB", "BV_COMP") and identical(a, b):
             return a if kind in ("BV_AND", "BV_OR") else int(kind == "BV_COMP")
         return None
+
+
+@cache
+def _term_manager() -> tuple[Any, Any]:
+    """Import bitwuzla and make the one manager of this process.
+
+    Terms must not outlive their manager, and the garbage collector clears both in any order. So the manager is never
+    freed; it frees a term when nothing refers to that any more.
+    """
+    try:
+        bitwuzla = importlib.import_module("bitwuzla")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("proofs need bitwuzla: pip install bitwuzla", name="bitwuzla") from None
+    terms = bitwuzla.TermManager()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(terms))
+    return bitwuzla, terms
 
 
 def identical(a: Bits, b: Bits) -> bool:

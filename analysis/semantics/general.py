@@ -70,14 +70,14 @@ def _sign_to_rdx(width: int, x: Operation) -> None:
 
 def _push_value(x: Operation, value: Bits) -> None:
     top = x.domain.sub(x.register("rsp"), 8, 64)
-    x.state.registers["rsp"] = top
+    x.set_register("rsp", top)
     x.store(top, 64, value)
 
 
 def _pop_value(x: Operation) -> Bits:
     top = x.register("rsp")
     value = x.load(top, 64)
-    x.state.registers["rsp"] = x.domain.add(top, 8, 64)
+    x.set_register("rsp", x.domain.add(top, 8, 64))
     return value
 
 
@@ -94,7 +94,7 @@ def _pop(x: Operation) -> None:
 
 
 def _leave(x: Operation) -> None:
-    x.state.registers["rsp"] = x.register("rbp")
+    x.set_register("rsp", x.register("rbp"))
     x.state.registers["rbp"] = _pop_value(x)
 
 
@@ -232,7 +232,7 @@ def _call(x: Operation) -> Goto:
 def _ret(x: Operation) -> Goto:
     place = _pop_value(x)
     if x.count:
-        x.state.registers["rsp"] = x.domain.add(x.register("rsp"), x.immediate(0), 64)
+        x.set_register("rsp", x.domain.add(x.register("rsp"), x.immediate(0), 64))
     return Goto(place)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Protocol
 
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
@@ -37,13 +39,22 @@ def complaint(instruction: Decoded, what: str) -> str:
 
 
 class AddressSpace(Protocol):
-    """AddressSpace as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
+    """Memory as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
-        """What is there; where `wanted`, one bit that is not known to be 0, is 0, nothing is touched."""
+        """Return what is there; where `wanted`, one bit that is not known to be 0, is 0, nothing is touched."""
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
-        """Puts it there, where it is wanted."""
+        """Put it there, where it is wanted."""
+
+    def move_stack(self, rsp: Bits) -> None:
+        """Take note that the stack pointer is about to become `rsp`."""
+        return
+
+    def require(self, condition: Bits, what: str) -> None:
+        """Demand that a condition of one bit holds: BreachError, with what the code does otherwise, if it does not."""
+        if not (isinstance(condition, int) and condition):
+            raise BreachError(what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +70,9 @@ class State:
     """Registers by their full names, flags and memory; the code's first byte lies at address `base`.
 
     `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first.
-    A flag that is None is undefined. `targets` are the addresses that rip-relative operands point to, by their
-    instructions' offsets, where nobody knows how far from the code that is.
+    A flag that is missing or None is undefined: some bit, which is fixed when the flag is first read. `targets` are the
+    addresses that rip-relative operands point to, by their instructions' offsets, where their distance from the code is
+    unknown.
     """
 
     domain: Domain
@@ -70,12 +82,6 @@ class State:
     vectors: dict[str, tuple[Bits, ...]] = field(default_factory=dict)
     flags: dict[str, Flag | None] = field(default_factory=dict)
     targets: Mapping[int, Bits] = field(default_factory=dict)
-
-    def copy(self, memory: AddressSpace | None = None) -> State:
-        """A state that may go another way; the memory is shared unless another is given."""
-        kept = memory if memory is not None else self.memory
-        registers, vectors, flags = dict(self.registers), dict(self.vectors), dict(self.flags)
-        return State(self.domain, kept, self.base, registers, vectors, flags, self.targets)
 
 
 # These fault when their memory operand is not aligned to its size; so does every legacy SSE operand of 128 bits
@@ -177,7 +183,14 @@ class Operation:
                 value, self.domain.extract(old, 0, register.low, 64), register.bits, register.low
             )
             value = self.domain.concat(self.domain.extract(old, end, 64 - end, 64), value, 64 - end, end)
-        self.state.registers[register.full] = value
+        self.set_register(register.full, value)
+
+    def set_register(self, full: str, value: Bits) -> None:
+        """Write all 64 bits of a general or mask register; the memory learns of a new stack pointer."""
+        if full == "rsp":
+            with self._located():
+                self.state.memory.move_stack(value)
+        self.state.registers[full] = value
 
     def register(self, full: str) -> Bits:
         """All 64 bits of the register of that full name."""
@@ -207,18 +220,21 @@ class Operation:
         """What lies in memory; where `wanted`, one bit, is 0, nothing is touched, and it is any value."""
         if isinstance(wanted, int) and not wanted:
             return 0
-        try:
+        with self._located():
             return self.state.memory.load(address, bits, wanted)
-        except SemanticsError as error:
-            error.args = (complaint(self.instruction, str(error)),)
-            raise
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
         """Writes memory, where it is wanted."""
         if isinstance(wanted, int) and not wanted:
             return
-        try:
+        with self._located():
             self.state.memory.store(address, bits, value, wanted)
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """Name this instruction in the message of an error that the memory raises."""
+        try:
+            yield
         except SemanticsError as error:
             error.args = (complaint(self.instruction, str(error)),)
             raise
@@ -226,10 +242,11 @@ class Operation:
     # ---- flags
 
     def flag(self, name: str) -> Bits:
-        """The flag as one bit; an error where it is undefined."""
+        """The flag as one bit; of an undefined flag some bit, the same whenever it is read again."""
         found = self.state.flags.get(name)
         if found is None:
-            raise self.breach(f"reads {name}, which is undefined")
+            bit = self.domain.undefined(0, 1)
+            found = self.state.flags[name] = lambda: bit
         return found()
 
     def set_flags(self, flags: Mapping[str, Flag | None]) -> None:
@@ -310,7 +327,10 @@ class Operation:
     def _elements_in_memory(self, memory: Mem, width: int, bits: int | None, masked: bool) -> list[Bits]:
         address = self.address(memory)
         if memory.broadcast:
-            return [self.load(address, memory.bits)] * ((bits or self.width()) // memory.bits)
+            number = (bits or self.width()) // memory.bits
+            used = self.mask_bits(number) if masked else None
+            any_used = 1 if used is None else reduce(lambda one, other: self.domain.or_(one, other, 1), used)
+            return [self.load(address, memory.bits, any_used)] * number
         bits = bits or memory.bits
         self._check_alignment(address, bits)
         wanted = self.mask_bits(bits // width) if masked else None
@@ -342,7 +362,6 @@ class Operation:
         if not strict:
             return
         rest = self.domain.extract(address, 0, (bits // 8).bit_length() - 1, 64)
-        if not isinstance(rest, int):
-            raise self.breach(f"needs an address that is a multiple of {bits // 8}, which it may not be")
-        if rest:
-            raise self.breach(f"needs an address that is a multiple of {bits // 8}: it is {rest} above one")
+        aligned = self.domain.eq(rest, 0, (bits // 8).bit_length() - 1)
+        with self._located():
+            self.state.memory.require(aligned, f"needs an address that is a multiple of {bits // 8}")

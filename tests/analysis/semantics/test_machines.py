@@ -178,8 +178,15 @@ def differences(machine: Machine, code: Sequence[Decoded], tried: Trial, after: 
 
 
 def undefined(instruction: Decoded) -> frozenset[str]:
-    """The flags that it may leave undefined; iced takes the carry of shl and shr by the width or more for defined."""
-    return instruction.flags_undefined | ({"cf"} if instruction.mnemonic in ("shl", "sal", "shr") else set())
+    """Return the flags that it may leave undefined.
+
+    iced-x86 takes the carry of shl and shr by the width or more for defined, and ZF after a bit test, as Intel's manual
+    does from 2024 on, but AMD's does not.
+    """
+    more = {"cf"} if instruction.mnemonic in ("shl", "sal", "shr") else set()
+    return (
+        instruction.flags_undefined | more | ({"zf"} if instruction.mnemonic in ("bt", "bts", "btr", "btc") else set())
+    )
 
 
 def _hexadecimal(lanes: Sequence[int]) -> str:
