@@ -35,7 +35,6 @@ from setwise.analysis.commands.questions import Asked, check_new, write_question
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.commands.terminal import painted
 from setwise.analysis.proof.certificate import Certificate, Confirmation
-from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.run.contracts import task_of
@@ -229,10 +228,9 @@ def prove_all(
             certificate = replace(certificates[binary, task], seconds=0.0)
         else:
             certificate = certificates[binary, task] = prover.prove(binary, task, time_limit)
-        confirmation = confirm(kernel, certificate) if certificate.status == "refuted" else None
         questions = prover.solver.kept or ()
         words = (job.routine.name, "--isa", job.isa, "--lanes", str(job.lanes), "--abi", job.abi)
-        yield Proof(job.key, certificate, confirmation, lowering=spent, questions=questions, words=words)
+        yield Proof(job.key, certificate, certificate.confirmation, lowering=spent, questions=questions, words=words)
         start = time.process_time()
 
 

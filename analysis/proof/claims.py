@@ -15,6 +15,7 @@ from setwise.analysis.run.task import Place, Task
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
 
+STACK, ENTRY = Base("stack", 16), 8  # rsp lies there at entry
 RESULTS = Base("results", 8)
 
 
@@ -22,14 +23,12 @@ RESULTS = Base("results", 8)
 class Case:
     """One part of a proof: the arguments' words, lane by lane, and where the stack is at the entry.
 
-    rsp is `offset` above a multiple of `alignment`. For arrays `count` says how many boards they have: a number, and
+    For arrays `count` says how many boards they have: a number, and
     then the words are the arrays' boards; or a term, and then there are no words. The inputs of the numbers `alias` are
     one array with the result, and no other input is; where not `apart`, any or none may be.
     """
 
     words: tuple[tuple[Bits, ...], ...]
-    alignment: int = 16
-    offset: int = 8
     count: Bits = None
     alias: tuple[int, ...] = ()
     apart: bool = True
@@ -38,11 +37,6 @@ class Case:
     def lanes(self) -> int:
         """How many boards each argument has."""
         return max((len(lanes) for lanes in self.words), default=0)
-
-    @property
-    def stack(self) -> Base:
-        """What the stack's addresses are counted from."""
-        return Base("stack", self.alignment, can_split=True)
 
     def base(self, task: Task, number: int) -> Base:
         """Return the base of an array; the last is the result's, and those that are one with it have its base."""
@@ -80,7 +74,7 @@ def entry_state(
     domain: Addresses, entry: EntryUnknowns, image: Image, task: Task, case: Case, unknown: Callable[[str, int], Bits]
 ) -> State:
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
-    cells = {case.stack: Cells("the stack", case.offset - task.red_zone, case.offset + task.stack)}
+    cells = {STACK: Cells("the stack", ENTRY - task.red_zone, ENTRY + task.stack)}
     arrays = None
     bases = [case.base(task, number) for number in range(len(task.arrays))]
     if task.elements and isinstance(case.count, int):
@@ -94,8 +88,8 @@ def entry_state(
     written = [result.place.offset + 8 * result.place.lanes for result in task.results if result.place.file == "memory"]
     if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
-    space = Space(domain, image, case.stack, cells, arrays, case.offset, task.red_zone)
-    rsp = Pointer(case.stack, case.offset)
+    space = Space(domain, image, STACK, cells, arrays, ENTRY, task.red_zone)
+    rsp = Pointer(STACK, ENTRY)
     space.store(rsp, 64, entry.back)
     state = State(domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets)
     state.registers["rsp"] = rsp
@@ -120,8 +114,9 @@ def entry_state(
 def places(domain: Addresses, image: Image, task: Task, case: Case, bases: Collection[Base]) -> Iterator[Bits]:
     """Yield the assumptions about the places of these bases.
 
-    Nothing lies at address 0 or wraps round. Apart from each other lie the code with its data, the stack, the block or
-    array for results, and the inputs; but inputs may overlap, and the array for results may be just one of them.
+    Nothing lies at address 0 or wraps round. Distances that a linker wrote in 32 bits fit into them. Apart from each
+    other lie the code with its data, the stack, the block or array for results, and the inputs; but inputs may overlap,
+    and the array for results may be just one of them.
     """
 
     def at(base: Base, distance: Bits) -> Bits:
@@ -135,12 +130,15 @@ def places(domain: Addresses, image: Image, task: Task, case: Case, bases: Colle
     output = case.base(task, len(task.arrays) - 1) if arrays else RESULTS
     size = domain.shl(case.count, 3, 64) if arrays else sum(8 * result.place.lanes for result in task.results)
     blocks = [(base, area.low, area.high) for base, areas in image.areas.items() for area in areas]
-    blocks.append((case.stack, case.offset - LOWEST, case.offset + task.stack))
+    blocks.append((STACK, ENTRY - LOWEST, ENTRY + task.stack))
     blocks += [(base, 0, size) for base in arrays or (RESULTS,)]
     ends = [(base, at(base, low), at(base, high)) for base, low, high in blocks if base in bases]
     for _, start, end in ends:
         yield domain.ult(0, start, 64)
         yield is_behind(end, start)
+    for here, there in (ends for base in image.areas if base in bases for ends in image.distances(base)):
+        distance = domain.sub(domain.flat(there), domain.flat(here), 64)
+        yield domain.ult(domain.add(distance, 1 << 31, 64), 1 << 32, 64)
     for (one, start, end), (other, begin, stop) in combinations(ends, 2):
         apart = domain.or_(is_behind(begin, end), is_behind(start, stop), 1)
         if one in arrays and other in arrays:
@@ -175,7 +173,7 @@ def _at(place: Place, case: Case, state: State, lane: int) -> Bits:
     if place.file == "vector":
         return state.vectors[place.register][lane]
     if place.file == "stack":
-        return state.memory.load(Pointer(case.stack, case.offset + place.offset), 64)
+        return state.memory.load(Pointer(STACK, ENTRY + place.offset), 64)
     return state.memory.load(Pointer(RESULTS, place.offset + 8 * lane), 64)
 
 
@@ -203,7 +201,7 @@ def claims(
                 left = state.memory.load(Pointer(case.base(task, at), 8 * board), 64)
                 yield Claim(f"{name} is changed", domain.ne(left, word, 64))
     rsp = cast(Bits, state.registers["rsp"])
-    yield Claim("rsp is not restored", domain.ne(rsp, Pointer(case.stack, case.offset + 8), 64))
+    yield Claim("rsp is not restored", domain.ne(rsp, Pointer(STACK, ENTRY + 8), 64))
     for name in task.saved:
         yield Claim(f"{name} is not restored", domain.ne(state.registers[name], entry.registers[name], 64))
     for name in task.saved_vectors:

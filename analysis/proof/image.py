@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.layout import Layout, Piece, Ranges
-from setwise.analysis.proof.pointers import Base, Distance, Pointer
+from setwise.analysis.proof.pointers import Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 
 _ALIGNMENT = 64  # of code that we lay out ourselves
@@ -70,14 +70,30 @@ class Image:
         """Return whether a linker or loader sets one of these bytes of the image."""
         return self._unknown.overlaps(start, end)
 
-    def read(self, base: Base, area: Area, low: int, size: int) -> Bits | None:
-        """What stands there, all of it in the area; None where nobody knows."""
+    def read(self, area: Area, low: int, size: int) -> int | None:
+        """Return the bytes there, all of them in the area; None where a linker or loader sets one."""
         start = low - area.low + area.start
-        if start in self._entries and size == 4:
-            return Distance(self.place(self._entries[start]), Pointer(base, low % (1 << 64)), "half")
-        if not self.is_known(area, low, low + size):
-            return None
-        return int.from_bytes(self.content[start : start + size], "little")
+        return (
+            int.from_bytes(self.content[start : start + size], "little")
+            if self.is_known(area, low, low + size)
+            else None
+        )
+
+    def distance(self, base: Base, area: Area, low: int) -> tuple[Pointer, Pointer] | None:
+        """Return the ends of the distance to a place in the code that stands there in 32 bits, if one does."""
+        entry = self._entries.get(low - area.low + area.start)
+        return None if entry is None else (Pointer(base, low % (1 << 64)), self.place(entry))
+
+    def distances(self, base: Base) -> list[tuple[Pointer, Pointer]]:
+        """Return the shortest and the longest of these distances from a base; linkers make sure that they fit."""
+        found = [
+            (self._entries[at] - at, self.distance(base, area, at - area.start + area.low))
+            for area in self.areas[base]
+            for at in self._entries
+            if area.start <= at < area.start + area.high - area.low
+        ]
+        ends = [min(found, key=lambda pair: pair[0]), max(found, key=lambda pair: pair[0])] if found else []
+        return [ends for _, ends in ends if ends]
 
 
 def shift_of(binary: Binary) -> int | None:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.memory import Board
-from setwise.analysis.proof.pointers import Addresses, Distance, Pointer, same
+from setwise.analysis.proof.pointers import Addresses, Pointer, same
 from setwise.analysis.proof.state import Variable, get
 from setwise.analysis.proof.symbolic import Path
 from setwise.analysis.semantics.domains import Bits
@@ -125,7 +125,7 @@ class Counters:
                     made[variable] = before
         changing = {variable.key for variable in variables}
         unchanged = [value for name, value in path.state.registers.items() if ("registers", name) not in changing]
-        limits = [value for value in unchanged if not isinstance(value, (int, Pointer, Distance))]
+        limits = [value for value in unchanged if not isinstance(value, (int, Pointer))]
         heads = [partial(self._head, moving, start, each, made, ahead, bounds) for bounds in ((), limits)]
         return [Invariant((0,), self._next, head) for head in heads]
 

@@ -135,11 +135,11 @@ class Space:
         """Lose what lies below the red zone of the new stack pointer."""
         lowest = Pointer(self.stack, (self.entry - LOWEST) % (1 << 64))
         allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
-        pointer = self._known_pointer(rsp, (self.stack,), "loses the stack pointer", allowed)
+        pointer = self.known_pointer(rsp, (self.stack,), "loses the stack pointer", allowed, split=True)
         if pointer.base != self.stack:
             raise BreachError("loses the stack pointer")
         if pointer.index is not None:
-            raise UndecidedError("moves the stack pointer by an unknown distance", [pointer.index], allowed)
+            raise UndecidedError("moves the stack pointer by an unknown distance", [pointer.index], allowed, split=True)
         cells, limit = self.cells[self.stack], signed(pointer.offset, 64) - self.red_zone
         if limit > self.entry + 8:
             raise BreachError("raises the stack pointer into its caller's frame, which a signal handler may overwrite")
@@ -253,17 +253,21 @@ class Space:
     def _pointer(self, address: Bits, size: int, does: str) -> Pointer:
         if isinstance(address, int):
             raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
+        if isinstance(address, Pointer):  # which asks for no base as a term
+            return self.known_pointer(address, (), "")
         bases = [*self.cells, *self.image.areas, *(self.arrays.names if self.arrays else ())]
         what = f"{does} {size} bytes at an address that is made of no address"
-        return self._known_pointer(address, bases, what, self._is_own(address, size))
+        return self.known_pointer(address, bases, what, self._is_own(address, size))
 
-    def _known_pointer(self, address: Bits, bases: Sequence[Base], what: str, allowed: Bits = 1) -> Pointer:
+    def known_pointer(
+        self, address: Bits, bases: Sequence[Base], what: str, allowed: Bits = 1, split: bool = False
+    ) -> Pointer:
         """Return the address as one that the path knows, or ask for its distance from one of these bases."""
         if not isinstance(address, Pointer):
             distances = {base: self.domain.sub(address, self.domain.flat(Pointer(base, 0)), 64) for base in bases}
             known = next((base for base, distance in distances.items() if distance in self.facts), None)
             if known is None:
-                raise UndecidedError(what, [*distances.values()], allowed)
+                raise UndecidedError(what, [*distances.values()], allowed, split)
             return Pointer(known, self.facts[distances[known]])
         if address.index in self.facts:
             return Pointer(address.base, (address.offset + self.facts[address.index]) % (1 << 64))
@@ -325,7 +329,11 @@ class Space:
         return self.domain.ite(chosen, high, low, 8 * size)
 
     def _known(self, base: Base, area: Area, offset: int, size: int) -> Bits:
-        value = self.image.read(base, area, offset, size)
+        ends = self.image.distance(base, area, offset) if size == 4 else None
+        if ends is not None:
+            here, there = map(self.domain.flat, ends)
+            return self.domain.extract(self.domain.sub(there, here, 64), 0, 32, 64)
+        value = self.image.read(area, offset, size)
         if value is None:
             raise GapError(f"reads {size} bytes that a linker or loader sets")
         return value

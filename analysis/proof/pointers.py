@@ -8,8 +8,8 @@ the bases that are in such terms: what is assumed of their places matters to the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from setwise.analysis.semantics.domains import Bits, BitVectors, identical
 
@@ -18,20 +18,15 @@ _DEEPEST_SUM = 12  # nested sums: each may go two ways
 _DEEPEST_TERM = 200  # nested terms that are looked into
 
 
-class AlignmentUnknownError(ValueError):
-    """Code that rounds the stack pointer further than its alignment is known."""
-
-
 @dataclass(frozen=True, slots=True)
 class Base:
     """A place in the lower half of the address space, where all of a process lies, at a multiple of `alignment`.
 
-    That is a power of 2. A proof may be split by the alignment of the stack (`can_split`).
+    That is a power of 2.
     """
 
     name: str
     alignment: int
-    can_split: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,19 +36,6 @@ class Pointer:
     base: Base
     offset: int
     index: Bits | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Distance:
-    """How far it is from `start` to `end`, which have different bases.
-
-    `form` says how it is written: whole, where code subtracted; or in 32 bits, by linkers, which make sure that it fits
-    into them: these alone, or with copies of the highest bit or with zeros above them.
-    """
-
-    end: Pointer
-    start: Pointer
-    form: Literal["whole", "half", "signed", "zeros"]
 
 
 class Addresses(BitVectors):
@@ -69,49 +51,26 @@ class Addresses(BitVectors):
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
         for value, _ in operands:  # a loop, for this is done millions of times
-            if isinstance(value, (Pointer, Distance)):
+            if isinstance(value, Pointer):
                 break
         else:
             return super()._term(kind, *operands, indices=indices)
         match (kind, *(value for value, _ in operands)):
             case ("BV_ADD", Pointer() as a, int() as b) | ("BV_ADD", int() as b, Pointer() as a):
                 return Pointer(a.base, (a.offset + b) & _WORD, a.index)
-            case ("BV_ADD", Pointer() as a, Distance(form="whole" | "signed") as b) | (
-                "BV_ADD",
-                Distance(form="whole" | "signed") as b,
-                Pointer() as a,
-            ) if a.base == b.start.base:
-                return self.add(b.end, self.sub(a, b.start, 64), 64)
-            case ("BV_CONCAT", int() as a, Distance(form="half") as b) if a == 0 and operands[0][1] == 32:
-                return replace(b, form="zeros")
-            case ("BV_CONCAT", a, Distance(form="half") as b) if operands[0][1] == 32 and not isinstance(a, int):
-                if identical(a, self._sign(self.flat(b))):
-                    return replace(b, form="signed")
-            case ("BV_EXTRACT", Distance(form="signed" | "zeros") as a) if indices == (31, 0):
-                return replace(a, form="half")
             case ("BV_ADD", Pointer() as a, b) | ("BV_ADD", b, Pointer() as a) if not isinstance(b, Pointer):
                 return Pointer(a.base, a.offset, b if a.index is None else self.add(a.index, b, 64))
-            case ("BV_ADD", Distance(form="whole") as a, int() as b) | (
-                "BV_ADD",
-                int() as b,
-                Distance(form="whole") as a,
-            ):
-                return replace(a, end=self.add(a.end, b, 64))
             case ("BV_SUB", Pointer() as a, Pointer() as b) if a.base == b.base:
                 indices_apart = self.sub(0 if a.index is None else a.index, 0 if b.index is None else b.index, 64)
                 return self.add(indices_apart, (a.offset - b.offset) & _WORD, 64)
-            case ("BV_SUB", Pointer() as a, Pointer() as b):
-                return Distance(a, b, "whole")
             case ("BV_SUB", Pointer() as a, b) if not isinstance(b, Pointer):
                 return self.add(a, self.sub(0, b, 64), 64)
-            case ("BV_ADD" | "BV_SUB" | "BV_SHL" | "BV_SHR", Distance() | Pointer() as a, int() as b) if b == 0:
+            case ("BV_ADD" | "BV_SUB" | "BV_SHL" | "BV_SHR", Pointer() as a, int() as b) if b == 0:
                 return a
             case ("BV_AND", Pointer(index=None) as a, int() as b) | ("BV_AND", int() as b, Pointer(index=None) as a):
                 step = (~b & _WORD) + 1
                 if step & (step - 1) == 0 and step <= a.base.alignment:  # rounds down to a multiple of step
                     return Pointer(a.base, a.offset & b)
-                if step & (step - 1) == 0 and a.base.can_split:
-                    raise AlignmentUnknownError(f"rounds {a.base.name} down to a multiple of {step}")
             case ("BV_COMP", Pointer(index=None) as a, Pointer(index=None) as b) if a.base == b.base:
                 return int(a.offset == b.offset)
             case ("BV_EXTRACT", Pointer() as a) if 2 << indices[0] <= a.base.alignment:
@@ -194,21 +153,10 @@ class Addresses(BitVectors):
 
     def flat(self, a: Bits) -> Bits:
         """Return an address as a term over its base; any other value as it is."""
-        if isinstance(a, Distance):
-            if a.form == "whole":
-                return self.sub(self.flat(a.end), self.flat(a.start), 64)
-            half = self.extract(self.sub(self.flat(a.end), self.flat(a.start), 64), 0, 32, 64)
-            if a.form == "half":
-                return half
-            return self.concat(self._sign(half) if a.form == "signed" else 0, half, 32, 32)
         if not isinstance(a, Pointer):
             return a
         total = self.add(self._of(a.base), a.offset, 64)
         return total if a.index is None else self.add(total, a.index, 64)
-
-    def _sign(self, half: Bits) -> Bits:
-        """32 copies of its highest bit, of 32."""
-        return self.ite(self.extract(half, 31, 1, 32), (1 << 32) - 1, 0, 32)
 
     def _of(self, base: Base) -> Any:
         """The base as a term; its lowest bits and the highest are 0 by its making."""
@@ -223,6 +171,4 @@ def same(a: Any, b: Any) -> bool:
     """Return whether two values are the same number, term, address or object; other terms may be equal all the same."""
     if isinstance(a, Pointer) and isinstance(b, Pointer):
         return a.base == b.base and a.offset == b.offset and identical(a.index, b.index)
-    if isinstance(a, Distance) and isinstance(b, Distance):
-        return a.form == b.form and same(a.end, b.end) and same(a.start, b.start)
     return identical(a, b)

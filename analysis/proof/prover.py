@@ -23,7 +23,7 @@ from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, In
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import AliasUnknownError, GapError
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
-from setwise.analysis.proof.pointers import Addresses, AlignmentUnknownError, Base
+from setwise.analysis.proof.pointers import Addresses, Base
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
@@ -35,7 +35,6 @@ TIME_LIMIT = 60.0
 
 # So many boards have the arrays among which counterexamples are looked for: two and three rounds of up to 8 boards.
 _FEW = (*range(10), 16, 17, 24, 31)
-_LINE = 64  # bytes, of which the stack may be aligned to a multiple
 _MOST_ALIASED = 5  # inputs, of which any may be one array with the result
 _SPLIT = ("square", "dir8")  # a proof for each value: tables and switches are then known
 
@@ -105,11 +104,6 @@ class Prover:
             case = waiting.pop()
             try:
                 certificate = self._prove_case(code, task, case, certificate, by_step)
-            except AlignmentUnknownError as error:
-                if case.alignment == _LINE:
-                    return replace(certificate, status="not proved", reason=str(error))
-                offsets = (case.offset, case.offset + case.alignment)
-                waiting += [replace(case, alignment=2 * case.alignment, offset=offset) for offset in offsets]
             except AliasUnknownError as error:
                 inputs = range(len(task.elements))
                 if len(inputs) > _MOST_ALIASED:
@@ -121,10 +115,7 @@ class Prover:
     def _refutation(self, code: Program, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
         """The first refutation among these cases, each taken without an invariant."""
         for case in cases:
-            try:
-                certificate = self._prove_case(code, task, case, blank, by_step=False)
-            except AlignmentUnknownError:
-                continue
+            certificate = self._prove_case(code, task, case, blank, by_step=False)
             if certificate.status == "refuted":
                 return certificate
         return None
@@ -174,6 +165,7 @@ class Prover:
         return self._specified[key]
 
     def _prove_case(self, code: Program, task: Task, case: Case, so_far: Certificate, by_step: bool) -> Certificate:
+        self.solver.begin()
         assumed = [assumptions(task, self.domain, case.lane(lane)) for lane in range(case.lanes)]
         together = [assumption for lane in assumed for assumption in lane]
         for argument, words in zip(task.words, case.words, strict=False):

@@ -267,7 +267,17 @@ class Explorer:
         same = self.domain.eq(place, self.back, 64)
         if self.sure(path, same):
             return [Exit(path)]
-        raise GapError("returns elsewhere than to its caller", same)
+
+        def known() -> Pointer:
+            return path.space.known_pointer(place, [self.code.image.code], "returns elsewhere than to its caller", same)
+
+        try:
+            found = known()
+        except UndecidedError as error:
+            self._decide(path, error)
+            found = known()
+        path.offset = self._offset(found)
+        return None
 
     def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
         """Find a word of the same value for all unknowns; the path knows it, and goes on (None).

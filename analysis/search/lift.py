@@ -359,7 +359,7 @@ class _Reading:
         if area is None or low < area.low or low + memory.bits // 8 > area.high:
             return None
         step = min(8, memory.bits // 8)
-        words = [image.read(place.base, area, low + at, step) for at in range(0, memory.bits // 8, step)]
+        words = [image.read(area, low + at, step) for at in range(0, memory.bits // 8, step)]
         known = tuple(word for word in words if isinstance(word, int))
         return known if len(known) == len(words) else None
 

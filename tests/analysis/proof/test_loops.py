@@ -10,7 +10,6 @@ from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.prove import Proof, certificate_text
 from setwise.analysis.proof.certificate import Certificate, Confirmation
-from setwise.analysis.proof.confirmation import confirm
 from setwise.analysis.proof.counterexamples import samples
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.prover import Prover
@@ -20,7 +19,6 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Argument, Place, Result, Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from setwise.codegen.run.executable import runnable
 from tests.analysis.listings import assemble
 from tests.conftest import require_module
 
@@ -192,8 +190,7 @@ def test_what_the_result_held_may_be_read_and_is_unknown() -> None:
     assert proof(LOOP.format("mov r9,[rdx+rax*8];" + READ + "or r8,r9;" + WRITE)).status == "refuted"
 
 
-@pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
-def test_the_processor_sees_that_an_input_is_changed() -> None:
+def test_an_input_that_is_changed_is_seen() -> None:
     """The results are right all the same."""
     cycles = "shl r8,8; and r8,r9; or r10,r8;" * 6
     fill = f"mov r8,[rdi+rax*8]; mov r9,[rsi+rax*8]; mov r10,r8; {cycles} shl r10,8; mov [rdx+rax*8],r10;"
@@ -201,8 +198,8 @@ def test_the_processor_sees_that_an_input_is_changed() -> None:
     for more, status in (("", "proved"), ("mov [rsi+rax*8],r10;", "refuted")):
         made = Prover().prove(Binary(assemble(LOOP.format(fill + more))), task_of(kernel))
         assert made.status == status
-    said = confirm(kernel, made)
-    assert (said.status, said.description) == ("confirmed", "confirmed by running it: changes empty")
+    assert made.confirmation is not None
+    assert made.confirmation.description == "confirmed by stepping"
 
 
 def test_a_carry_loop_that_stands_still_is_refuted() -> None:
@@ -326,4 +323,3 @@ def test_a_wrong_sum_is_refuted_by_numbers() -> None:
     assert made.counterexample is not None
     assert tuple(word for _, word in made.counterexample.words) in set(samples(task_of(kernel)))
     assert made.questions < 64  # one for each of the rounds that there may be, at least, were they unrolled
-    assert not runnable() or confirm(kernel, made).status == "confirmed"
