@@ -3,7 +3,7 @@
 # make check   make test, then what is slow, at full length, and the reports
 # make long    searches and fuzzing that take hours; nothing depends on it
 # make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
-# make golden  writes down every kernel's digest, the names in setwise/names.py and two pages of docs/ anew (tests/golden)
+# make golden  writes the golden files (tests/golden), setwise/names.py and two pages of docs/ anew
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
@@ -44,6 +44,8 @@ golden: setup
 	$(BIN)/python -m tests.golden.names
 	$(BIN)/python -m tests.golden.commands
 	$(BIN)/python -m tests.golden.formats
+	$(BIN)/python -m tests.golden.printed
+	$(BIN)/python -m tests.golden.exports
 	$(BIN)/python -m tests.golden.digests
 
 style: setup
