@@ -1,5 +1,5 @@
 # make demo    the classic comparison, then southward attacks in a real position, from machine code that just ran
-# make test    the quick set: style, types, tests
+# make test    the quick set: style, types, size, tests
 # make check   make test, then what is slow, at full length, and the reports
 # make long    searches and fuzzing that take hours; nothing depends on it
 # make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
@@ -11,7 +11,7 @@
 BIN := .venv/bin
 KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
-.PHONY: help demo test check long docs golden clean core setup tools style types
+.PHONY: help demo test check long docs golden clean core setup tools style types size
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -20,7 +20,7 @@ demo: core
 	$(BIN)/setwise compare dumb7.attacks.sout kogge-stone.attacks.sout --abi wiki
 	$(BIN)/setwise run kogge-stone.attacks.sout --fen "$(KIWIPETE)"
 
-test: style types tools
+test: style types size tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 check: test
@@ -54,6 +54,9 @@ style: setup
 
 types: setup
 	$(BIN)/mypy --strict
+
+size: setup
+	@$(BIN)/python -m tests.size
 
 core:
 	@.ci/setup
