@@ -59,8 +59,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"only this: {', '.join(on.name for on in PROCESSORS)}, native, or a FILE.json of `setwise calibrate` "
-        "(default: all, but --for asks for this one)",
+        help=f"only this: {', '.join(on.name for on in PROCESSORS)} or native (default: all, but --for asks for this "
+        "one)",
     )
     parser.add_argument("--mca", action="store_true", help="also llvm-mca's figures, and why they differ")
     add_call(parser)

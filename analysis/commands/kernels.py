@@ -49,8 +49,7 @@ def add_cpu(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"for which processor: {', '.join(on.name for on in PROCESSORS)}, native, or a FILE.json of `setwise "
-        "calibrate` (default: native)",
+        help=f"for which processor: {', '.join(on.name for on in PROCESSORS)} or native (default: native)",
     )
 
 

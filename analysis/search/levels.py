@@ -95,9 +95,5 @@ def said_of(program: Program, argument: Argument) -> str:
     return f"argument {argument + 1}"
 
 
-CONSTANTS = "d"
-"""The level that looks at constants: which of their bits do not matter."""
-
 LEVELS: Mapping[str, tuple[Level, ...]] = MappingProxyType({"a": (others,), "b": (single,), "c": (pairs, triples)})
-"""Those that look for other values, by their letters; what costs less comes first."""
-ALL_LEVELS = (*LEVELS, CONSTANTS)
+"""The levels by their letters; what costs less comes first."""
