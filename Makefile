@@ -3,7 +3,7 @@
 # make check   make test, then what is slow, at full length, and the reports
 # make long    searches and fuzzing that take hours; nothing depends on it
 # make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
-# make golden  writes the golden files (tests/golden), setwise/names.py and two pages of docs/ anew
+# make golden  writes the golden files (tests/golden) and two pages of docs/ anew
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
@@ -41,7 +41,6 @@ docs: setup
 	cp -R build/atlas build/site/atlas
 
 golden: setup
-	$(BIN)/python -m tests.golden.names
 	$(BIN)/python -m tests.golden.commands
 	$(BIN)/python -m tests.golden.formats
 	$(BIN)/python -m tests.golden.printed

@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from setwise.codegen.describe.values import Ray, Value, constant
     from setwise.codegen.own.definition import DescriptionError
     from setwise.codegen.run.function import Function
-    from setwise.names import Abi, InstructionSet, Objective, RoutineName
     from setwise.own import OneDirection, OwnRoutine, routine
     from setwise.shown import Diagram, Listing, Record, Table, show
 
@@ -171,12 +170,12 @@ _ROOMS = {
 
 
 def kernel(
-    name: RoutineName | str,
-    isa: InstructionSet | str | None = None,
-    abi: Abi | str | None = None,
+    name: str,
+    isa: str | None = None,
+    abi: str | None = None,
     lanes: int | None = None,
     *,
-    for_: Objective | str = "size",
+    for_: str = "size",
     cpu: str | None = None,
 ) -> Function:
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
