@@ -184,9 +184,9 @@ def kernel(
     63 unless the routine numbers squares otherwise; parameters and results are the routine's, and help() of the
     function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
     convention of this platform's C; both give the same results. `for_` "latency" or "throughput" takes the variant that
-    is the fastest on `cpu`, as was timed or is forecast, which is this processor where none is named; without `isa`, of
-    all that this processor has. Any number of threads may call the function. It can be pickled: the pickle holds these
-    arguments, of `for_` what was chosen, and who reads it makes the function anew for his processor.
+    is the fastest by timings and bounds, on `cpu` where one is named; without `isa`, of all that this processor has.
+    Any number of threads may call the function. It can be pickled: the pickle holds these arguments, of `for_` what was
+    chosen, and who reads it makes the function anew for his processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """

@@ -65,7 +65,7 @@ DOORS = (
     "analysis.measure.bench",
     "analysis.measure.compilers",
     "analysis.measure.here",
-    "analysis.measure.objective",
+    "analysis.measure.choice",
     "analysis.measure.quiet",
     "analysis.measure.rivals",
     "analysis.measure.subjects",

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from setwise.analysis.cost.processors.golden_cove import GOLDEN_COVE
 from setwise.analysis.cost.processors.ice_lake import ICE_LAKE
 from setwise.analysis.cost.processors.skylake_server import SKYLAKE_SERVER
 from setwise.analysis.cost.processors.table import CostRow, Processor, UnknownCost
-from setwise.analysis.cost.processors.tuned import tuned_on
 from setwise.analysis.cost.processors.zen3 import ZEN3
 from setwise.analysis.cost.processors.zen4 import ZEN4
 from setwise.analysis.cost.processors.zen5 import ZEN5
 
 __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
-PROCESSORS = tuple(
-    replace(each, tuned=tuned_on(each.name)) for each in (SKYLAKE_SERVER, ICE_LAKE, GOLDEN_COVE, ZEN3, ZEN4, ZEN5)
-)
+PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, GOLDEN_COVE, ZEN3, ZEN4, ZEN5)
 
 
 def processor(name: str) -> Processor:
