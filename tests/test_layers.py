@@ -67,7 +67,6 @@ DOORS = (
     "analysis.measure.here",
     "analysis.measure.choice",
     "analysis.measure.quiet",
-    "analysis.measure.rivals",
     "analysis.measure.subjects",
     "analysis.measure.trials",
     "analysis.report",
