@@ -53,7 +53,6 @@ DOORS = (
     "analysis.code.kernel",
     "analysis.run.check",
     "analysis.run.contracts",
-    "analysis.run.line_by_line",
     "analysis.run.slow_motion",
     "analysis.run.specification",
     "analysis.run.emulation",
