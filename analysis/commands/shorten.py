@@ -133,10 +133,8 @@ def _reported(arguments: Namespace, hunts: Sequence[Titled]) -> Iterator[None]:
     finally:
         if arguments.json and hunts:
             print_json([_row(found) for _, found in hunts])
-        elif len(hunts) == 1:
-            _print_one(*hunts[0])
         elif hunts:
-            _print_all(hunts)
+            _print(hunts)
 
 
 def _row(found: Hunt) -> dict[str, Any]:
@@ -157,36 +155,33 @@ def _row(found: Hunt) -> dict[str, Any]:
     }
 
 
-def _print_one(title: str, found: Hunt) -> None:
-    for finding in found.findings:
-        print(f"{finding.before} to {finding.after}, level {finding.level}: {finding.said}")
-    if found.findings:
-        certificate = Prover().prove(found.binary, found.subject.task)
+def _print(hunts: Sequence[Titled]) -> None:
+    """What was found, the proof of one, and what each level tried."""
+    single = hunts[0] if len(hunts) == 1 else None
+    for title, found in hunts:
+        for finding in found.findings:
+            which = "" if single else f"{title}: "
+            print(f"{which}{finding.before} to {finding.after}, level {finding.level}: {finding.said}")
+    if single and single[1].findings:
+        title, found = single
         key = (found.subject.routine, found.subject.isa, found.subject.boards, found.subject.abi)
-        proof = Proof(key, certificate, title=title if " as " in title else "")
-        print(f"\n{certificate_text(proof)}\n")
-    else:
-        print(f"{title}: {counted(length(found.original), 'instruction')}, nothing shorter found")
-    rows = [(level, *_cells(tally)) for level, tally in found.tallies.items()]
-    if rows:
-        print_table(("level", *_HEAD), rows, "l" + "r" * len(_HEAD))
-    if found.refused:
-        print(f"not searched: {found.refused}")
-
-
-def _print_all(hunts: Sequence[Titled]) -> None:
+        certificate = Prover().prove(found.binary, found.subject.task)
+        print(f"\n{certificate_text(Proof(key, certificate, title=title if ' as ' in title else ''))}\n")
+    elif single:
+        print(f"{single[0]}: {counted(length(single[1].original), 'instruction')}, nothing shorter found")
     rows = [
         (title, length(found.original), length(found.binary), level, *_cells(tally))
         for title, found in hunts
         for level, tally in found.tallies.items()
     ]
-    print_table(("kernel", "before", "after", "level", *_HEAD), rows, "lrrl" + "r" * len(_HEAD))
-    for title, found in hunts:
-        for finding in found.findings:
-            print(f"\n{title}: {finding.before} to {finding.after}, level {finding.level}: {finding.said}")
+    first = 3 if single else 0
+    if rows:
+        head = ("kernel", "before", "after", "level", *_HEAD)
+        print_table(head[first:], [row[first:] for row in rows], ("lrrl" + "r" * len(_HEAD))[first:])
     print_reasons(("not searched", found.refused) for _, found in hunts if found.refused)
-    shorter = sum(bool(found.findings) for _, found in hunts)
-    print(f"\n{counted(len(hunts), 'kernel')}: shorter code found for {shorter}, proved")
+    if not single:
+        shorter = sum(bool(found.findings) for _, found in hunts)
+        print(f"\n{counted(len(hunts), 'kernel')}: shorter code found for {shorter}, proved")
 
 
 _HEAD = ("places", "tried", "right", "longer", "refuted", "undecided", "s")

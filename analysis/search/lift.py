@@ -30,23 +30,14 @@ from setwise.codegen.targets.operands import CL
 from setwise.codegen.targets.table import Row, Target
 
 _NAMES = {
-    "pand": "and",
-    "vpand": "and",
-    "vpandd": "and",
-    "vpandq": "and",
-    "por": "or",
-    "vpor": "or",
-    "vpord": "or",
-    "vporq": "or",
-    "pxor": "xor",
-    "vpxor": "xor",
-    "vpxord": "xor",
-    "vpxorq": "xor",
-    "paddq": "add",
-    "vpaddq": "add",
-    "paddb": "add",
-    "vpaddb": "add",
-    **{name: name for name in ("and", "or", "xor", "add")},
+    spelling: name
+    for name, spellings in {
+        "and": "and pand vpand vpandd vpandq",
+        "or": "or por vpor vpord vporq",
+        "xor": "xor pxor vpxor vpxord vpxorq",
+        "add": "add paddq vpaddq paddb vpaddb",
+    }.items()
+    for spelling in spellings.split()
 }
 """Instructions whose arguments commute, by the operations of codegen that commute."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.proof.prover import Prover
@@ -68,12 +69,11 @@ def refusal(subject: Subject, binary: Binary) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of looking at places: what was tried, and the first finding."""
 
     tally: Tally
-    finding: Finding | None = None
+    finding: Finding | None
 
 
 def search(subject: Subject, binary: Binary, level: str, at: Sequence[int], budget: float) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from random import Random
 
 from setwise.analysis.run.contracts import Contract
 from setwise.analysis.run.task import Task
@@ -78,12 +79,8 @@ def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[
 
 
 def _junk(seed: int, number: int) -> list[int]:
-    state = seed
-    words = []
-    for _ in range(number):
-        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 128)
-        words.append(state >> 64 ^ state & (1 << 64) - 1)
-    return words
+    draw = Random(seed)
+    return [draw.getrandbits(64) for _ in range(number)]
 
 
 class Trials:

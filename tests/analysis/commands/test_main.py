@@ -98,12 +98,6 @@ def test_a_module_of_our_own_that_is_missing_is_an_error_of_ours(monkeypatch: py
         main(["compare", DUMB7, DUMB7])
 
 
-def test_llvm_mca_that_is_not_there(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    said = complaint(capsys, "cost", DUMB7, "--mca")
-    assert said == "setwise cost: llvm-mca is not installed; on Debian: apt install llvm-19\n"
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_an_example_that_works(command: str, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as end:
