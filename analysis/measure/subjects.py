@@ -49,8 +49,7 @@ class Subject:
     """A routine's bytes and how they are timed; `maker` is who made them.
 
     `chained` is the parameter that takes the result of the call before (None: nothing can be chained). `boards` is the
-    length of the arrays, 0 where a call takes no arrays. `cases` are what it is called with, a word for each parameter
-    but the results': mixed calls with all of them, others with the first; without them cases are drawn.
+    length of the arrays, 0 where a call takes no arrays.
     """
 
     name: str
@@ -62,13 +61,11 @@ class Subject:
     signature: Signature
     chained: int | None
     boards: int
-    in_round: int = CALLS
-    cases: tuple[tuple[int, ...], ...] = ()
 
     @property
     def calls(self) -> int:
         """Calls in a round of the loop; a routine on arrays has a loop of its own."""
-        return 1 if self.boards else self.in_round
+        return 1 if self.boards else CALLS
 
     @property
     def chainable(self) -> tuple[int, ...]:
@@ -101,7 +98,7 @@ class Subject:
         """The ways to call it that say something."""
         if self.chained is None:
             return ("independent",)
-        return MODES if self.varies or self.cases else ("chained", "independent")
+        return MODES if self.varies else ("chained", "independent")
 
     def measurand(self, mode: Mode) -> Measurand:
         """What is measured, for a report."""
@@ -167,11 +164,7 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
     in_set = subject.signature.stride // 8 if mode == "mixed" else 0
-    if subject.cases:
-        given = subject.cases if mode == "mixed" else subject.cases[:1]
-        words = tuple(word for case in given for word in _set(subject.signature, [case], 1))
-    else:
-        words = _drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1)
+    words = _drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1)
     return ArgumentSets(words, in_set=in_set)
 
 

@@ -118,18 +118,13 @@ class Crash(Exception):
     """What became of a process that did not come to its end."""
 
 
-class Overdue(Crash):
-    """It has taken the processor time that it was given."""
-
-
 CAN_FORK = hasattr(os, "fork")
 
 
-def in_own_process(function: Callable[[], T], processor_time: float | None = None) -> T:
+def in_own_process(function: Callable[[], T]) -> T:
     """The function's result, from a process of its own where the system can fork; Crash if that does not end well.
 
-    It may take so many seconds of processor time, or Overdue is raised; without, ten seconds of any. What the function
-    raises is raised here.
+    It may take ten seconds. What the function raises is raised here.
     """
     if not CAN_FORK:
         return function()
@@ -142,10 +137,7 @@ def in_own_process(function: Callable[[], T], processor_time: float | None = Non
             end_with_parent()
             if os.getppid() != parent:  # it ended before
                 os._exit(1)
-            if processor_time is None:
-                signal.alarm(_LONGEST)
-            else:
-                signal.setitimer(signal.ITIMER_PROF, processor_time)
+            signal.alarm(_LONGEST)
             with os.fdopen(write, "wb") as stream:
                 pickle.dump(_outcome(function), stream)
             os._exit(0)
@@ -162,8 +154,6 @@ def in_own_process(function: Callable[[], T], processor_time: float | None = Non
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status == -signal.SIGALRM:
         raise Crash(f"it has not returned after {_LONGEST} seconds")
-    if status == -signal.SIGPROF:
-        raise Overdue(f"it has not returned after {processor_time} seconds of processor time")
     if status < 0:
         raise Crash(f"it ends in {signal.Signals(-status).name}")
     if status:
