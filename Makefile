@@ -1,9 +1,9 @@
 # make demo    the classic comparison, then southward attacks in a real position, from machine code that just ran
-# make test    the quick set: style, types, tests
+# make test    the quick set: style, types, size, tests
 # make check   make test, then what is slow, at full length, and the reports
 # make long    searches and fuzzing that take hours; nothing depends on it
 # make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
-# make golden  writes down every kernel's digest, the names in setwise/names.py and two pages of docs/ anew (tests/golden)
+# make golden  writes the golden files (tests/golden) and two pages of docs/ anew
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.
@@ -11,7 +11,7 @@
 BIN := .venv/bin
 KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
-.PHONY: help demo test check long docs golden clean core setup tools style types
+.PHONY: help demo test check long docs golden clean core setup tools style types size
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -20,7 +20,7 @@ demo: core
 	$(BIN)/setwise compare dumb7.attacks.sout kogge-stone.attacks.sout --abi wiki
 	$(BIN)/setwise run kogge-stone.attacks.sout --fen "$(KIWIPETE)"
 
-test: style types tools
+test: style types size tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 check: test
@@ -35,15 +35,16 @@ docs: setup
 	rm -rf build/pages
 	mkdir -p build/pages/tests
 	ln -s ../../README.md ../../CHANGELOG.md ../../CONTRIBUTING.md ../../LICENSE ../../docs ../../reports build/pages
-	ln -s ../../../tests/examples ../../../tests/columns build/pages/tests
+	ln -s ../../../tests/examples build/pages/tests
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file docs/mkdocs.yml
 	$(BIN)/python -m setwise.analysis.atlas build/atlas $(ATLAS)
 	cp -R build/atlas build/site/atlas
 
 golden: setup
-	$(BIN)/python -m tests.golden.names
 	$(BIN)/python -m tests.golden.commands
 	$(BIN)/python -m tests.golden.formats
+	$(BIN)/python -m tests.golden.printed
+	$(BIN)/python -m tests.golden.exports
 	$(BIN)/python -m tests.golden.digests
 
 style: setup
@@ -52,6 +53,9 @@ style: setup
 
 types: setup
 	$(BIN)/mypy --strict
+
+size: setup
+	@$(BIN)/python -m tests.size
 
 core:
 	@.ci/setup

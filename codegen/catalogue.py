@@ -14,7 +14,6 @@ from setwise.codegen.describe.description import Fill, along, at_run_time, plain
 from setwise.codegen.describe.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Description, Parameter, Routine
 from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import (
-    ahead,
     batch,
     bytewise,
     dumb7,
@@ -418,16 +417,12 @@ def _sides() -> Iterator[Routine]:
 def _batches() -> Iterator[Routine]:
     directed = (r for r in _kogge_stone() if r.form == "attacks" and r.direction != "any")
     yield from (batch.on_arrays(r) for r in directed)
-    by_ranks = {"union": (ranks.union, ahead.union), "union-empty": (ranks.union_of_empty, ahead.union_of_empty)}
+    by_ranks = {"union": ranks.union, "union-empty": ranks.union_of_empty}
+    ways = {"by-ranks": ranks.SHIFTED, "mirrored-ranks": ranks.MIRRORED}
     for routine in _sliders():
         if routine.form in by_ranks:
-            usual, going_ahead = by_ranks[routine.form]
-            yield batch.on_arrays(
-                routine,
-                ("by-ranks", usual),
-                ("ahead", partial(going_ahead, ahead.SHIFTED)),
-                ("ahead-mirrored", partial(going_ahead, ahead.MIRRORED)),
-            )
+            union = by_ranks[routine.form]
+            yield batch.on_arrays(routine, *((name, partial(union, west)) for name, west in ways.items()))
 
 
 @cache

@@ -1,27 +1,37 @@
-"""Variants of a kernel for a judge to choose among: ordinary kernels, each with a name by which it is made again.
+"""The named variants of a kernel: at most eight ways to lower a routine for a target.
 
-Beside the forms that promise the shortest code stand such as wait less, ways that a routine names, and other divisions
-of the work: all boards in general registers, or some directions there and others side by side in vector registers, so
-that each file has less to do; constants held in registers; shifts where rotates spare moves; and comparisons where
-cases are jumped to by a table. What leads from one file to another comes first, for it takes longest, or else all comes
-by how long its way is. Who knows processors ranks variants: setwise.analysis.measure.objective.
+`size`, the kernel that `lower` makes, has no name. The others divide the work otherwise, and choose one form each:
+
+urgent            the form that is done soonest, in the order of the longest way to go
+short             the shortest form without rotates, in an order that ends sooner
+gathered, joined  a way that the routine names, as `urgent`; `gathered-short` and `joined-short` as `short`
+compared          comparisons where cases are jumped to by a table; also `joined-compared`
+held              constants are held in registers, so that operations read them there; boards beside each other where
+                  lanes are directions
+4-lanes, 8-lanes  the same with directions in registers of another width
+rooks-apart       rooks in general registers beside bishops in vectors; also `rooks-apart-held`
+general           all directions in general registers
+two-lanes         SE and SW share a vector, all others lie in general registers
+turned            rooks on boards that GFNI turns
+by-ranks          arrays go rank by rank, eight registers at once; `mirrored-ranks` by GFNI; also `...-held`
+
+Whoever knows processors chooses among them: setwise.analysis.measure.choice.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, zip_longest
 from math import inf
+from typing import NamedTuple
 
 from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan, widths
 from setwise.codegen.lower import PIPELINE, lower
-from setwise.codegen.passes.schedule import WIDTH, crossing, urgency, urgency_by
+from setwise.codegen.passes.schedule import WIDTH, crossing, hastening, urgency
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
@@ -29,148 +39,148 @@ from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
 from setwise.codegen.variants import again, selected_forms, through
 
-MOST = 32
-"""How many variants of a kernel are offered."""
-BY_LOT = re.compile(rf".*{urgency.__name__}-([1-9][0-9]{{0,5}})")
-"""The names of variants in whose order a lot puts equals."""
+MOST = 8
+"""How many variants of a kernel there are, the usual one among them."""
 
-_ROTATE = "rorx"
-_JUMP = "movsxd"
-_PERMUTE = "vpermq"
-_BROADCAST = "broadcast"
-_IN_GENERAL = ("apart/", "general/", "soEa-soWe/")
+_ROTATE, _JUMP, _PERMUTE, _BROADCAST = "rorx", "movsxd", "vpermq", "broadcast"
 _PERMUTED = 4  # lanes of what is put side by side and permuted
 
 
+class Offer(NamedTuple):
+    """A way to lower: the plan, and whether the form that is done soonest is taken, or the shortest."""
+
+    plan: Plan
+    soonest: bool
+
+
 def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
-    """The usual kernel, whose variant has no name, then others, no two of the same code, MOST in all.
+    """The usual kernel, whose variant has no name, then the named ones, no two of the same code.
 
     Without lanes other numbers of them are among these. Raises what `lower` does.
     """
     usual = lower(routine, isa, abi, lanes)
     yield usual
     seen = {usual.code}
-    for name, unit in _in_turns(_divisions(routine, isa, abi, lanes)):
-        with suppress(OutOfRegisters, TooLong):
-            for kernel in _foremost(_orders(name, unit, usual)):
-                if kernel.code not in seen:
-                    seen.add(kernel.code)
-                    yield kernel
-                if len(seen) == MOST:
-                    return
+    for name, offer in _offers(routine, isa, abi, lanes).items():
+        kernel = _made(name, offer, plan(routine, target_named(isa), abi, lanes))
+        if kernel is not None and kernel.code not in seen:
+            seen.add(kernel.code)
+            yield kernel
 
 
 def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
-    """The variant of that name, "" the usual one, also one of those `drawn`; Refused where there is none.
+    """The variant of that name, "" or "size" the usual one; Refused where there is none.
 
     >>> from setwise.codegen.catalogue import find
-    >>> offered_as("shifts/1", find("push.attacks.sout"), "bmi2").variant
-    'shifts/1'
+    >>> offered_as("short", find("push.attacks.sout"), "bmi2").variant
+    'short'
     """
-    if not name:
+    if name in ("", "size"):
         return lower(routine, isa, abi, lanes)
-    lot = BY_LOT.fullmatch(name)
-    for kernel in _named(name, routine, isa, abi, lanes, (int(lot[1]),) if lot else ()):
-        if kernel.variant == name:
-            return kernel
-    raise Refused(f"{routine.name} for {isa} has no variant '{name}': `setwise best {routine.name}` names some")
+    offers = _offers(routine, isa, abi, lanes)
+    kernel = _made(name, offers[name], plan(routine, target_named(isa), abi, lanes)) if name in offers else None
+    if kernel is None:
+        raise Refused(f"{routine.name} for {isa} has no variant '{name}': use one of {', '.join(('size', *offers))}")
+    return kernel
 
 
-def drawn(
-    name: str, lots: Sequence[int], routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None
-) -> Iterator[Kernel]:
-    """The variant of that name in other orders, one a lot, all of them with the longest way first; none of others.
-
-    No rule tells the best of them: who tries some on a processor may find it.
-
-    >>> from setwise.codegen.catalogue import find
-    >>> [kernel.variant for kernel in drawn("1-urgency", (7, 8), find("push.attacks.east"), "x86-64")]
-    ['1-urgency-7', '1-urgency-8']
-    """
-    wanted = {f"{name}-{lot}" for lot in lots}
-    return (each for each in _named(name, routine, isa, abi, lanes, lots) if each.variant in wanted)
-
-
-def _named(name: str, routine: Routine, isa: str, abi: str, lanes: int | None, lots: Sequence[int]) -> Iterator[Kernel]:
-    """Those whose division and form the name begins with, in all orders, of those by lot these."""
-    usual = plan(routine, target_named(isa), abi, lanes)
-    for division, asked in _divisions(routine, isa, abi, lanes).items():
-        if name.startswith(division):
-            for unit in _forms(asked):
-                if f"{name}-".startswith(f"{division}{unit.variant}-"):
-                    yield from _orders(division, unit, usual, lots)
-
-
-def _divisions(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Plan]:
-    """How boards and directions lie in registers, and which instructions there are, by what variants' names begin with.
-
-    apart: directions of rooks in general registers, others in vectors; general: all there; soEa-soWe: all but these,
-    which share a vector; the routine's ways by their names, one direction a value or as apart; shifts: without rotates;
-    blended: boards are spread each by itself and blended, not put side by side and permuted; stored: so they are, from
-    memory, where the convention keeps what lies below the stack pointer; held: vectors of constants that are wanted
-    more than once are loaded once; compared: the number of a case is compared with the cases' numbers, where else jumps
-    are in a table.
-    """
+def _offers(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Offer]:
+    """The variants by their names, but for the usual one; those without a form are left out."""
     asked = plan(routine, target_named(isa), abi, lanes)
-    plans = {"": asked} | _by_ways("", asked if routine.boards else replace(asked, layout=Layout()))
-    if asked.target.vectors and not routine.boards:
-        usual, *others = widths(routine, asked.target)
-        del plans[""]
-        for number in (usual, *others) if lanes is None else (lanes,):
-            one = asked if lanes else plan(routine, asked.target, abi, number)
-            head = "" if number == usual else f"{number}-"
-            plans[head and f"{head}lanes/"] = one
-            plans[f"{head}apart/"] = apart = replace(one, layout=replace(one.layout, apart=tuple(ROOK)))
-            plans |= _by_ways(f"{head}apart/", apart)
-        if lanes is None:
-            rest = tuple(direction for direction in DIR8 if direction not in (SOEA, SOWE))
-            plans["general/"] = replace(asked, layout=Layout())
-            plans["soEa-soWe/"] = replace(asked, layout=replace(asked.layout, apart=rest))
-    spreading = _without(asked.target, _BROADCAST)
-    if spreading is not None:  # to move a board and spread it over two lanes takes no longer than both at once, or less
-        target = replace(spreading, rows=(*spreading.rows, SPLAT))
-        plans |= {name: replace(one, target=target) for name, one in plans.items() if "apart/" in name}
-    blending = _without(asked.target, _PERMUTE)
-    if blending is not None:
-        packing = [name for name, one in plans.items() if one.layout.abreast and one.layout.packed == _PERMUTED]
-        kind = "blended/"
-        if asked.convention.red_zone and blending.has("splat", _PERMUTED):
-            kind, blending = "stored/", replace(blending, rows=(*blending.rows, SPLAT_RELOAD))
-        plans |= {f"{name}{kind}": replace(plans[name], target=blending) for name in packing}
-    plans |= {
-        f"{name}held/": replace(one, target=replace(one.target, holds=True))
-        for name, one in [*plans.items()]
-        if one.layout.lanes > 1 and name != "soEa-soWe/"
-    }
-    shifting = _without(asked.target, _ROTATE)
-    in_general = (name for name in [*plans] if not asked.target.vectors or name.endswith(_IN_GENERAL))
-    if shifting is not None:
-        plans |= {f"{name}shifts/": replace(plans[name], target=shifting) for name in in_general}
-    if not asked.target.vectors and any("distance" in form.graph.operations for form in _forms(asked)):
-        comparing = {name: _without(one.target, _JUMP) for name, one in plans.items()}
-        plans |= {
-            f"{name}compared/": replace(plans[name], target=target) for name, target in comparing.items() if target
-        }
-    return plans
+    named = (
+        _in_general(asked) if not asked.target.vectors else _boards(asked) if routine.boards else _rays(asked, lanes)
+    )
+    return {name: offer for name, offer in named if offer is not None and _forms(offer.plan)}
 
 
-def _by_ways(division: str, asked: Plan) -> dict[str, Plan]:
-    """The division with each of the ways that the routine names."""
-    routine = asked.routine
-    return {
-        f"{division}{way}/": replace(asked, routine=replace(routine, descriptions=(describe,)))
-        for way, describe in routine.ways
-    }
+Named = Iterator[tuple[str, Offer | None]]
 
 
-def _without(target: Target, name: str) -> Target | None:
-    """The target without an instruction, or an operation; None where it has none."""
+def _in_general(asked: Plan) -> Named:
+    """All in general registers: the quickest form and the shortest, of the routine and of each of its ways."""
+    shifting = _without(asked, _ROTATE) or asked
+    comparing = _without(asked, _JUMP) if any("distance" in form.graph.operations for form in _forms(asked)) else None
+    yield "urgent", Offer(asked, soonest=True)
+    yield "short", Offer(shifting, soonest=False)
+    yield "compared", Offer(comparing, soonest=True) if comparing else None
+    for way, _ in asked.routine.ways:
+        yield way, Offer(_by_way(asked, way), soonest=True)
+        yield f"{way}-short", Offer(_by_way(shifting, way), soonest=False)
+        yield f"{way}-compared", Offer(_by_way(comparing, way), soonest=True) if comparing else None
+
+
+def _boards(asked: Plan) -> Named:
+    """Lanes are boards."""
+    yield "urgent", Offer(asked, soonest=True)
+    yield "held", Offer(_holding(asked), soonest=False)
+    for way, _ in asked.routine.ways:
+        yield way, Offer(_by_way(asked, way), soonest=True)
+        yield f"{way}-held", Offer(_holding(_by_way(asked, way)), soonest=False)
+
+
+def _rays(asked: Plan, lanes: int | None) -> Named:
+    """Lanes are directions, or some of them lie in general registers."""
+    _, *others = widths(asked.routine, asked.target)
+    yield "held", Offer(_side_by_side(asked), soonest=False)
+    for number in others if lanes is None else ():
+        other = plan(asked.routine, asked.target, asked.convention.name, number)
+        yield f"{number}-lanes", Offer(_side_by_side(other), soonest=False)
+    apart = replace(asked, layout=replace(asked.layout, apart=tuple(ROOK)))
+    spread = _without(apart, _BROADCAST)  # to move a board and then spread it over two lanes takes no longer
+    if spread is not None:
+        apart = replace(spread, target=replace(spread.target, rows=(*spread.target.rows, SPLAT)))
+    apart = _gathered(apart)
+    yield "rooks-apart", Offer(apart, soonest=True)
+    yield "rooks-apart-held", Offer(_holding(apart), soonest=True)
+    if lanes is None:
+        yield "general", Offer(_gathered(replace(asked, layout=Layout())), soonest=True)
+        rest = tuple(direction for direction in DIR8 if direction not in (SOEA, SOWE))
+        two = replace(asked, layout=replace(asked.layout, apart=rest))
+        yield "two-lanes", Offer(_without(two, _ROTATE) or two, soonest=True)
+        if any(way == "turned" for way, _ in asked.routine.ways):
+            yield "turned", Offer(_by_way(replace(asked, layout=Layout()), "turned"), soonest=True)
+
+
+def _by_way(asked: Plan, name: str) -> Plan:
+    """The plan by one of the ways that the routine names."""
+    describe = dict(asked.routine.ways)[name]
+    return replace(asked, routine=replace(asked.routine, descriptions=(describe,)))
+
+
+def _gathered(asked: Plan) -> Plan:
+    """The plan with westward attacks gathered by pext, where the target has it."""
+    way = _by_way(asked, "gathered") if "gathered" in dict(asked.routine.ways) else asked
+    return way if _forms(way) else asked
+
+
+def _holding(asked: Plan) -> Plan:
+    """The plan with vectors of constants loaded once where they are read more than once."""
+    return replace(asked, target=replace(asked.target, holds=True))
+
+
+def _side_by_side(asked: Plan) -> Plan:
+    """The plan with constants held, and boards brought beside each other through memory, or blended."""
+    packing = asked.layout.abreast and asked.layout.packed == _PERMUTED
+    blending = _without(asked, _PERMUTE) if packing else None
+    if blending is None:
+        return _holding(asked)
+    target = blending.target
+    if asked.convention.red_zone and target.has("splat", _PERMUTED):
+        target = replace(target, rows=(*target.rows, SPLAT_RELOAD))
+    return _holding(replace(blending, target=target))
+
+
+def _without(asked: Plan, name: str) -> Plan | None:
+    """The plan for the target without an instruction, or an operation; None where it has none."""
+    target: Target = asked.target
     rows = tuple(row for row in target.rows if name not in (row.mnemonic, row.op))
-    return None if rows == target.rows else replace(target, rows=rows, rotates=target.rotates and name != _ROTATE)
+    if rows == target.rows:
+        return None
+    return replace(asked, target=replace(target, rows=rows, rotates=target.rotates and name != _ROTATE))
 
 
 def _forms(asked: Plan) -> Sequence[Unit]:
-    """All forms of a division; none where a description joins rays lane by lane that lie in registers of two files.
+    """All forms of a plan; none where a description joins rays lane by lane that lie in registers of two files.
 
     Where directions lie apart, only those that put others in vectors.
     """
@@ -185,42 +195,25 @@ def _forms(asked: Plan) -> Sequence[Unit]:
     return [form for form in forms if not asked.layout.apart or form.in_vectors]
 
 
-def _in_turns(divisions: dict[str, Plan]) -> Iterator[tuple[str, Unit]]:
-    """The forms of each division, those soonest done and the shortest by turns, and the divisions by turns."""
-    ranked = []
-    for name, asked in divisions.items():
-        forms = [replace(unit, convention=asked.convention) for unit in _forms(asked)]
-        promised = [PIPELINE.promise(unit, inf) for unit in forms]
-        soonest = sorted(range(len(forms)), key=[_soon(*each) for each in promised].__getitem__)
-        shortest = sorted(range(len(forms)), key=promised.__getitem__)
-        by_turns = dict.fromkeys(chain.from_iterable(zip(soonest, shortest, strict=True)))
-        ranked.append([(name, forms[at]) for at in by_turns])
-    return (pair for pair in chain.from_iterable(zip_longest(*ranked)) if pair is not None)
+def _made(name: str, offer: Offer, asked: Plan) -> Kernel | None:
+    """The variant's best form as code; None where none finds registers."""
+    for unit in _ranked(offer):
+        with suppress(OutOfRegisters, TooLong):
+            made = through((*PIPELINE.joining, *PIPELINE.order, crossing, *PIPELINE.code), unit)
+            single = len(asked.routine.contract.results) == 1 and not (unit.layout.boards or unit.layout.abreast)
+            order = urgency if offer.soonest and single else hastening
+            made = next(again(PIPELINE, (order, ()), made), made)
+            return replace(made.kernel, routine=asked.routine, target=asked.target, variant=name)
+    return None
 
 
-def _soon(length: int, depth: int) -> float:
-    """About how many cycles code takes: its operations as many at once as there are units, and its longest way."""
-    return length / WIDTH + depth
-
-
-def _orders(division: str, unit: Unit, asked: Plan, lots: Sequence[int] = ()) -> list[Kernel]:
-    """The form as code, and what else is tried of it, for what is asked.
-
-    Where one result is waited for, that is an order in which what has the longest way to go comes first, and the same
-    by each lot, but not where all rays lie in lanes.
-    """
-    made = through((*PIPELINE.joining, *PIPELINE.order, crossing, *PIPELINE.code), unit)
-    urgent = len(asked.routine.contract.results) == 1 and not (unit.layout.boards or unit.layout.abreast)
-    by_lot = ((urgency_by(lot), ()) for lot in lots)
-    ways = (*PIPELINE.again[:-1], (urgency, ()), *by_lot) if urgent else PIPELINE.again
-    others = chain.from_iterable(again(PIPELINE, way, made) for way in ways)
-    return [
-        replace(each.kernel, routine=asked.routine, target=asked.target, variant=f"{division}{each.variant}")
-        for each in (made, *others)
-    ]
-
-
-def _foremost(orders: Sequence[Kernel]) -> Sequence[Kernel]:
-    """Those worth a judge's time: with vectors the best by the longest way was first or level, on Golden Cove."""
-    urgent = [kernel for kernel in orders if kernel.variant.endswith(urgency.__name__)]
-    return urgent if urgent and orders[0].target.vectors else orders
+def _ranked(offer: Offer) -> Iterator[Unit]:
+    """The forms of a plan, the best first by the time or the length that they promise."""
+    forms = [replace(unit, convention=offer.plan.convention) for unit in _forms(offer.plan)]
+    promised = [PIPELINE.promise(unit, inf) for unit in forms]
+    key: Callable[[int], tuple[float, ...]]
+    if offer.soonest:
+        key = lambda at: (promised[at][0] / WIDTH + promised[at][1], *promised[at])  # noqa: E731
+    else:
+        key = lambda at: promised[at]  # noqa: E731
+    return (forms[at] for at in sorted(range(len(forms)), key=key))

@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from setwise.codegen.describe.values import Ray, Value, constant
     from setwise.codegen.own.definition import DescriptionError
     from setwise.codegen.run.function import Function
-    from setwise.names import Abi, InstructionSet, Objective, RoutineName
     from setwise.own import OneDirection, OwnRoutine, routine
     from setwise.shown import Diagram, Listing, Record, Table, show
 
@@ -171,12 +170,12 @@ _ROOMS = {
 
 
 def kernel(
-    name: RoutineName | str,
-    isa: InstructionSet | str | None = None,
-    abi: Abi | str | None = None,
+    name: str,
+    isa: str | None = None,
+    abi: str | None = None,
     lanes: int | None = None,
     *,
-    for_: Objective | str = "size",
+    for_: str = "size",
     cpu: str | None = None,
 ) -> Function:
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
@@ -185,9 +184,9 @@ def kernel(
     63 unless the routine numbers squares otherwise; parameters and results are the routine's, and help() of the
     function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
     convention of this platform's C; both give the same results. `for_` "latency" or "throughput" takes the variant that
-    is the fastest on `cpu`, as was timed or is forecast, which is this processor where none is named; without `isa`, of
-    all that this processor has. Any number of threads may call the function. It can be pickled: the pickle holds these
-    arguments, of `for_` what was chosen, and who reads it makes the function anew for his processor.
+    is the fastest by timings and bounds, on `cpu` where one is named; without `isa`, of all that this processor has.
+    Any number of threads may call the function. It can be pickled: the pickle holds these arguments, of `for_` what was
+    chosen, and who reads it makes the function anew for his processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """

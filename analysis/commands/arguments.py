@@ -102,11 +102,8 @@ def add_object(parser: ArgumentParser, *, remark: str = "", spec: bool = False) 
         parser.add_argument("--spec", metavar="NAME", help="the routine whose contract it is held to")
 
 
-def object_given(arguments: Namespace, elsewhere: bool = False) -> bool:
-    """Whether a function in an ELF file is meant; ValueError where it is not all said, or names stand beside it.
-
-    ValueError as well for --dask, unless the command knows what workers `elsewhere` can do with one function.
-    """
+def object_given(arguments: Namespace) -> bool:
+    """Whether a function in an ELF file is meant; ValueError where it is not all said, or names stand beside it."""
     with_spec = hasattr(arguments, "spec")
     given = [arguments.object, arguments.symbol, *([arguments.spec] if with_spec else [])]
     if not any(given):
@@ -117,8 +114,6 @@ def object_given(arguments: Namespace, elsewhere: bool = False) -> bool:
         raise ValueError("--object FILE and --symbol SYM go together, and without names")
     if arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM, not both")
-    if with_spec and arguments.dask and not elsewhere:
-        raise ValueError("one function is judged here: leave --dask out")
     return True
 
 
@@ -129,16 +124,6 @@ def add_on(parser: ArgumentParser) -> None:
         metavar="P",
         help="in Bochs as this processor: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake (default: this "
         "processor, and in Bochs what it lacks)",
-    )
-
-
-def add_dask(parser: ArgumentParser) -> None:
-    """--dask."""
-    parser.add_argument(
-        "--dask",
-        metavar="ADDRESS",
-        help="on the workers of this Dask scheduler, host:port; whoever holds it can run code here (default: a process "
-        "a core)",
     )
 
 

@@ -7,23 +7,18 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
-from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, processor_named
+from setwise.analysis.commands.kernels import add_cpu, add_objective, maker
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.analysis.cost.processors import Processor
-from setwise.analysis.cost.simulate import CORES
 from setwise.analysis.measure import compilers
 from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.ranking import APART, Agreement, agreement, forecasts_of
 from setwise.analysis.measure.subjects import Subject, empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
-from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, unrefused
@@ -37,7 +32,7 @@ from setwise.codegen.targets.vector import AVX2, AVX512
 EXAMPLES = (
     "setwise bench",
     "setwise bench sliders.union --isa avx2 --beside gcc,clang",
-    "setwise bench sliders.union --forecast",
+    "setwise bench sliders.union --isa avx2 --variants",
     "setwise bench 'kogge-stone.attacks.*' --isa x86-64 --mode chained --json",
 )
 _SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
@@ -69,9 +64,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--beside", metavar="C,...", help="time what these compilers make of C for the same: gcc,clang")
     parser.add_argument("--variants", action="store_true", help="time all variants that are offered, not only the best")
-    parser.add_argument(
-        "--forecast", action="store_true", help="also what the model of --cpu says, and how well it agrees"
-    )
     parser.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
     parser.add_argument(
         "--patience", type=float, default=30.0, metavar="S", help="seconds to wait for a quiet moment, five times (30)"
@@ -81,33 +73,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Time kernels and print a table; 1 if one of them has no figure."""
-    on = _forecasting(arguments.cpu) if arguments.forecast else None
     with Progress() as progress:
         subjects, not_run = _subjects(arguments, chosen(arguments.names) if arguments.names else None, progress)
         timings = _timings(arguments, subjects, progress)
-        progress.show("forecasts")
-        forecasts = forecasts_of(subjects, _modes(arguments), on) if on else {}
     rows = rows_of(timings)
-    agreed = agreement(timings, forecasts)
-    if on:
-        rows = [{**row, "forecast": forecasts.get(timing.measurand)} for row, timing in zip(rows, timings, strict=True)]
     if arguments.json:
-        said = {"forecast by": on.title, "agreement": asdict(agreed)} if on else {}
-        print_json({"machine": machine(), "method": METHOD, **said, "timings": rows, "not run": not_run})
+        print_json({"machine": machine(), "method": METHOD, "timings": rows, "not run": not_run})
     elif any(isinstance(timing, Timing) for timing in timings):
         _print(rows)
-        if on:
-            _print_agreement(on, agreed)
         print(*not_run, sep="\n", end="\n" if not_run else "")
     return _complain(timings)
-
-
-def _forecasting(cpu: str | None) -> Processor:
-    """The processor of that name; ValueError where the model does not know its core."""
-    on = processor_named(cpu)
-    if on.name not in CORES:
-        raise ValueError(f"how {on.title} queues operations is not known: give --cpu with one of {', '.join(CORES)}")
-    return on
 
 
 def timed(arguments: Namespace, routines: Sequence[Routine] | None) -> tuple[list[Timing | Refusal], list[str]]:
@@ -254,14 +229,12 @@ def _with_compiled(
 def _print(rows: Sequence[dict[str, Any]]) -> None:
     empty = [row["median"] for row in rows if row["maker"] == EMPTY and row["unit"] == "call" and "median" in row]
     rows = [row for row in rows if row["maker"] != EMPTY]
-    several = {key for key in ("lanes", "maker", "speed", "forecast") if len({row.get(key) for row in rows}) > 1}
+    several = {key for key in ("lanes", "maker", "speed") if len({row.get(key) for row in rows}) > 1}
     keys = ["name", "isa", *(key for key in ("lanes", "maker") if key in several), "mode", "unit"]
-    keys += ["median", "p10", *(key for key in ("forecast", "speed") if key in several), "acceptance"]
+    keys += ["median", "p10", *(["speed"] if "speed" in several else []), "acceptance"]
     heads = {"mode": "calls", "unit": "cycles a", "p10": "10th", "acceptance": "clean"}
     shown = [[_shown(key, row.get(key)) for key in keys] for row in rows]
-    align = "".join(
-        "r" if key in ("lanes", "median", "p10", "forecast", "speed", "acceptance") else "l" for key in keys
-    )
+    align = "".join("r" if key in ("lanes", "median", "p10", "speed", "acceptance") else "l" for key in keys)
     head = [heads.get(key, key) for key in keys]
     print_table(head, shown, align)
     boards = {row["boards"] for row in rows} - {0}
@@ -271,14 +244,6 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
         print(f"An empty routine, called the same ways: {min(empty):.2f} to {max(empty):.2f}.")
     if boards:
         print(f"Arrays of {max(boards)} boards, each at a line of the cache, all calls on the same ones.")
-
-
-def _print_agreement(on: Processor, agreed: Agreement) -> None:
-    """How far forecasts are off, and which of two they order rightly."""
-    print(f"Forecast by {on.title}: {agreed.error:.1%} off on average over {counted(agreed.figures, 'figure')}.")
-    if agreed.pairs:
-        apart = f"{APART - 1:.0%} apart, of one routine called the same way"
-        print(f"Of {counted(agreed.pairs, 'pair')} more than {apart}, it orders {agreed.right} rightly.")
 
 
 def _shown(key: str, value: Any) -> str:

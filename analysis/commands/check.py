@@ -19,7 +19,6 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import (
     PATTERNS,
-    add_dask,
     add_json,
     add_names,
     add_object,
@@ -75,7 +74,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_only_abi(parser)
     add_object(parser, remark="; it runs in Bochs only", spec=True)
     add_on(parser)
-    add_dask(parser)
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -91,7 +89,7 @@ def run(arguments: Namespace) -> int:
     if is_object:
         return _check_object(arguments, on)
     jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi, arguments.variant)
-    kernels = judged(partial(check_kernels, quick=arguments.quick, on=on), jobs, Judged, dask=arguments.dask)
+    kernels = judged(partial(check_kernels, quick=arguments.quick, on=on), jobs)
     if arguments.json:
         print_json([check_row(kernel.key, kernel.outcome) for kernel in kernels])
     else:

@@ -11,13 +11,11 @@ from typing import Any
 from setwise.analysis.code.decode import Decoded
 from setwise.analysis.commands.arguments import add_call, add_json, add_names, add_object, add_side, add_target
 from setwise.analysis.commands.code import NamedCode, of_code
-from setwise.analysis.commands.errors import NotInstalled
 from setwise.analysis.commands.kernels import add_objective, processor_named
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.commands.terminal import painted
 from setwise.analysis.cost.bounds import Cost
-from setwise.analysis.cost.mca import installed, opinion
 from setwise.analysis.cost.part import Part, marked, part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor
 from setwise.analysis.run.caller import Caller
@@ -59,10 +57,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"only this: {', '.join(on.name for on in PROCESSORS)}, native, or a FILE.json of `setwise calibrate` "
-        "(default: all, but --for asks for this one)",
+        help=f"only this: {', '.join(on.name for on in PROCESSORS)} or native (default: all, but --for asks for this "
+        "one)",
     )
-    parser.add_argument("--mca", action="store_true", help="also llvm-mca's figures, and why they differ")
     add_call(parser)
     add_side(parser)
     add_object(parser)
@@ -73,21 +70,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Bounds of kernels, or of a function of an ELF file."""
-    if arguments.mca and installed() is None:
-        raise NotInstalled("llvm-mca is not installed; on Debian: apt install llvm-19")
-    _print(
-        of_code(arguments, partial(costed, cpu=arguments.cpu, with_mca=arguments.mca, call=_call(arguments))),
-        arguments.json,
-    )
+    _print(of_code(arguments, partial(costed, cpu=arguments.cpu, call=_call(arguments))), arguments.json)
     return 0
 
 
-def costed(code: NamedCode, cpu: str | None, with_mca: bool = False, call: Call | None = None) -> CostedCode:
+def costed(code: NamedCode, cpu: str | None, call: Call | None = None) -> CostedCode:
     """What some code, or a call of it, costs on the processor of that name, or on all that have its instructions."""
     part = Part(call(code), "executed") if call is not None else _part(code)
     processors = [processor_named(cpu)] if cpu else [on for on in PROCESSORS if not on.lacking(part.stream)]
     costs = [(on, part.cost(on)) for on in processors]
-    return CostedCode(code.key, part, costs, [_row(code.key, part, *cost, with_mca) for cost in costs])
+    return CostedCode(code.key, part, costs, [_row(code.key, part, *cost) for cost in costs])
 
 
 def _call(arguments: Namespace) -> Call | None:
@@ -116,12 +108,8 @@ def _part(code: NamedCode) -> Part:
         raise Refused(f"{code.kernel.name}: {error}") from None
 
 
-def _row(key: dict[str, Any], part: Part, on: Processor, bounds: Cost, with_mca: bool) -> dict[str, Any]:
-    row = {**key, "part": part.kind, "cpu": on.name, **bounds.as_dict()}
-    if with_mca:
-        estimate = opinion(part.stream, on, bounds, part.is_round)
-        row |= {"mca": estimate.cycles, "mca_latency": estimate.latency, "why": estimate.why}
-    return row
+def _row(key: dict[str, Any], part: Part, on: Processor, bounds: Cost) -> dict[str, Any]:
+    return {**key, "part": part.kind, "cpu": on.name, **bounds.as_dict()}
 
 
 def _print(codes: Sequence[CostedCode], as_json: bool) -> None:
@@ -131,7 +119,7 @@ def _print(codes: Sequence[CostedCode], as_json: bool) -> None:
         print_json(rows)
         return
     keys = ["name", "isa", "lanes", "part", "cpu", "latency", "bound", "limit", "pressure", "ports", "issue", "depth"]
-    keys += ["bytes", "registers", "mca", "mca_latency"]
+    keys += ["bytes", "registers"]
     single = codes[0] if len(codes) == 1 else None
     hidden = {"name", "isa", "lanes", "part"} if single else set()
     if all((row["lanes"] or 1) == 1 for row in rows):
@@ -139,8 +127,6 @@ def _print(codes: Sequence[CostedCode], as_json: bool) -> None:
     if single:
         print(_title(single.key, single.part) + "\n")
     print_columns([key for key in keys if key not in hidden and any(key in row for row in rows)], rows)
-    for why in dict.fromkeys(f"{row['cpu']}: llvm-mca {row['why']}" for row in rows if row.get("why")):
-        print(why)
     if single and not single.part.is_round:
         print("\n" + painted(marked(single.part.stream, single.costs)))
     print("\n" + _NOTE)

@@ -190,7 +190,7 @@ def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
     words = ["setwise", "export", *map(shlex.quote, names), "--isa", arguments.isa]
     words += ["--lanes", str(arguments.lanes)] if arguments.lanes else []
     words += ["--for", arguments.objective] if arguments.objective != "size" else []
-    words += ["--cpu", processor_named(arguments.cpu).name] if arguments.objective != "size" else []
+    words += ["--cpu", processor_named(arguments.cpu).name] if arguments.cpu and arguments.objective != "size" else []
     words += ["--variant", arguments.variant] if arguments.variant else []
     words += ["--abi", arguments.abi] if arguments.abi else []
     words += ["--format", arguments.format]

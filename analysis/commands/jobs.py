@@ -12,23 +12,21 @@ from operator import attrgetter
 from typing import TypeVar
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.cluster import SomethingElse, workers_for
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
+from setwise.analysis.run.workers import Workers
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, convention_named, unrefused, widths
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.offers import offered_as
-from setwise.codegen.own.files import is_own
 from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
 T = TypeVar("T")
 _WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
-OWN_HERE = "routines of your own are judged here, where their file is: leave --dask out"
 KernelKey = tuple[str, str, int, str]
 """Name, instruction set, lanes, convention."""
 
@@ -110,52 +108,41 @@ def lowered(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[t
 def judged(
     work: Work[T],
     jobs: Sequence[Job],
-    kind: type[T],
     effort: Callable[[Sequence[Job]], int] = len,
-    dask: str | None = None,
 ) -> list[T]:
     """What `work` gives for the jobs, told on the terminal meanwhile, in the order of its `key`, the kernels'.
 
     Raises what `in_processes` does.
     """
     with Progress(len(jobs)) as progress:
-        return sorted(in_processes(work, jobs, kind, progress, effort, dask), key=attrgetter("key"))
+        return sorted(in_processes(work, jobs, progress, effort), key=attrgetter("key"))
 
 
 def in_processes(
     work: Work[T],
     jobs: Sequence[Job],
-    kind: type[T],
     progress: Progress | None = None,
     effort: Callable[[Sequence[Job]], int] = len,
-    dask: str | None = None,
 ) -> Iterator[T]:
-    """What `work` gives for the jobs, as `workers_for` has it, those of one contract together; in whatever order.
+    """What `work` gives for the jobs, in a process a core, those of one contract together; in whatever order.
 
-    `work` is a function of a module, or a partial of one, and gives what is of that `kind`; `effort` guesses what a
-    group costs. A group for which it raises Refused is passed over; if that is all, Refused is raised. Raises
-    CannotRunHere where a process dies; SomethingElse; with Dask ValueError for routines of the user's own, for their
-    file may be another elsewhere.
+    `work` is a function of a module, or a partial of one; `effort` guesses what a group costs. A group for which it
+    raises Refused is passed over; if that is all, Refused is raised. Raises CannotRunHere where a process dies.
     """
     groups = [list(group) for _, group in groupby(jobs, lambda job: job.routine.contract)]
     workers = min(os.cpu_count() or 1, len(groups))
-    if dask is None and (workers < 2 or len(jobs) < _WORTH_PROCESSES):
+    if workers < 2 or len(jobs) < _WORTH_PROCESSES:
         yield from work(jobs, progress)
         return
-    if dask is not None and any(is_own(job.routine.name) for job in jobs):
-        raise ValueError(OWN_HERE)
 
     def results(future: Future[list[T]]) -> list[T]:
         if progress:
             for job in running[future]:
                 progress.show(job.title)
-        given = future.result()
-        if not isinstance(given, list) or not all(type(one) is kind for one in given):
-            raise SomethingElse
-        return given
+        return future.result()
 
     try:
-        with workers_for(dask, workers) as pool:
+        with Workers(workers) as pool:
             # The largest groups first, so that no core is left with one at the end.
             groups.sort(key=effort, reverse=True)
             running = {pool.submit(_all_of, work, group): group for group in groups}

@@ -1,7 +1,4 @@
-"""The kernels that a command line asks for: the usual ones, the best for an objective, or one of a name.
-
-This is where codegen's variants and the forecasts of analysis are joined.
-"""
+"""The kernels that a command line asks for: the usual ones, the best for an objective, or one of a name."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
+from setwise.analysis.measure.choice import OBJECTIVES, kernel_for
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -18,9 +16,6 @@ from setwise.codegen.offers import offered_as
 from setwise.codegen.run import cpu as here_cpu
 from setwise.codegen.run.call import host, is_batch, missing
 from setwise.codegen.targets import TARGETS
-
-OBJECTIVES = ("size", "latency", "throughput")
-"""What is best: fewest instructions, the shortest wait for a result, or the most calls that wait for none."""
 
 Maker = Callable[[Routine, str, str, int | None], Kernel]
 """From a routine, an instruction set, a convention and a number of lanes to the kernel."""
@@ -33,73 +28,75 @@ def add_objective(parser: ArgumentParser) -> None:
         dest="objective",
         default="size",
         metavar="O",
-        help="the variant with the fewest instructions, or the fastest on --cpu, as was timed there or is forecast: "
-        "size, latency or throughput (default: size)",
+        help="the variant with the fewest instructions, or the fastest by timings and bounds: size, latency or "
+        "throughput (default: size)",
     )
     add_variant(parser)
 
 
 def add_variant(parser: ArgumentParser) -> None:
     """--variant."""
-    parser.add_argument("--variant", metavar="V", help="the variant of that name, as `setwise best` names some")
+    parser.add_argument(
+        "--variant", metavar="V", help="the variant of that name (`setwise bench --variants` lists all)"
+    )
 
 
 def add_cpu(parser: ArgumentParser) -> None:
-    """--cpu, of which --for asks."""
+    """--cpu, which --for may ask."""
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"for which processor: {', '.join(on.name for on in PROCESSORS)}, native, or a FILE.json of `setwise "
-        "calibrate` (default: native)",
+        help=f"for which processor: {', '.join(on.name for on in PROCESSORS)} or native (default: no single one)",
     )
 
 
 def maker(arguments: Namespace) -> Maker:
     """What makes the kernels; ValueError for what does not go together, and for a processor without a table."""
     objective, variant = arguments.objective, arguments.variant
-    _check(objective)
+    check_objective(objective)
     if variant is not None:
         if objective != "size":
             raise ValueError("--for chooses a variant and --variant names one: give one of them")
         return partial(offered_as, variant)
     if objective == "size":
         return lower
-    from setwise.analysis.measure.objective import kernel_for
-
-    return partial(kernel_for, objective, processor_named(arguments.cpu))
+    on = processor_named(arguments.cpu) if arguments.cpu else None
+    return lambda routine, isa, abi, lanes: kernel_for(objective, on, routine, (isa,), abi, lanes)
 
 
 def fastest(
     routine: Routine, objective: str, cpu: str | None, isa: str | None, abi: str | None, lanes: int | None
 ) -> Kernel:
     """The best for an objective of one instruction set, or of all that this processor has."""
-    _check(objective)
-    from setwise.analysis.measure.objective import kernel_of
-
-    on = processor_named(cpu)
+    check_objective(objective)
+    on = processor_named(cpu) if cpu else None
     isas = (isa,) if isa else had_by(routine, on, native=True)
-    return kernel_of(objective, on, routine, isas, abi or host().name, lanes)
+    return kernel_for(objective, on, routine, isas, abi or host().name, lanes)
 
 
-def _check(objective: str) -> None:
+def check_objective(objective: str) -> None:
+    """Raise ValueError for an objective that there is not."""
     if objective not in OBJECTIVES:
         raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
 
 
-def had_by(routine: Routine, on: Processor, *, native: bool) -> tuple[str, ...]:
+def had_by(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
     """The instruction sets of a routine that the processor has, or this one where that is meant.
 
     Not those whose lanes are boards, where others do one board.
     """
-    of = on.name if on.features is None else on.features
-    has = [isa for isa in routine.isas if not (missing(TARGETS[isa]) if native else lacking(of, TARGETS[isa].features))]
+    has = [
+        isa
+        for isa in routine.isas
+        if not (missing(TARGETS[isa]) if native or on is None else lacking(on.name, TARGETS[isa].features))
+    ]
     alone = [isa for isa in has if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
     return tuple(alone or has)
 
 
-def processor_named(name: str | None) -> Processor:
-    """The processor of that name, this one for native and for none; ValueError where there is no table of it."""
-    if name not in (None, "native"):
+def processor_named(name: str) -> Processor:
+    """The processor of that name, this one for native; ValueError where there is no table of it."""
+    if name != "native":
         return processor(name)
     from setwise.analysis.measure.here import processor_here
 

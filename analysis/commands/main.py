@@ -22,7 +22,7 @@ from types import FrameType
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.parser import one_line, parser
 
-_OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "distributed": "Dask", "shtab": "shtab"}
+_OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "shtab": "shtab"}
 """Modules that not every command needs, by the names that pip knows them by, and what they are called."""
 
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)

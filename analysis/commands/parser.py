@@ -30,11 +30,9 @@ COMMANDS = {
     "check": "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on "
     "an emulated one",
     "prove": "prove machine code right for all inputs: of kernels, or of a function in an ELF file",
-    "bound": "prove how few operations attacks along a line need, with certificates",
     "shorten": "search for shorter code under the same contract: of kernels, or of a function in an ELF file",
     "best": "say which kernel to use, by objective, among all instruction sets that a processor has",
     "bench": "time kernels on this processor, in core cycles, and beside them what compilers make of C",
-    "calibrate": "measure how long instructions take on this processor, as a table for --cpu",
     "export": "write kernels as listings, objects or source, with proofs and contracts",
     "verify": "recheck an export: its files, its figures, its proofs",
     "new": "write a file with a routine of your own to begin with",

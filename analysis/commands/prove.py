@@ -17,7 +17,6 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import (
     PATTERNS,
-    add_dask,
     add_json,
     add_names,
     add_object,
@@ -103,7 +102,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_only_abi(parser)
     add_object(parser, spec=True)
     add_time_limit(parser, "seconds a kernel; then it is not proved")
-    add_dask(parser)
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="keep each question to the solver as SMT-LIB 2 in a new directory"
     )
@@ -127,7 +125,7 @@ def run(arguments: Namespace) -> int:
     else:
         jobs = jobs_with(chosen(arguments.names), arguments.isa, arguments.lanes, arguments.abi, arguments.variant)
         work = partial(prove_all, time_limit=arguments.time_limit, keep=keep)
-        proofs = judged(work, jobs, Proof, _effort, arguments.dask)
+        proofs = judged(work, jobs, _effort)
     written = write_questions(arguments.smt, map(_asked, proofs)) if keep else 0
     if arguments.json:
         print_json([proof_row(proof) for proof in proofs])

@@ -1,4 +1,4 @@
-"""`setwise trace`: a fill cycle by cycle, an adder line by line, or a kernel instruction by instruction, as boards."""
+"""`setwise trace`: a fill cycle by cycle, or a kernel instruction by instruction, as boards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from setwise.analysis.commands.positions import given_parameters, squares_of, wo
 from setwise.analysis.commands.terminal import painted
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.network import network_text, prefix_network
-from setwise.analysis.run import line_by_line
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip, as_text
@@ -32,7 +31,7 @@ EXAMPLES = (
     "setwise trace",
     "setwise trace kogge-stone.occluded.noEa c1,f1 0xffffffffffff0000",
     "setwise trace dumb7.attacks.rook",
-    "setwise trace exploding.bishop d4 0xfffffffff7ffffff",
+    "setwise trace exploding.bishop d4 0xfffffffff7ffffff --registers",
     "setwise trace kogge-stone.occluded.nort --network",
     "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w' --svg west.svg",
 )
@@ -91,8 +90,6 @@ def run(arguments: Namespace) -> int:
 
 def slow_motion(routine: Routine, words: Sequence[int], squares: Numbering) -> tuple[list[Strip], str]:
     """A routine's boards, and in a sentence how it ended, if there is something to say."""
-    if routine.family in line_by_line.FAMILIES:
-        return line_by_line.strips(routine, words), ""
     seen = {one.name: routine.contract.numbering.seen_in(squares, one).name for one in board.DIR8}
     shown = [replace(one, direction=seen[one.direction]) for one in fills(routine, words)]
     return strips(*shown), conclusion(*shown)

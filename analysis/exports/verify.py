@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,6 @@ from setwise.analysis.exports.metadata import (
     proof_record,
 )
 from setwise.analysis.exports.request import files_of, format_called, kernels_of
-from setwise.analysis.exports.words import words_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.run.contracts import task_of
@@ -36,7 +35,6 @@ from setwise.codegen.own.files import is_own, parted, source_digest
 
 VerifyStatus = Literal["fine", "failed", "not run"]
 _SHOWN, _LONGEST = 20, 300  # findings of one kind, and characters of one
-_WIDENED = 8  # how many times as long a formatter may make a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +59,8 @@ def findings(
     A description in somebody's Python file is run only with `run_descriptions`.
     """
     own = [name for name in recorded.request.names if is_own(name)]
-    kernels = () if own and not run_descriptions else _kernels_again(recorded)
-    again, refused = _files_again(recorded, kernels)
     for name, file in recorded.files.items():
-        yield _as_written(directory / name, file, again.get(name, b""))
+        yield _as_written(directory / name, file)
     yield from _others(directory, recorded)
     yield from _sources(recorded)
     if own and not run_descriptions:
@@ -74,7 +70,8 @@ def findings(
             yield check_figures(kernel)
             yield Finding(kernel.symbol, "proof", "not run", "what it must do stands in that Python")
         return
-    yield _finding("all files", "made again", refused) if refused else _made_again(directory, recorded, kernels, again)
+    kernels = _kernels_again(recorded)
+    yield _made_again(recorded, kernels)
     prover = Prover()
     for kernel in recorded.kernels:
         show(kernel.symbol)
@@ -87,22 +84,14 @@ def findings(
             yield from check_proof(prover, kernel, task, elf, time_limit)
 
 
-def _as_written(path: Path, file: FileRecord, again: bytes) -> Finding:
-    """Whether a file is what was written, or, where that is what is made `again`, has the same words in other lines."""
-    most = max(file.bytes, _WIDENED * len(again))
+def _as_written(path: Path, file: FileRecord) -> Finding:
+    """Whether a file is the one that was written."""
     try:
-        content = regular_content(path, most, links=False)
+        content = regular_content(path, file.bytes, links=False)
     except OSError as error:
         return _finding(path.name, "as written", (error.strerror or str(error)).lower())
-    if _digest(content) == file.sha256:
-        return _finding(path.name, "as written", "")
-    words = words_of(path.name, content) if len(content) <= most else None  # more than was read is not known
-    others = words_of(path.name, again)
-    if _digest(again) != file.sha256 or words is None or others is None or words.code != others.code:
-        return _finding(path.name, "as written", "its SHA-256 is another")
-    if words != others:
-        return _finding(path.name, "as written", "the same code with other comments")
-    return Finding(path.name, "as written", "fine", "in other lines: its code and comments are the same word by word")
+    same = (len(content), _digest(content)) == (file.bytes, file.sha256)
+    return _finding(path.name, "as written", "" if same else "its SHA-256 is another")
 
 
 def _digest(content: bytes) -> str:
@@ -145,50 +134,20 @@ def _kernels_again(recorded: Metadata) -> tuple[Kernel, ...]:
         return ()
 
 
-def _files_again(recorded: Metadata, kernels: Sequence[Kernel]) -> tuple[dict[str, bytes], str]:
-    """The files that this setwise makes of these kernels as the record asks, or why it makes none."""
+def _made_again(recorded: Metadata, kernels: Sequence[Kernel]) -> Finding:
+    """Whether these kernels, which the request names, their files and their metadata are those that are recorded."""
     proved = all(kernel.proof is not None for kernel in recorded.kernels)
     try:
         format_called(recorded.request.format)
-        return files_of(recorded.request, kernels, proved) if kernels else {}, ""
-    except (ValueError, LookupError) as error:
-        return {}, str(error)
-
-
-def _made_again(directory: Path, recorded: Metadata, kernels: Sequence[Kernel], files: Mapping[str, bytes]) -> Finding:
-    """Whether these kernels, which the request names, their files and their metadata are those that are recorded.
-
-    Comments alone may be others, as an older setwise wrote them: that is told.
-    """
-    try:
+        files = files_of(recorded.request, kernels, proved) if kernels else {}
         again = metadata(recorded.request, kernels, cache(facts_of), files, [None] * len(kernels))
     except (ValueError, LookupError) as error:
         return _finding("all files", "made again", str(error))
     now, then = again.files, recorded.files
     others = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
-    commented = [
-        name
-        for name in others
-        if name in files and name in then and _same_code(directory / name, then[name], files[name])
-    ]
-    others = [name for name in others if name not in commented]
     if structs.replace(again, files=then) != recorded.without_proofs():
         others.append(NAME)
-    if others or not commented:
-        return _finding("all files", "made again", f"it makes others: {', '.join(others[:_SHOWN])}" if others else "")
-    return Finding("all files", "made again", "fine", f"but for comments in {', '.join(commented[:_SHOWN])}"[:_LONGEST])
-
-
-def _same_code(path: Path, file: FileRecord, again: bytes) -> bool:
-    """Whether a file is as it was written, and that has the code of what is made again."""
-    try:
-        content = regular_content(path, file.bytes, links=False)
-    except OSError:
-        return False
-    if (len(content), _digest(content)) != (file.bytes, file.sha256):
-        return False
-    words, others = words_of(path.name, content), words_of(path.name, again)
-    return words is not None and others is not None and words.code == others.code
+    return _finding("all files", "made again", f"it makes others: {', '.join(others[:_SHOWN])}" if others else "")
 
 
 def _task(recorded: KernelRecord, kernels: Sequence[Kernel]) -> Task | str:

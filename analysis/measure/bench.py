@@ -39,15 +39,13 @@ def bench(
     modes: Sequence[Mode] = MODES,
     patience: float = PATIENCE,
     processes: int = trials.PROCESSES,
-    report: Callable[[str], None] | None = None,
+    report: Callable[[str], None] = lambda _: None,
     wanted: int = trials.WANTED,
-    agree: float = trials.PROCESSES_AGREE,
 ) -> list[Timing | Refusal]:
     """The timings of all subjects in those of these modes that they have, in their order.
 
     Chained calls are chained by each argument that may be a result, and the slowest count.
-    `patience` is in seconds a process, `wanted` in blocks of each; the processes' medians may lie as far
-    apart as `agree` says, a part of the median. `report` is told now and then how far it is.
+    `patience` is in seconds a process, `wanted` in blocks of each. `report` is told now and then how far it is.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     ways = [subject.waiting if mode == "chained" else (subject,) for subject, mode in chosen]
@@ -61,14 +59,13 @@ def bench(
     for number in range(processes):
         with core:
             core.look()
-        if report:
-            said = f"process {number + 1} of {processes}: {len(jobs)} timings"
-            report(f"{said}, on a core {core.undisturbed:.0%} undisturbed")
+        said = f"process {number + 1} of {processes}: {len(jobs)} timings"
+        report(f"{said}, on a core {core.undisturbed:.0%} undisturbed")
         with Workers(1) as worker:  # a process of its own: other pages of memory, another core perhaps, another time
             kept.append(worker.submit(run_by_turns, jobs, patience, wanted, core.row).result())
     blocks = zip(*kept, strict=True)
     return [
-        _slowest([summary(subject.measurand(mode), next(blocks), agree) for _ in of_subject])
+        _slowest([summary(subject.measurand(mode), next(blocks)) for _ in of_subject])
         for (subject, mode), of_subject in zip(chosen, ways, strict=True)
     ]
 

@@ -9,8 +9,7 @@ rays       intrinsics, a ray a lane: AVX-512 rotates, AVX2 shifts left and right
 arrays     the plain loop over arrays of boards, which the compilers make vectors of
 look-up    for scale: a table of attacks, piece by piece, found by pext, or in "look-up by magics" by a multiplication;
            not set-wise
-exported   setwise's own export of the kernel that it is compared with, so that only order and registers are theirs;
-           "exported plain" is the one for x86-64, of which they make vectors as they like
+exported   a text that is given
 
 `x86-64` and `bmi2` are for general registers only, as they are for setwise: what a compiler makes of SSE2, which every
 x86-64 processor has, stands beside `sse2`.
@@ -164,29 +163,22 @@ def compile_all(
     lanes: int | None = None,
     exported: str = "",
     using: Iterable[Compiler] = (),
-    plain: str = "",
-    flags: tuple[str, ...] = (),
 ) -> list[Compiled]:
     """What every compiler makes of every C that there is for these routines on an instruction set.
 
-    `lanes` is how many boards a vector holds where lanes are boards. `exported` and `plain` are C texts of setwise's
-    with functions of the routines' names: the kernels themselves, and those for x86-64, which have no intrinsics.
-    `flags` say for which processor, by default the instruction set's own. Bytes that another flag gave already are left
-    out. No compiler, nothing. Raises CompilerError.
+    `lanes` is how many boards a vector holds where lanes are boards. `exported` is one more C text, with functions of
+    the routines' names. Bytes that another flag gave already are left out. No compiler, nothing. Raises CompilerError.
     """
     lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}
     functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
         for compiler in tuple(using) or installed():
-            build = _Build(compiler, isa, lanes, Path(folder), texts, flags or TARGETS[isa].flags)
+            build = _Build(compiler, isa, lanes, Path(folder), texts, TARGETS[isa].flags)
             sources = [s for s in c_files(isa, lanes) if any(re.fullmatch(s.routines, name) for name in routines)]
-            for kind, text in (("exported", exported), ("exported plain", plain)):
-                if text:
-                    (Path(folder) / f"{kind}.c").write_text(text)
-                    sources.append(_CFile(kind, f"{kind}.c"))
-            if plain and max(TARGETS[isa].widths) == 8:
-                sources.append(replace(sources[-1], flags=_WIDE))
+            if exported:
+                (Path(folder) / "exported.c").write_text(exported)
+                sources.append(_CFile("exported", "exported.c"))
             different: dict[tuple[str, str, Binary | Compiled], Compiled] = {}
             for made in (function for source in sources for function in build.functions(source, wanted)):
                 different.setdefault((made.routine, made.kind, made.binary or made), made)
@@ -211,7 +203,7 @@ class _Build:
             program = str(self.folder / "tables")
             self._run(self.compiler.name, "-O1", "-w", str(self.texts / "tables.c"), "-o", program)
             self._run(program, str(self.folder))
-        text = (self.folder if source.kind.startswith("exported") else self.texts) / source.file
+        text = (self.folder if source.kind == "exported" else self.texts) / source.file
         compiled = self.folder / "made.o"
         special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
         flags = (*_COMMON, *special, *self.flags, *source.flags, f"-I{self.folder}")

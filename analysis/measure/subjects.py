@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
-from setwise.analysis.code.decode import Binary, Decoded, Mem, decode
+from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.measure.trials import EMPTY, OURS, Measurand, Sections
-from setwise.analysis.run.steps import Machine, Start
 from setwise.analysis.spec import raywalk
 from setwise.codegen.describe.routine import Contract, Parameter
 from setwise.codegen.kernel import Kernel
@@ -25,9 +24,7 @@ from setwise.codegen.run.stopwatch import ArgumentSets
 from setwise.codegen.run.timer import (
     CALLS,
     CHAIN_ADDS,
-    CONTEXT_WORDS,
     MODES,
-    ROUNDS,
     WIDE_ROWS,
     Calls,
     Mode,
@@ -52,8 +49,7 @@ class Subject:
     """A routine's bytes and how they are timed; `maker` is who made them.
 
     `chained` is the parameter that takes the result of the call before (None: nothing can be chained). `boards` is the
-    length of the arrays, 0 where a call takes no arrays. `cases` are what it is called with, a word for each parameter
-    but the results': mixed calls with all of them, others with the first; without them cases are drawn.
+    length of the arrays, 0 where a call takes no arrays.
     """
 
     name: str
@@ -65,13 +61,11 @@ class Subject:
     signature: Signature
     chained: int | None
     boards: int
-    in_round: int = CALLS
-    cases: tuple[tuple[int, ...], ...] = ()
 
     @property
     def calls(self) -> int:
         """Calls in a round of the loop; a routine on arrays has a loop of its own."""
-        return 1 if self.boards else self.in_round
+        return 1 if self.boards else CALLS
 
     @property
     def chainable(self) -> tuple[int, ...]:
@@ -104,7 +98,7 @@ class Subject:
         """The ways to call it that say something."""
         if self.chained is None:
             return ("independent",)
-        return MODES if self.varies or self.cases else ("chained", "independent")
+        return MODES if self.varies else ("chained", "independent")
 
     def measurand(self, mode: Mode) -> Measurand:
         """What is measured, for a report."""
@@ -170,11 +164,7 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
     in_set = subject.signature.stride // 8 if mode == "mixed" else 0
-    if subject.cases:
-        given = subject.cases if mode == "mixed" else subject.cases[:1]
-        words = tuple(word for case in given for word in _set(subject.signature, [case], 1))
-    else:
-        words = _drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1)
+    words = _drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1)
     return ArgumentSets(words, in_set=in_set)
 
 
@@ -229,51 +219,3 @@ def _case(contract: Contract, parameters: Sequence[Parameter], draw: random.Rand
 
 def _board(squares: Sequence[int]) -> int:
     return sum(1 << square for square in squares)
-
-
-def round_stream(subject: Subject, mode: Mode) -> tuple[Decoded, ...]:
-    """The instructions that one round of the loop executes, those of the routine among them, in their order.
-
-    Offsets count from the loop's beginning; the routine lies behind it. Divide by `subject.calls` for one call.
-    """
-    emitted = timing_loop(subject, mode)
-    text = emitted.image[: emitted.routine + len(subject.binary.text)]
-    data = subject.binary.data
-    binary = Binary(text, data, emitted.routine + subject.binary.data_offset if data else 0)
-    code = [
-        *(_moved(instruction, emitted.calls) for instruction in decode(text[emitted.calls : emitted.round_end])),
-        *(_moved(instruction, emitted.routine) for instruction in _code(subject.binary.text)),
-    ]
-    loaded = arguments_for(subject, mode)
-    arrays = (*loaded.arrays, (0,) * subject.boards) if subject.boards else ()
-    words = loaded.words or (0,) * (len(arrays) + 1)
-    memory = {"arguments": _bytes(words), "context": bytes(8 * CONTEXT_WORDS)}
-    memory |= {f"array {at}": _bytes(array) for at, array in enumerate(arrays)}
-    registers: dict[str, Start] = {"r12": "arguments", "r13": 0, "r15": "context", "rbp": (1 << 64) - 1}
-    machine = Machine(binary, registers, memory, code, emitted.calls)
-    machine.buffers["context"].content[8 * ROUNDS : 8 * ROUNDS + 8] = _bytes([1])
-    if arrays:
-        addresses = [machine.buffers[f"array {at}"].start for at in range(len(arrays))]
-        machine.buffers["arguments"].content[:] = _bytes([*addresses, subject.boards])
-    while machine.offset != emitted.round:
-        machine.step()
-    executed = []
-    while machine.offset != emitted.round_end:
-        executed.append(machine.step().instruction)
-    return tuple(executed)
-
-
-def _bytes(words: Sequence[int]) -> bytes:
-    return b"".join(word.to_bytes(8, "little") for word in words)
-
-
-def _moved(instruction: Decoded, by: int) -> Decoded:
-    """The instruction so many bytes further on."""
-    operands = tuple(
-        replace(operand, target=operand.target + by)
-        if isinstance(operand, Mem) and operand.target is not None
-        else operand
-        for operand in instruction.operands
-    )
-    target = None if instruction.target is None else instruction.target + by
-    return replace(instruction, offset=instruction.offset + by, operands=operands, target=target)

@@ -185,13 +185,8 @@ def percentile(values: Sequence[float], part: float) -> float:
     return sorted(values)[max(0, ceil(part * len(values)) - 1)]
 
 
-def summary(
-    measurand: Measurand, processes: Sequence[Sequence[TrialBlock]], agree: float = PROCESSES_AGREE
-) -> Timing | Refusal:
-    """What the blocks of some processes say together, or why they say nothing.
-
-    `agree` is how far the processes' medians may lie apart, as a part of the median.
-    """
+def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | Refusal:
+    """What the blocks of some processes say together, or why they say nothing."""
     blocks = [block for process in processes for block in process]
     clean, trials = sum(block.clean for block in blocks), sum(block.trials for block in blocks)
     kept = [[block.cycles for block in process if block.cycles is not None] for process in processes]
@@ -201,7 +196,7 @@ def summary(
     pooled = [figure for figures in speaking for figure in figures]
     medians = [median(figures) for figures in speaking]
     spread = (max(medians) - min(medians)) / median(pooled)
-    if spread > agree:
+    if spread > PROCESSES_AGREE:
         apart = f"{min(medians):.2f} to {max(medians):.2f}"
         return Refusal(measurand, f"the processes disagree, {apart} cycles", clean, trials)
     return Timing(measurand, median(pooled), percentile(pooled, 0.1), spread, len(pooled), len(speaking), clean, trials)

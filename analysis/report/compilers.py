@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,13 +11,9 @@ from setwise.analysis.code.decode import decode
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler, compile_all
-from setwise.analysis.report.findings import Finding
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, code, page, table, table_if_any, versions_of
-from setwise.analysis.report.measurements import Measured
-from setwise.analysis.report.races import sections
 from setwise.analysis.report.records import COMMAND, Record
-from setwise.analysis.report.wasted import Key, Waste
 from setwise.analysis.text import counted
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.targets import TARGETS
@@ -52,11 +47,6 @@ class CompilerCounts:
     def key(self) -> FigureKey:
         """Routine, instruction set, lanes."""
         return self.routine, self.isa, self.lanes
-
-    @property
-    def function(self) -> Key:
-        """What function it is."""
-        return *self.key, self.kind, self.compiler, self.flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +95,15 @@ def joined(now: Compilers, before: Compilers | None) -> tuple[Compilers, list[st
     return Compilers(versions, tuple(counts)), notes
 
 
-def compilers(
-    compiled: Compilers,
-    figures: Figures,
-    measured: Measured | None,
-    wasted: Sequence[Waste] = (),
-    findings: Sequence[Finding] = (),
-) -> str:
-    """The page; `wasted` says what their code could do without, `findings` why it is faster."""
+def compilers(compiled: Compilers, figures: Figures) -> str:
+    """The page."""
     pairs = [pair for isa in ISAS for pair in _with_rivals(compiled, figures, isa)]
     return page(
         "compilers.md",
         compilers=versions_of(compiled.versions),
-        **sections(measured, findings),
         kernels=counted(len(pairs), "kernel"),
         **dict(zip(("fewer", "as_many", "more"), _won(pairs), strict=True)),
-        **_wasted(wasted),
-        instructions=_by_family(pairs, tuple(compiled.versions), wasted) if pairs else None,
+        instructions=_by_family(pairs) if pairs else None,
         shorter=_shorter(pairs),
     )
 
@@ -134,12 +116,6 @@ def best(compiled: Compilers, key: FigureKey, compiler: str) -> CompilerCounts |
         if (counts.key, counts.compiler) == (key, compiler) and FOR_SCALE not in counts.kind and counts.instructions
     )
     return min(functions, key=lambda counts: counts.instructions or 0, default=None)
-
-
-def shortest(compiled: Compilers) -> list[Key]:
-    """Of each compiler the shortest set-wise code for each kernel, as the page has it, without loops over arrays."""
-    keys = dict.fromkeys(counts.key for counts in compiled.counts if counts.kind != "arrays")
-    return [counts.function for key in keys for name in compiled.versions if (counts := best(compiled, key, name))]
 
 
 Pair = tuple[KernelFigures, list[CompilerCounts | None]]
@@ -172,9 +148,8 @@ def _won(pairs: Sequence[Pair]) -> tuple[int, int, int]:
     return sum(each < 0 for each in more), more.count(0), sum(each > 0 for each in more)
 
 
-def _by_family(pairs: Sequence[Pair], makers: Sequence[str], wasted: Sequence[Waste]) -> str:
-    """A line a family and instruction set: the instructions of all kernels together, and what compilers waste."""
-    known: dict[tuple[Key, int | None], Waste] = {(row.key, row.instructions): row for row in wasted}
+def _by_family(pairs: Sequence[Pair]) -> str:
+    """A line a family and instruction set: the instructions of all kernels together."""
     groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairs:
         groups.setdefault((pair[0].family, pair[0].isa), []).append(pair)
@@ -186,21 +161,9 @@ def _by_family(pairs: Sequence[Pair], makers: Sequence[str], wasted: Sequence[Wa
             sum(pair[0].counts.instructions for pair in group),
             sum(_theirs(pair).instructions or 0 for pair in group),
         ]
-        rows = [known.get((counts.function, counts.instructions)) for _, theirs in group for counts in theirs if counts]
-        waste = [_waste([row for row in rows if row and row.compiler == maker]) for maker in makers] if wasted else []
-        lines.append((FAMILIES.get(family, family), isa, len(group), *lengths, *_won(group), *waste))
-    more = [f"{code(maker)} wastes" for maker in makers] if wasted else []
-    head = ("Family", "", "kernels", "setwise", "compilers' best", "shorter", "as long", "longer", *more)
+        lines.append((FAMILIES.get(family, family), isa, len(group), *lengths, *_won(group)))
+    head = ("Family", "", "kernels", "setwise", "compilers' best", "shorter", "as long", "longer")
     return table(head, lines, left=2)
-
-
-def _waste(rows: Sequence[Waste]) -> str:
-    """How many of how many instructions are wasted, with a + where not all was tried."""
-    searched = [row for row in rows if not row.reason]
-    if not searched:
-        return "-"
-    wasted, instructions = (sum(getattr(row, name) for row in searched) for name in ("wasted", "instructions"))
-    return f"{wasted}{'' if all(row.whole for row in searched) else '+'} of {instructions}"
 
 
 def _shorter(pairs: Sequence[Pair]) -> str | None:
@@ -219,22 +182,6 @@ def _shorter(pairs: Sequence[Pair]) -> str | None:
         for theirs in [_theirs(pair)]
     ]
     return table_if_any(("Routine", "", "setwise", "theirs", "made by", "of"), lines, left=2)
-
-
-def _wasted(rows: Sequence[Waste]) -> dict[str, object]:
-    """How many functions were searched, and how, and what they waste; nothing where there are none."""
-    searched = [row for row in rows if not row.reason]
-    if not searched:
-        return {}
-    ways = Counter((" and ".join(row.levels), f"{row.budget:g}") for row in searched)
-    how = [(levels, budget, number) for (levels, budget), number in ways.items()]
-    return {
-        "ways": table(("Levels", "seconds each, at most", "functions"), how),
-        "searched": counted(len(searched), "function"),
-        "until": max(row.date for row in rows),
-        "wasteful": sum(row.wasted > 0 for row in searched),
-        "wasted": counted(sum(row.wasted for row in searched), "instruction"),
-    }
 
 
 def _counts_of(function: Compiled) -> CompilerCounts:

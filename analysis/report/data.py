@@ -1,59 +1,25 @@
-"""All that the reports are made from, gathered once: kernels, their bounds, what compilers make, what was measured."""
+"""All that the reports are made from, gathered once: kernels, their bounds, what compilers make."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report import (
-    choices,
-    columns,
-    compilers,
-    crossing,
-    fastest,
-    findings,
-    measurements,
-    optimality,
-    perft,
-    python,
-    searched,
-    since,
-    wasted,
-    words,
-)
+from setwise.analysis.report import compilers
 from setwise.analysis.report.comparison import classic_listings
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.kernels import FigureKey, Figures, KernelFigures, figures_of, keys
 from setwise.analysis.report.markdown import ISAS
-from setwise.analysis.report.records import Record
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
 
 T = TypeVar("T")
 _CHUNK = 8  # kernels that a process makes in one go
-
-
-RECORDS: Mapping[str, Record[Any]] = {
-    "measured": measurements.RECORD,
-    "crossing": crossing.RECORD,
-    "choices": choices.RECORD,
-    "fastest": fastest.RECORD,
-    "python": python.RECORD,
-    "columns": columns.RECORD,
-    "perft": perft.RECORD,
-    "bounds": optimality.RECORD,
-    "words": words.RECORD,
-    "searched": searched.RECORD,
-    "wasted": wasted.RECORD,
-    "since": since.RECORD,
-    "findings": findings.RECORD,
-}
-"""What is read as it was recorded, by its name in the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +30,6 @@ class Data:
     classic: str
     compilers: Compilers
     notes: tuple[str, ...] = ()
-    measured: measurements.Measured | None = None
-    crossing: crossing.Crossing | None = None
-    choices: choices.Choices | None = None
-    fastest: fastest.Fastest | None = None
-    python: python.FromPython | None = None
-    columns: columns.Columns | None = None
-    perft: perft.Perft | None = None
-    bounds: Sequence[optimality.Row] | None = None
-    words: Sequence[words.Row] | None = None
-    searched: Sequence[searched.Row] | None = None
-    wasted: Sequence[wasted.Waste] | None = None
-    since: since.Since | None = None
-    findings: Sequence[findings.Finding] | None = None
 
 
 def gather(folder: Path, checking: bool = False, progress: Callable[[str], None] = lambda _: None) -> Data:
@@ -106,8 +59,7 @@ def gather(folder: Path, checking: bool = False, progress: Callable[[str], None]
         figures = Figures((key, kernels[key]) for key in wanted).differing
     now = Compilers({compiler.name: compiler.version for compiler in using}, counts)
     joined, notes = compilers.joined(now, before)
-    recorded = {name: record.read(folder) for name, record in RECORDS.items()}
-    return Data(figures, classic_listings(), joined, tuple(notes), **recorded)
+    return Data(figures, classic_listings(), joined, tuple(notes))
 
 
 def _results(tasks: Sequence[tuple[Future[list[T]], str]], progress: Callable[[str], None]) -> Iterator[T]:

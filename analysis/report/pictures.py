@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from setwise.analysis.code.count import classify
@@ -12,7 +12,6 @@ from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.dependence import BEFORE
 from setwise.analysis.cost.processors import Processor, processor
 from setwise.analysis.measure.compilers import FOR_SCALE
-from setwise.analysis.measure.trials import OURS
 from setwise.analysis.pictures.bars import Bar, Groups, moves_and_operations
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import Node, dependencies
@@ -24,8 +23,6 @@ from setwise.analysis.report.bounds import TITLES as PROCESSORS
 from setwise.analysis.report.compilers import Compilers
 from setwise.analysis.report.kernels import Figures, KernelFigures
 from setwise.analysis.report.markdown import FAMILIES, ISAS, LONG, figure
-from setwise.analysis.report.measurements import Measured
-from setwise.analysis.report.races import EXPORTED
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.text import counted
@@ -45,18 +42,14 @@ TITLES = {
     "pictures/dependencies-push.svg": "What waits for what: push",
     "pictures/dependencies-union.svg": "What waits for what: a whole side with AVX-512",
 }
-MEASURED = "pictures/measured.svg", "Measured: latency against throughput"
-"""Path and title of the picture that there is where there is a measurement."""
-
 _BY_ISA = dict(zip(TARGETS, (BRICK, OCHRE, BLUE, TEAL, PLUM, INK), strict=False))
 _SETS = [(colour, isa) for isa, colour in _BY_ISA.items()]
 _FAMILIES = ("dumb7", "kogge-stone", "push", "subtraction")
-_SOUTH = {f"{family}.attacks.sout": COLOURS[family] for family in ("dumb7", "kogge-stone", "push")}
 _ON = "zen4"
 """The processor whose latencies the graphs show."""
 
 
-def pictures(figures: Figures, compilers: Compilers, measured: Measured | None) -> dict[str, str]:
+def pictures(figures: Figures, compilers: Compilers) -> dict[str, str]:
     """Every picture by its path."""
     drawn = (
         _bars(figures),
@@ -68,13 +61,7 @@ def pictures(figures: Figures, compilers: Compilers, measured: Measured | None) 
         _graphs([("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")]),
         _graphs([("sliders.union", AVX512.name)]),
     )
-    held = dict(zip(TITLES, drawn, strict=True))
-    return {**held, MEASURED[0]: _measured(measured)} if measured else held
-
-
-def titles(measured: Measured | None) -> Mapping[str, str]:
-    """The pictures' titles by their paths."""
-    return {**TITLES, MEASURED[0]: MEASURED[1]} if measured else TITLES
+    return dict(zip(TITLES, drawn, strict=True))
 
 
 def _bars(figures: Figures) -> str:
@@ -155,46 +142,6 @@ def _one_direction(figures: Figures) -> str:
     below = "Attacks to the south: lower bounds of the code alone. A call with vectors does 2, 4 or 8 boards."
     upwards = "cycles a board, independent"
     return latency_and_throughput(panels, used, "One direction: latency against throughput", below, upwards=upwards)
-
-
-def _measured(measured: Measured) -> str:
-    """A whole side, and south, as they were measured; of each compiler the best that it makes of C for a whole side."""
-    whole: list[Point] = []
-    shown: set[str] = set()
-    merged: dict[tuple[str, int, int], list[tuple[tuple[float, float], str]]] = {}
-    for key in dict.fromkeys(timed.key for timed in measured.timed):
-        chained, independent = (measured.timings(key, mode) for mode in ("chained", "independent"))
-        both = {maker: (chained[maker], independent[maker]) for maker in chained if maker in independent}
-        name, isa, lanes = key
-        if OURS in both and name == "sliders.union":
-            whole.append(_of_set(isa, lanes, both[OURS]))
-            # With fewer lanes the compilers' code is the same.
-            whole += [] if isa in shown else _best(both, _BY_ISA[isa])
-            shown.add(isa)
-        elif OURS in both and name in _SOUTH:
-            # What lies within about a third of a cycle is one point.
-            cycles = both[OURS][0], both[OURS][1] / lanes
-            place = name, round(3 * cycles[0]), round(3 * cycles[1])
-            merged.setdefault(place, []).append((cycles, isa))
-    south = [
-        Point(*near[0][0], f"{FAMILIES[find(name).family]}: {', '.join(isa for _, isa in near)}", _SOUTH[name])
-        for (name, _, _), near in merged.items()
-    ]
-    panels = [("A whole side: sliders.union", whole), ("South, one direction", south)]
-    below = f"{measured.machine}, {measured.date}: whole calls. To the south one with vectors does 2, 4 or 8 boards."
-    upwards = "cycles a board, independent"
-    return latency_and_throughput(panels, _SETS, "Measured: latency against throughput", below, upwards=upwards)
-
-
-def _best(both: Mapping[str, tuple[float, float]], colour: str) -> list[Point]:
-    """The fastest code of each compiler."""
-    points = []
-    makers = [maker for maker in both if maker != OURS and FOR_SCALE not in maker and EXPORTED not in maker]
-    for compiler in dict.fromkeys(maker.split()[0] for maker in makers):
-        best = min((maker for maker in makers if maker.split()[0] == compiler), key=lambda maker: sum(both[maker]))
-        kind = best.rpartition("(")[2].rstrip(")")
-        points.append(Point(*both[best], f"{compiler}, {kind}", colour, ours=False))
-    return points
 
 
 def _graphs(wanted: Sequence[tuple[str, str]]) -> str:

@@ -99,13 +99,6 @@ def few_cases(contract: Contract, number: int) -> Cases:
     return Cases(tuple(p.name for p in parameters), tuple(columns), _expected(contract, parameters, columns))
 
 
-def cases_from(contract: Contract, rows: Sequence[Sequence[int]]) -> Cases:
-    """The cases of these rows, a word for each parameter but the results'."""
-    parameters = [p for p in contract.parameters if p.kind != "results"]
-    columns = [np.array(column, np.uint64) for column in zip(*rows, strict=True)]
-    return Cases(tuple(p.name for p in parameters), tuple(columns), _expected(contract, parameters, columns))
-
-
 def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
     return [np.concatenate(columns) for columns in zip(*blocks, strict=True)]
 

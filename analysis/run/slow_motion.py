@@ -80,9 +80,7 @@ def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
     """
     family, contract = routine.family, routine.contract
     if family not in ("dumb7", "kogge-stone") or contract.elements:
-        raise ValueError(
-            f"{routine.name} has no cycles to show: take dumb7, kogge-stone, exploding or bytewise, or add --registers"
-        )
+        raise ValueError(f"{routine.name} has no cycles to show: take dumb7 or kogge-stone, or add --registers")
     chosen = DIR8[words[-1]].name if contract.direction == "any" else contract.direction
     directions = DIRECTION_SETS[chosen] if chosen in DIRECTION_SETS else (DIRECTIONS[chosen],)
     empty = next((word for p, word in zip(contract.parameters, words, strict=True) if p.kind == "empty"), None)

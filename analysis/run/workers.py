@@ -1,4 +1,4 @@
-"""Who works for a command: processes that are started here, and none outlives the command, or any executor."""
+"""Who works for a command: processes that are started here, and none outlives the command."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import hashlib
 import multiprocessing
 import os
 import pickle
-import platform
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
-from weakref import WeakSet
+from typing import ParamSpec, TypeVar
 
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, end_with_parent
 
@@ -28,34 +26,20 @@ _ENDING = {signal.SIGINT, signal.SIGTERM}
 _LONGEST = 10  # seconds that a function in a process of its own may take
 
 
-class OtherCode(Exception):
-    """Who took a task has another setwise; the message says what to do."""
-
-
 class Workers:
-    """So many processes, by default one a core, from `with Workers() as workers` to its end; or somebody's executor.
+    """So many processes, by default one a core, from `with Workers() as workers` to its end.
 
     At the end they have done all that was submitted. Where an exception leaves the block, an interrupt say, they are
     ended at once, and what they had not done is lost. A process that ends by itself makes `result` of what was
     submitted raise concurrent.futures.process.BrokenProcessPool.
-
-    An `executor`, by which so many work, is ended by whoever gave it. What it hands out may go to other machines: where
-    setwise is not the same as here, file by file, `result` raises OtherCode.
     """
 
-    def __init__(self, number: int | None = None, executor: Executor | None = None) -> None:
-        self.number = number or os.cpu_count() or 1
-        self._executor = executor or _processes(self.number)
-        self._ours = executor is None
+    def __init__(self, number: int | None = None) -> None:
+        self._executor = _processes(number or os.cpu_count() or 1)
         self._others = set(multiprocessing.active_children())
-        self._submitted: WeakSet[Future[Any]] = WeakSet()
 
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
         """What a function of a module gives for these arguments, to be computed by one of the workers."""
-        if not self._ours:
-            future = self._executor.submit(by_code, digest(), partial(function, *arguments, **named))
-            self._submitted.add(future)
-            return future
         with _uninterrupted():  # a process may be started for it
             return self._executor.submit(function, *arguments, **named)
 
@@ -65,10 +49,6 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._ours:
-            if kind is None:
-                wait(self._submitted)
-            return
         if kind is not None:
             for process in set(multiprocessing.active_children()) - self._others:
                 process.kill()
@@ -78,13 +58,6 @@ class Workers:
 def _processes(number: int) -> Executor:
     """Started afresh on every system alike: what NumPy's threads hold does not survive a fork."""
     return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
-
-
-def by_code(expected: str, function: Callable[[], T]) -> T:
-    """Wherever this runs: what the function gives; OtherCode where setwise has not the expected `digest`."""
-    if digest() != expected:
-        raise OtherCode(f"{platform.node()} has another setwise: install the same there and here")
-    return function()
 
 
 @cache
@@ -145,18 +118,13 @@ class Crash(Exception):
     """What became of a process that did not come to its end."""
 
 
-class Overdue(Crash):
-    """It has taken the processor time that it was given."""
-
-
 CAN_FORK = hasattr(os, "fork")
 
 
-def in_own_process(function: Callable[[], T], processor_time: float | None = None) -> T:
+def in_own_process(function: Callable[[], T]) -> T:
     """The function's result, from a process of its own where the system can fork; Crash if that does not end well.
 
-    It may take so many seconds of processor time, or Overdue is raised; without, ten seconds of any. What the function
-    raises is raised here.
+    It may take ten seconds. What the function raises is raised here.
     """
     if not CAN_FORK:
         return function()
@@ -169,10 +137,7 @@ def in_own_process(function: Callable[[], T], processor_time: float | None = Non
             end_with_parent()
             if os.getppid() != parent:  # it ended before
                 os._exit(1)
-            if processor_time is None:
-                signal.alarm(_LONGEST)
-            else:
-                signal.setitimer(signal.ITIMER_PROF, processor_time)
+            signal.alarm(_LONGEST)
             with os.fdopen(write, "wb") as stream:
                 pickle.dump(_outcome(function), stream)
             os._exit(0)
@@ -189,8 +154,6 @@ def in_own_process(function: Callable[[], T], processor_time: float | None = Non
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status == -signal.SIGALRM:
         raise Crash(f"it has not returned after {_LONGEST} seconds")
-    if status == -signal.SIGPROF:
-        raise Overdue(f"it has not returned after {processor_time} seconds of processor time")
     if status < 0:
         raise Crash(f"it ends in {signal.Signals(-status).name}")
     if status:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from setwise.analysis.search.expressions import Expressions
@@ -38,21 +39,6 @@ def others(trials: Trials, step: Step, _: float) -> Iterator[Candidate]:
         yield Candidate(known, known.words, said_of(program, known))
 
 
-def single(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
-    """Level b: any one instruction of the target, over values and constants, in the place of more."""
-    return _new(trials, step, until, Expressions.single)
-
-
-def pairs(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
-    """Level c: two instructions of the target, of which the second reads the first, in the place of more."""
-    return _new(trials, step, until, Expressions.pairs)
-
-
-def triples(trials: Trials, step: Step, until: float) -> Iterator[Candidate]:
-    """Level c: three, each of which reads the one before."""
-    return _new(trials, step, until, Expressions.triples)
-
-
 def _new(
     trials: Trials, step: Step, until: float, found: Callable[[Expressions], Iterator[tuple[Step, ...]]]
 ) -> Iterator[Candidate]:
@@ -64,6 +50,14 @@ def _new(
         for new in steps:
             known[new.number] = new.form.result(trials.few, [lanes_of(arg, known) for arg in new.args])
         yield Candidate(steps[-1].number, known[steps[-1].number], "; ".join(new.said for new in steps), steps)
+
+
+single: Level = partial(_new, found=Expressions.single)
+"""Level b: any one instruction of the target, over values and constants, in the place of more."""
+pairs: Level = partial(_new, found=Expressions.pairs)
+"""Level c: two instructions of the target, of which the second reads the first, in the place of more."""
+triples: Level = partial(_new, found=Expressions.triples)
+"""Level c: three, each of which reads the one before."""
 
 
 def values_beside(trials: Trials, step: Step) -> list[int]:
@@ -95,9 +89,5 @@ def said_of(program: Program, argument: Argument) -> str:
     return f"argument {argument + 1}"
 
 
-CONSTANTS = "d"
-"""The level that looks at constants: which of their bits do not matter."""
-
 LEVELS: Mapping[str, tuple[Level, ...]] = MappingProxyType({"a": (others,), "b": (single,), "c": (pairs, triples)})
-"""Those that look for other values, by their letters; what costs less comes first."""
-ALL_LEVELS = (*LEVELS, CONSTANTS)
+"""The levels by their letters; what costs less comes first."""

@@ -30,23 +30,14 @@ from setwise.codegen.targets.operands import CL
 from setwise.codegen.targets.table import Row, Target
 
 _NAMES = {
-    "pand": "and",
-    "vpand": "and",
-    "vpandd": "and",
-    "vpandq": "and",
-    "por": "or",
-    "vpor": "or",
-    "vpord": "or",
-    "vporq": "or",
-    "pxor": "xor",
-    "vpxor": "xor",
-    "vpxord": "xor",
-    "vpxorq": "xor",
-    "paddq": "add",
-    "vpaddq": "add",
-    "paddb": "add",
-    "vpaddb": "add",
-    **{name: name for name in ("and", "or", "xor", "add")},
+    spelling: name
+    for name, spellings in {
+        "and": "and pand vpand vpandd vpandq",
+        "or": "or por vpor vpord vporq",
+        "xor": "xor pxor vpxor vpxord vpxorq",
+        "add": "add paddq vpaddq paddb vpaddb",
+    }.items()
+    for spelling in spellings.split()
 }
 """Instructions whose arguments commute, by the operations of codegen that commute."""
 
@@ -54,14 +45,10 @@ _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movup
     f"vmov{name}"
     for name in ("dqa", "dqa32", "dqa64", "dqu", "dqu8", "dqu16", "dqu32", "dqu64", "aps", "ups", "apd", "upd")
 }
-IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
+_IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
 """Instructions that give nothing, and are there for other reasons."""
 
 _CONSTANT = 8  # samples that show whether a result is the same whatever the arguments are
-
-
-class JumpError(SearchError):
-    """Code that is not straight."""
 
 
 @dataclass
@@ -105,7 +92,7 @@ class _Lifting:
 
     def lift(self, instruction: Decoded) -> None:
         name, operands = instruction.mnemonic, instruction.operands
-        if name in IDLE:
+        if name in _IDLE:
             return
         known = {*self.at, *(["rsp"] if name in ("add", "sub") else [])}
         strange = next((o for o in operands if isinstance(o, Reg) and o.full not in known), None)
@@ -405,7 +392,7 @@ def lift(binary: Binary, task: Task, target: Target) -> Program:
         raise SearchError("code that does not end in its one ret is not searched")
     for instruction in instructions[:-1]:
         if instruction.flow != "next":
-            raise JumpError(f"{_said(instruction)}: in code with jumps or calls only level a is searched")
+            raise SearchError(f"{_said(instruction)}: code with jumps or calls is not searched")
     lifting = _Lifting(Image(binary), task, target)
     lifting.begin()
     for instruction in instructions[:-1]:

@@ -111,11 +111,6 @@ class Program:
             known[step.number] = step.form.result(domain, [lanes_of(arg, known) for arg in step.args])
         return known
 
-    def outcomes(self, known: Mapping[int, Lanes]) -> list[Lanes]:
-        """What the program leaves where: results in registers, then what each step writes."""
-        written = [known[step.number] for step in self.steps if step.form.file is None]
-        return [*(lanes_of(result, known) for result in self.results), *written]
-
 
 def lanes_of(arg: Argument, known: Mapping[int, Lanes]) -> Lanes:
     """What an argument is."""

@@ -7,19 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
-from setwise.analysis.code.decode import Binary, Decoded, decode
+from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.solver import LimitError
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.expressions import OutOfTime
-from setwise.analysis.search.forms import Lanes
-from setwise.analysis.search.inplace import shorter
-from setwise.analysis.search.levels import CONSTANTS, LEVELS, Candidate, Level, single
-from setwise.analysis.search.lift import IDLE, JumpError, lift
-from setwise.analysis.search.program import Known, Program, Step
-from setwise.analysis.search.runs import Runs
-from setwise.analysis.search.spare import Spare, spare_bits
+from setwise.analysis.search.forms import Lanes, SearchError
+from setwise.analysis.search.levels import LEVELS, Candidate, Level, single
+from setwise.analysis.search.lift import lift
+from setwise.analysis.search.program import Program, Step
 from setwise.analysis.search.subject import Subject
 from setwise.analysis.search.trials import Trials
 
@@ -52,14 +49,6 @@ class Tally:
     undecided: int = 0
     seconds: float = 0.0
 
-    def plus(self, other: Tally) -> Tally:
-        """Both together, of the same places."""
-        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMMED}
-        return Tally(all_places=max(self.all_places, other.all_places), **sums)
-
-
-_SUMMED = ("places", "candidates", "fitting", "no_shorter", "refuted", "undecided", "seconds")
-
 
 def length(binary: Binary) -> int:
     """Instructions before the last ret, those that do nothing left out."""
@@ -67,17 +56,24 @@ def length(binary: Binary) -> int:
 
 
 def places(subject: Subject, binary: Binary, level: str) -> int:
-    """At how many places a level looks; SearchError in one line where it cannot, 0 where it has nothing to look at."""
+    """Return at how many places a level looks; SearchError in one line where it cannot."""
     return len(_places(subject, binary, level))
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of looking at places: what was tried, the first finding, and bits of constants that do not matter."""
+def refusal(subject: Subject, binary: Binary) -> str:
+    """Return in one line why code is not searched; "" where it is."""
+    try:
+        _trials(subject, binary)
+    except SearchError as error:
+        return str(error)
+    return ""
+
+
+class Outcome(NamedTuple):
+    """What came of looking at places: what was tried, and the first finding."""
 
     tally: Tally
-    finding: Finding | None = None
-    spare: tuple[Spare, ...] = ()
+    finding: Finding | None
 
 
 def search(subject: Subject, binary: Binary, level: str, at: Sequence[int], budget: float) -> Outcome:
@@ -94,27 +90,12 @@ def _trials(subject: Subject, binary: Binary) -> Trials:
     )
 
 
-Place = Program | Step | Decoded | Known
-"""Where a level looks: all of the code as it is, the result of a step, an instruction, a constant."""
-
-
 @lru_cache(4)
-def _places(subject: Subject, binary: Binary, level: str) -> tuple[Place, ...]:
-    try:
-        program = _trials(subject, binary).program
-    except JumpError:
-        if level != "a":
-            raise
-        return tuple(i for i in decode(binary.text) if i.flow == "next" and i.mnemonic not in IDLE)
-    if level == CONSTANTS:
-        return program.constants
+def _places(subject: Subject, binary: Binary, level: str) -> tuple[Program | Step, ...]:
+    """Return where a level looks: the code as it is, and the result of each step."""
+    program = _trials(subject, binary).program
     steps = tuple(step for step in program.steps if step.form.file)
     return (program, *steps) if level == "b" else steps
-
-
-@lru_cache(4)
-def _runs(subject: Subject, binary: Binary) -> Runs:
-    return Runs(subject.plan.routine.contract, subject.task, binary)
 
 
 Values = frozenset[Lanes]
@@ -137,7 +118,6 @@ class _Search:
     level: str
     until: float
     tally: Tally = field(default_factory=Tally)
-    spare: list[Spare] = field(default_factory=list)
 
     def run(self, at: Sequence[int]) -> Outcome:
         start = time.thread_time()
@@ -150,25 +130,14 @@ class _Search:
             if finding or time.thread_time() <= self.until:
                 self.count(places=1)
         self.count(seconds=time.thread_time() - start)
-        return Outcome(replace(self.tally, all_places=len(places)), finding, tuple(self.spare))
+        return Outcome(replace(self.tally, all_places=len(places)), finding)
 
-    def look(self, place: Place) -> Finding | None:
-        """What is found at a place."""
-        if isinstance(place, Program):
-            self.count(candidates=1, fitting=1)
-            return self.judged(place, "another order or other registers")
+    def look(self, place: Program | Step) -> Finding | None:
+        """Return the finding at a place."""
         if isinstance(place, Step):
             return self.instead(place)
-        if isinstance(place, Decoded):
-            return self.without(place)
-        self.count(candidates=64 * len(place.words))
-        try:
-            spare = spare_bits(_trials(self.subject, self.binary), place, _prover(), self.until)
-        except LimitError:
-            self.count(undecided=1)
-        else:
-            self.spare += [spare] if spare else []
-        return None
+        self.count(candidates=1, fitting=1)
+        return self.judged(place, "another order or other registers")
 
     def count(self, **more: float) -> None:
         self.tally = replace(self.tally, **{name: getattr(self.tally, name) + by for name, by in more.items()})
@@ -229,23 +198,38 @@ class _Search:
         if binary is None or length(binary) >= length(self.binary):
             self.count(no_shorter=1)
             return None
-        return self.proved(binary, said)
-
-    def proved(self, binary: Binary, said: str) -> Finding | None:
         certificate = _prover().prove(binary, self.subject.task, PROOF_LIMIT)
         if certificate.status != "proved":
             self.count(**{"refuted" if certificate.status == "refuted" else "undecided": 1})
             return None
         return Finding(self.level, said, length(self.binary), length(binary), binary)
 
-    def without(self, instruction: Decoded) -> Finding | None:
-        """Shorter code without an instruction of code with jumps."""
-        for binary, said in shorter(self.binary, instruction):
-            self.count(candidates=1)
-            if not _runs(self.subject, self.binary).right(binary):
-                continue
-            self.count(fitting=1)
-            finding = self.proved(binary, said)
-            if finding or time.thread_time() > self.until:
-                return finding
-        return None
+
+@dataclass
+class Hunt:
+    """The search of one subject: what was found, the code as it is then, what each level tried on it."""
+
+    subject: Subject
+    original: Binary
+    binary: Binary
+    findings: list[Finding] = field(default_factory=list)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    refused: str = ""
+    """Why the code is not searched."""
+
+
+def hunt(found: Hunt, levels: Sequence[str], budget: float) -> Hunt:
+    """Search level by level, and from the first level again on code that was found; a level takes `budget` seconds."""
+    found.refused = refusal(found.subject, found.binary)
+    left = [] if found.refused else list(levels)
+    while left:
+        level = left.pop(0)
+        number = places(found.subject, found.binary, level)
+        outcome = search(found.subject, found.binary, level, range(number), budget)
+        found.tallies[level] = outcome.tally
+        if outcome.finding:
+            found.findings.append(outcome.finding)
+            found.binary = outcome.finding.binary
+            found.tallies.clear()
+            left = list(levels)
+    return found

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import product
+from random import Random
 
 from setwise.analysis.run.contracts import Contract
 from setwise.analysis.run.task import Task
 from setwise.analysis.search.forms import Lanes, SearchError
-from setwise.analysis.search.program import Argument, Known, Program, lanes_of
+from setwise.analysis.search.program import Argument, Program, lanes_of
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.samples import BYTES, PITCH, Sampled, Samples
 from setwise.codegen.targets.table import Target
@@ -79,12 +79,8 @@ def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[
 
 
 def _junk(seed: int, number: int) -> list[int]:
-    state = seed
-    words = []
-    for _ in range(number):
-        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 128)
-        words.append(state >> 64 ^ state & (1 << 64) - 1)
-    return words
+    draw = Random(seed)
+    return [draw.getrandbits(64) for _ in range(number)]
 
 
 class Trials:
@@ -136,20 +132,8 @@ class Trials:
             caring.append(Sampled(bits))
         return domain.joined(caring, few)
 
-    def idle_bits(self, known: Known, lanes: int) -> list[int]:
-        """The bits of a constant's lanes that, changed alone, leave all results as they are."""
-        size = self.few.number * PITCH
-        found = [0] * lanes
-        for at, start in product(range(lanes), range(0, 64, _TOGETHER)):
-            words = known.words
-            places = range(start, start + _TOGETHER)
-            wrong = self._wrong_with(known, [(*words[:at], words[at] ^ 1 << bit, *words[at + 1 :]) for bit in places])
-            for bit in places:
-                found[at] |= (wrong >> (bit - start) * size & (1 << size) - 1 == 0) << bit
-        return found
-
-    def _wrong_with(self, number: Argument, candidates: Sequence[Lanes]) -> int:
-        """Where some result is wrong, sample by sample, with each of the candidates for a value, or a constant."""
+    def _wrong_with(self, number: int, candidates: Sequence[Lanes]) -> int:
+        """Where some result is wrong, sample by sample, with each of the candidates for a value."""
         few = self.few
         domain = _domain(few.number * len(candidates))
         known: dict[Argument, Lanes] = {

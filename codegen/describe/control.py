@@ -119,20 +119,6 @@ def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> 
     return when(condition(*carried), lambda *inner: _loop(condition, body, inner), *carried)
 
 
-def once_and_while(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
-    """Go round `body`, then again while `condition` holds; both take the carried values, body gives the next ones."""
-    return _loop(condition, body, tuple(map(_value, carried)))
-
-
-def sequence(*values: Value) -> Value:
-    """What a body of a loop returns beside its writes, to have these values made in their order, and before all else.
-
-    Each of them is made, whatever else might come to the same. No pass looks for another order, but one is tried
-    besides in which a value that would wait for what it is made of lets a few others by.
-    """
-    return Value("sequence", values)
-
-
 def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
     """Go round `body` exactly `count` times, as a loop with a counter."""
     if not 0 <= count < 1 << 64:

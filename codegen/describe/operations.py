@@ -155,7 +155,6 @@ _FLIPPED = " | ".join(
 _TABLE = (
     *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place")),
     Operation("copy", lambda a: a, bitwise=True, free=True),
-    Operation("sequence", writes=True, free=True),  # writes nothing, but its arguments are made in their order
     Operation("done", writes=True, free=True),  # ends a routine whose regions did all its writing
     Operation(
         "and",

@@ -3,22 +3,20 @@
 Then what goes north or south goes to another register, without shift or mask, and a step east adds bytes to
 themselves. So many boards are put by interleaving bytes, and put back likewise.
 
-Most of the work is steps of which each waits for the one before. So it is told in which order they go: side by side
-with others that they need not wait for.
-
 Descriptions here are of a first stage on arrays: their parameters are the arrays' addresses, that of the result, and n,
 and what they give is how many boards are left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
-from operator import itemgetter
+from typing import NamedTuple
 
-from setwise.codegen.board import FILE_A, FILE_H, NOT_H
-from setwise.codegen.describe.control import sequence
+from setwise.codegen.board import FILE_A, FILE_H, NOT_A, NOT_H
 from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.matrices import LOWER_BY_ONE, RISING, RISING_BY_ONE, times
 from setwise.codegen.describe.values import Value, load, make, store
 from setwise.codegen.fills.batch import down
 from setwise.codegen.fills.push import twice
@@ -29,9 +27,6 @@ REGISTERS = 8
 Registers = tuple[Value, ...]
 """Boards, or their ranks from the first to the last."""
 
-Told = tuple[Registers, list[Value]]
-"""Boards, and the order in which what they are made of is made."""
-
 UP, DOWN = range(REGISTERS), range(REGISTERS - 1, -1, -1)
 """Orders of ranks: north and south."""
 
@@ -39,28 +34,40 @@ TO_RANKS, TO_BOARDS = 4, 3
 """How often the bytes of eight registers of boards are interleaved until they are ranks, and then till boards again."""
 
 
-def union(layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+class West(NamedTuple):
+    """Westward attacks within ranks: of rooks, and of bishops by a step to the next rank.
+
+    `walls` are occupied squares with those that stop a shift, and `leaving` the bishops that have a step to go.
+    """
+
+    walls: Callable[[Value], Value]
+    leaving: Callable[[Value], Value]
+    attacks: Callable[[Value, Value], Value]
+    step: Callable[[Value], Value]
+
+
+def union(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """All squares attacked, of rooks, bishops and occupied squares."""
-    return _rank_by_rank(_union, layout, *parameters)
+    return _rank_by_rank(partial(_union, west), layout, *parameters)
 
 
-def union_of_empty(layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """The same, of rooks, bishops and empty squares."""
 
-    def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Told:
-        return _union(rooks, bishops, tuple(~register for register in empty))
+    def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Registers:
+        return _union(west, rooks, bishops, tuple(~register for register in empty))
 
     return _rank_by_rank(of_empty, layout, *parameters)
 
 
-def _rank_by_rank(describe: Callable[..., Told], layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+def _rank_by_rank(describe: Callable[..., Registers], layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """What describes eight registers of boards, over all that are as many."""
     *arrays, result, count = parameters
     boards = REGISTERS * layout.lanes
 
     def writes_at(index: Value) -> list[Value]:
-        made, order = describe(*(loaded(layout, array, index) for array in arrays))
-        return [sequence(index, *order), *written(layout, result, index, made)]
+        made = describe(*(loaded(layout, array, index) for array in arrays))
+        return written(layout, result, index, made)
 
     return (down(writes_at, boards, count - boards) + boards,)
 
@@ -75,49 +82,28 @@ def written(layout: Layout, array: Value, index: Value, boards: Registers) -> li
     return [store(array, index + at * layout.lanes, register) for at, register in enumerate(boards)]
 
 
-def _union(rooks: Registers, bishops: Registers, occupied: Registers) -> Told:
-    put = [interleaved(each, TO_RANKS) for each in (occupied, rooks, bishops)]
-    occupied, rooks, bishops = (each[-REGISTERS:] for each in put)
-    walls = tuple(rank | (FILE_A | FILE_H) for rank in occupied)
-    east = [attacks_east(*each) for each in zip(rooks, occupied, strict=True)]
-    west = [attacks_west(*each) for each in zip(rooks, walls, strict=True)]
-    along = [*chain(*zip(east, west, strict=True))]
-    upright = []
-    for rank, attacks in both_ways(rooks, occupied):
-        east[rank] |= attacks
-        upright.append(attacks)
-    steps = [*slanting(bishops, occupied, both_ways(bishops, walls, lambda ahead: ahead >> 1))]
-    last = {rank: at for at, (rank, *_) in enumerate(steps)}
-    slanted: list[Value] = []
-    for at, (rank, eastward, westward) in enumerate(steps):
-        east[rank] |= eastward
-        west[rank] |= westward
-        slanted += eastward, westward
-        if at == last[rank]:  # joined any earlier, they would take registers
-            slanted += east[rank], west[rank]
-    attacked = (e | w & NOT_H for e, w in zip(east, west, strict=True))
-    return interleaved(attacked, TO_BOARDS)[-REGISTERS:], [*chain(*put), *evenly(along, upright, slanted)]
-
-
-def evenly(*works: Sequence[Value]) -> list[Value]:
-    """The values of several works side by side: each work's are evenly spread."""
-    placed = [
-        ((at + 0.5) / len(work), number, value) for number, work in enumerate(works) for at, value in enumerate(work)
-    ]
-    return [value for *_, value in sorted(placed, key=itemgetter(0, 1))]
+def _union(west: West, rooks: Registers, bishops: Registers, occupied: Registers) -> Registers:
+    occupied, rooks, bishops = (interleaved(each, TO_RANKS) for each in (occupied, rooks, bishops))
+    walls = tuple(map(west.walls, occupied))
+    attacked = [attacks_east(*each) for each in zip(rooks, occupied, strict=True)]
+    to_west = [west.attacks(*each) for each in zip(rooks, walls, strict=True)]
+    for rank, attacks in (*both_ways(rooks, occupied), *both_ways(bishops, occupied, twice)):
+        attacked[rank] |= attacks
+    for rank, attacks in both_ways(tuple(map(west.leaving, bishops)), walls, west.step):
+        to_west[rank] |= attacks
+    return interleaved((e | w for e, w in zip(attacked, to_west, strict=True)), TO_BOARDS)
 
 
 def interleaved(registers: Iterable[Value], times: int) -> Registers:
     """Bytes in other places: the bits of each one's number, that of its register in front, rotate left so often.
 
-    In a part of 16 bytes a number has seven bits: three for the register, one for the board, three for the rank. What
-    comes of each time is given, the last at the end.
+    In a part of 16 bytes a number has seven bits: three for the register, one for the board, three for the rank.
     """
     made = tuple(registers)
     for _ in range(times):
-        pairs = zip(made[-REGISTERS:-4], made[-4:], strict=True)
-        made += tuple(make(op, *pair) for pair in pairs for op in ("interleave", "interleave-high"))
-    return made[REGISTERS:]
+        pairs = zip(made[:4], made[4:], strict=True)
+        made = tuple(make(op, *pair) for pair in pairs for op in ("interleave", "interleave-high"))
+    return made
 
 
 def same(squares: Value) -> Value:
@@ -130,14 +116,6 @@ def both_ways(
 ) -> Iterator[tuple[int, Value]]:
     """What is attacked in a rank from those behind it, north and south by turns; `move` is to the next rank."""
     return chain.from_iterable(zip(*(_flood(order, sliders, blockers, move) for order in (UP, DOWN)), strict=True))
-
-
-def slanting(
-    bishops: Registers, occupied: Registers, to_west: Iterable[tuple[int, Value]]
-) -> Iterator[tuple[int, Value, Value]]:
-    """The same of bishops: a rank, what is attacked there eastward and, as is given, westward."""
-    to_east = both_ways(bishops, occupied, twice)
-    return ((rank, eastward, westward) for (rank, eastward), (_, westward) in zip(to_east, to_west, strict=True))
 
 
 def _flood(
@@ -163,3 +141,21 @@ def attacks_west(rooks: Value, walls: Value) -> Value:
         west |= ~walls & west >> squares
         walls |= walls >> squares
     return west >> 1
+
+
+SHIFTED = West(
+    lambda occupied: occupied | (FILE_A | FILE_H),
+    lambda squares: squares & NOT_A,
+    lambda rooks, walls: attacks_west(rooks, walls) & NOT_H,
+    lambda squares: squares >> 1,
+)
+"""By shifts: what stood on the A file would come to another board."""
+
+
+def _mirrored_attacks(rooks: Value, occupied: Value) -> Value:
+    """By subtraction in mirrored ranks."""
+    return occupied ^ times(make("sub-bytes", times(occupied, RISING), times(rooks, RISING_BY_ONE)), RISING)
+
+
+MIRRORED = West(same, same, _mirrored_attacks, lambda squares: times(squares, LOWER_BY_ONE))
+"""By matrices of bits, which GFNI has."""

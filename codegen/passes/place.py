@@ -16,7 +16,7 @@ LATELY = 64
 Home = tuple[tuple[Region, int], ...]
 """Where a block lies: the bodies around it, outermost first."""
 
-_LEAVES = frozenset({"const", "param", "phi", "place", "sequence"})
+_LEAVES = frozenset({"const", "param", "phi", "place"})
 """What no instruction makes."""
 
 

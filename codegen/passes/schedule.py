@@ -5,8 +5,7 @@ overwritten for nothing by its last user, so the pass makes a user last wherever
 at a time, and keeps the description's order otherwise.
 
 Rays one after another need fewest registers, but a processor reaches the last of them late, and then waits for each of
-its steps. So the last part may come by height: first what has the longest way to go. An order that a description tells
-stays, or gets room between its values.
+its steps. So the last part may come by height: first what has the longest way to go.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial, reduce
 from heapq import heapify, heappop, heappush
 from math import inf
-from operator import attrgetter, itemgetter, methodcaller
-from random import Random
+from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
 from setwise.codegen.describe.values import Value, in_register
@@ -25,9 +23,8 @@ from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
-from setwise.codegen.passes.spacing import spaced
 from setwise.codegen.passes.stretch import Pressure, Stretch
-from setwise.codegen.passes.unit import Block, Pass, PlacedRegion, Unit
+from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
 
@@ -64,21 +61,13 @@ def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int
 
 
 def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
-    """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves.
-
-    Where the description tells an order, that with room between its values, whatever moves it takes.
-    """
+    """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves."""
     orders = _orders_in(block, results, target, room)
-    return _ordered(block, iter(orders), attrgetter("soonest"), attrgetter("spaced"))
+    return _ordered(block, iter(orders), attrgetter("soonest"))
 
 
-def _as_told(orders: _Orders) -> list[int]:
-    """The description's own order."""
-    return list(range(len(orders.stretch)))
-
-
-def _ordered(block: Block, orders: Iterator[_Orders], best: _Order, told: _Order = _as_told) -> Block:
-    """The block with each stretch in the best of its orders, in this one where one is told; itself where that is so."""
+def _ordered(block: Block, orders: Iterator[_Orders], best: _Order) -> Block:
+    """Reorder each stretch by the best of its orders; return the block itself if nothing moved."""
     items: list[Value | PlacedRegion] = []
     stretch: list[Value] = []
     for item in (*block.items, None):
@@ -88,9 +77,7 @@ def _ordered(block: Block, orders: Iterator[_Orders], best: _Order, told: _Order
         items += [stretch[i] for i in best(next(orders))]
         stretch = []
         if item is not None:
-            bodies = tuple(
-                [_ordered(body, orders, told if item.told(at) else best, told) for at, body in enumerate(item.bodies)]
-            )
+            bodies = tuple([_ordered(body, orders, best) for body in item.bodies])
             items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
     return block if tuple(items) == block.items else Block(tuple(items))
 
@@ -220,11 +207,6 @@ class _Orders:
         return other if other_cost <= cost and other_end <= end - 1 else order
 
     @cached_property
-    def spaced(self) -> list[int]:
-        """This order, with room between what is made and who waits for it."""
-        return spaced(self.stretch)
-
-    @cached_property
     def crossing_first(self) -> list[int]:
         """This order, but what leads from one file of registers to another before all else."""
         stretch = self.stretch
@@ -234,17 +216,14 @@ class _Orders:
             later[i] = not any(crosses) and all(later[user] for user in stretch.users[i])
         return sorted(range(len(later)), key=later.__getitem__)
 
-    def urgent(self, lot: int) -> list[int]:
-        """An order in which what has the longest way to go comes first, by cycles, those between files among them.
-
-        Equals come in the order that the lot draws, which is the same everywhere; 0 draws none.
-        """
+    @cached_property
+    def urgent(self) -> list[int]:
+        """An order in which what has the longest way to go comes first, by cycles, those between files among them."""
         users, file = self.stretch.users, self.stretch.file
         ways = [*self.stretch.cycles]
         for i in reversed(range(len(ways))):
             ways[i] += max([ways[user] + _ACROSS * (file[user] != file[i]) for user in users[i]], default=0)
-        draw = Random(lot).random if lot else lambda: 0.0
-        turn = [(-(way + draw()), i) for i, way in enumerate(ways)]
+        turn = [(-way, i) for i, way in enumerate(ways)]
         return self._by_height(0, turn, self.stretch.before)
 
     def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
@@ -348,24 +327,14 @@ def scheduling(unit: Unit) -> Unit:
 
 
 def hastening(unit: Unit) -> Unit:
-    """The pass: the block in an order that ends sooner, or with room in one that is told; the same unit without one."""
+    """The pass: the block in an order that ends sooner; the same unit without one."""
     block = earliest_end(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
     return unit if block is unit.block else replace(unit, block=block)
 
 
 def urgency(unit: Unit) -> Unit:
     """The pass: the block with what has the longest way to go first, whatever moves that takes."""
-    return _in_order(unit, methodcaller("urgent", 0))
-
-
-def urgency_by(lot: int) -> Pass:
-    """The pass: the same, equals in the order that the lot draws; `urgency-12` is that of lot 12."""
-
-    def by_lot(unit: Unit) -> Unit:
-        return _in_order(unit, methodcaller("urgent", lot))
-
-    by_lot.__name__ = f"{urgency.__name__}-{lot}"
-    return by_lot
+    return _in_order(unit, attrgetter("urgent"))
 
 
 def crossing(unit: Unit) -> Unit:
@@ -374,7 +343,7 @@ def crossing(unit: Unit) -> Unit:
 
 
 def _in_order(unit: Unit, best: _Order) -> Unit:
-    """The unit with each stretch of its block in the best of its orders, in its own where an order is told."""
+    """The unit with each stretch of its block in the best of its orders."""
     orders = _orders_in(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
     return replace(unit, block=_ordered(unit.block, iter(orders), best))
 

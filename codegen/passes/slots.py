@@ -185,7 +185,7 @@ class Rewriting:
             inits=entered[: len(kept)],
             phis=tuple(tuple(phis[i] for i in kept) for phis in old.phis),
             bodies=tuple(values[: len(kept)] for values in left),
-            effects=tuple(tuple(self.now[each] for each in made if each.op != "sequence") for made in old.effects),
+            effects=tuple(tuple(self.now[each] for each in made) for made in old.effects),
             condition=old.condition and replace(old.condition, value=decides[0]),
             index=None if old.index is None else decides[0],
         )

@@ -50,10 +50,6 @@ class PlacedRegion:
     bodies: tuple[Block, ...]
     results: tuple[Value, ...]
 
-    def told(self, number: int) -> bool:
-        """Whether the description tells in which order a body makes its values."""
-        return any(effect.op == "sequence" for effect in self.region.effects[number])
-
     def left(self, number: int) -> tuple[tuple[Value, Value], ...]:
         """What a body must leave: the phi of the first body where that belongs, and the value.
 

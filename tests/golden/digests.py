@@ -40,7 +40,7 @@ def main() -> None:
     """Write the file."""
     wanted = jobs()
     with Progress(len(wanted)) as progress:
-        made = sorted(in_processes(lines, wanted, str, progress))
+        made = sorted(in_processes(lines, wanted, progress))
     FILE.write_text("\n".join([HEAD, *made, ""]), encoding="ascii")
     print(f"{len(made)} kernels")
 

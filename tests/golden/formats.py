@@ -16,32 +16,12 @@ from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_or
 from msgspec import Struct, UnsetType
 
 from setwise.analysis.code.count import Counts
-from setwise.analysis.cost.processors.measured import MeasuredTable
 from setwise.analysis.exports.metadata import Metadata
-from setwise.analysis.measure import fastest as race
-from setwise.analysis.measure.calls import Call
-from setwise.analysis.measure.crossing import Point
-from setwise.analysis.report import (
-    choices,
-    columns,
-    compilers,
-    crossing,
-    fastest,
-    findings,
-    measurements,
-    optimality,
-    perft,
-    python,
-    searched,
-    since,
-    wasted,
-    words,
-)
+from setwise.analysis.report import compilers
 from setwise.analysis.report.bounds import Estimate
 from setwise.analysis.report.kernels import KernelFigures
 from setwise.analysis.report.markdown import code
 from setwise.analysis.report.records import COMMAND, Record
-from setwise.analysis.search.saved import Saved
 
 FILE = Path(__file__).parents[2] / "docs" / "formats.md"
 TEMPLATE = Path(__file__).with_suffix(".md")
@@ -86,22 +66,9 @@ FILES = (
     Data("data/kernels.json", COMMAND, _COUNTED, says(KernelFigures)),
     Data("data/costs.json", COMMAND, {**_NAME, "processor": str, **fields(Estimate)}, says(Estimate)),
     _of(compilers.RECORD, compilers.CompilerCounts, compilers.Compilers),
-    _of(measurements.RECORD, measurements.Timed, measurements.Measured),
-    _of(fastest.RECORD, race.Row, fastest.Fastest),
-    _of(findings.RECORD, findings.Finding),
-    _of(choices.RECORD, choices.Choice, choices.Choices),
-    _of(crossing.RECORD, Point, crossing.Crossing),
-    _of(python.RECORD, Call, python.FromPython),
-    _of(columns.RECORD, columns.Through, columns.Columns),
-    _of(perft.RECORD, perft.Race, perft.Perft),
-    _of(wasted.RECORD, wasted.Waste),
-    _of(searched.RECORD, searched.Row),
-    _of(optimality.RECORD, optimality.Row),
-    _of(words.RECORD, words.Row),
-    _of(since.RECORD, since.Then, since.Since),
 )
 """The reports' data."""
-OTHERS = {"metadata.json": Metadata, "A processor's table": MeasuredTable, "A search that can go on": Saved}
+OTHERS = {"metadata.json": Metadata}
 
 
 def text() -> str:
@@ -111,9 +78,10 @@ def text() -> str:
 
 
 def _data(data: Data) -> str:
-    by = "Written by hand." if data.made_by == findings.BY_HAND else f"By {code(data.made_by)}."
     once = [f"*Once*: {says(data.once)}", _fields(data.head)] if data.once else []
-    return "\n\n".join([_section(f"### {Path(data.path).name}", f"{by} {data.says}", data.rows), *once])
+    return "\n\n".join(
+        [_section(f"### {Path(data.path).name}", f"By {code(data.made_by)}. {data.says}", data.rows), *once]
+    )
 
 
 def _section(title: str, said: str, held: Mapping[str, Any]) -> str:

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from setwise.analysis.cost.processors.golden_cove import GOLDEN_COVE
 from setwise.analysis.cost.processors.ice_lake import ICE_LAKE
-from setwise.analysis.cost.processors.measured import processor_of, read
 from setwise.analysis.cost.processors.skylake_server import SKYLAKE_SERVER
 from setwise.analysis.cost.processors.table import CostRow, Processor, UnknownCost
-from setwise.analysis.cost.processors.tuned import tuned_on
 from setwise.analysis.cost.processors.zen3 import ZEN3
 from setwise.analysis.cost.processors.zen4 import ZEN4
 from setwise.analysis.cost.processors.zen5 import ZEN5
 
 __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
-PROCESSORS = tuple(
-    replace(each, tuned=tuned_on(each.name)) for each in (SKYLAKE_SERVER, ICE_LAKE, GOLDEN_COVE, ZEN3, ZEN4, ZEN5)
-)
+PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, GOLDEN_COVE, ZEN3, ZEN4, ZEN5)
 
 
 def processor(name: str) -> Processor:
-    """The processor of that name, or of a file that `setwise calibrate` wrote; ValueError for anything else.
-
-    A name is a file's where it ends in .json or has a folder in it.
+    """The processor of that name; ValueError for any other.
 
     >>> processor("zen4").title
     'AMD Zen 4'
     """
     known = {one.name: one for one in PROCESSORS}
-    if name.endswith(".json") or "/" in name:
-        table = read(name)
-        if table.like not in {"", *known}:
-            raise ValueError(f"{name}: like '{table.like}', which is none of {', '.join(known)}: measure it anew")
-        return processor_of(table, known)
     if name not in known:
-        raise ValueError(f"no processor '{name}': use one of {', '.join(known)}, or a FILE.json of `setwise calibrate`")
+        raise ValueError(f"no processor '{name}': use one of {', '.join(known)}")
     return known[name]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from setwise.analysis.cost.processors.intel import FUSED, SHARED
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor
 
-_TIMED = "measured by setwise calibrate, Xeon of 2 MiB and 480 MiB of caches, Granite Rapids (2026-11-24)"
+_TIMED = "measured, Xeon of 2 MiB and 480 MiB of caches, Granite Rapids (2026-11-24)"
 _SCHEDULE = "LLVM 19, X86SchedSapphireRapids.td"
 _RENAMED = f"{_TIMED}: six a cycle, and none waits for the one before"
 _SMALL = f"{_RENAMED}; so for numbers of a few bits, others take a port"

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.analysis.code.count import classify
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg, features
-from setwise.analysis.cost.processors.tuned import ByRoutine
 from setwise.codegen.machine.processors import lacking
 
 Uops = tuple[tuple[frozenset[str], float], ...]
@@ -94,8 +93,7 @@ class Processor:
     and the branch behind it, a blank between them, that form one operation. While anything of 512 bits runs, `closed`
     ports take no vector operation. With `splits`, some operands in memory take an issue slot of their own (see
     `slots`). Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows` the first
-    that fits counts. `features` are its own where `codegen.machine.processors` does not have them by its name. `tuned`
-    has what timing found on it, by routine and objective.
+    that fits counts.
     """
 
     name: str
@@ -112,8 +110,6 @@ class Processor:
     closed: frozenset[str] = frozenset()
     splits: bool = False
     line: int = 0
-    features: frozenset[str] | None = None
-    tuned: ByRoutine = field(default_factory=dict)
 
     @cached_property
     def by_form(self) -> Mapping[str, tuple[CostRow, ...]]:
@@ -128,7 +124,7 @@ class Processor:
 
     def lacking(self, decoded: Iterable[Decoded]) -> tuple[str, ...]:
         """The CPU features that these instructions need and the processor does not have."""
-        return lacking(self.name if self.features is None else self.features, features(decoded))
+        return lacking(self.name, features(decoded))
 
     def row(self, instruction: Decoded, taken: bool = False) -> CostRow:
         """The row of this instruction; UnknownCost if there is none. `taken` says that it is a branch that is taken.

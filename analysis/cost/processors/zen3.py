@@ -1,6 +1,6 @@
 """Zen 3. `zen` names the ports.
 
-What LLVM has otherwise and nobody published was measured on the processor itself (`setwise calibrate`): which units do
+What LLVM has otherwise and nobody published was measured on the processor itself: which units do
 it, by timing forms beside each other. Their numbers are ours where timing cannot tell two of them apart.
 """
 
@@ -14,7 +14,7 @@ _FILE = "InstLatx64, AuthenticAMD0A20F10_K19_Vermeer2"
 _TIMED = f"{_SCHEDULE}; timed, {_FILE}"
 _GUIDE = "AMD, Software Optimization Guide for Family 19h (56665), as LLVM quotes it"
 _RENAMED = f"{_GUIDE}, 2.9.4; timed, {_FILE}"
-_MEASURED = "measured by setwise calibrate, EPYC of family 25, model 1 (2026-11-22)"
+_MEASURED = "measured, EPYC of family 25, model 1 (2026-11-22)"
 _RECALLED = "recalled from Fog's Instruction tables (2022), not looked up"
 _PARTED = f"{_MEASURED}: 6 cycles there and back, one a cycle each way; parted as on Zen 4"
 _THROUGH_LANES = f"{_MEASURED}: 8 cycles there and back, with a shuffle each way"

@@ -1,7 +1,7 @@
 """Zen 5, as servers and desktops have it: 512 bits take every unit once. Nearly all rows are measured on one.
 
-`zen` names the ports; there are more of them here: I0 to I5, A0 to A3. Which units share what was found by timing pairs
-(`setwise calibrate`). The vector units are numbered as LLVM has them, the integer units as far as it tells them apart:
+`zen` names the ports; there are more of them here: I0 to I5, A0 to A3. Which units share what was found by timing
+pairs. The vector units are numbered as LLVM has them, the integer units as far as it tells them apart:
 I0 to I2 multiply, I3 to I5 branch; timing shows that shifts share one unit with multiplications. Of vector moves and
 zeroes six a cycle are renamed, which rows cannot say. Moves between the files: only their sum there and back can be
 timed, 7 cycles; it is parted so that a load into a vector register takes the 7 cycles of AMD's guide.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from setwise.analysis.cost.processors.table import Access, CostRow, Processor
 from setwise.analysis.cost.processors.zen import FUSED, LOGIC, MOVES, SHIFT
 
-_TIMED = "measured by setwise calibrate, EPYC of family 26, model 2 (2026-11-23)"
+_TIMED = "measured, EPYC of family 26, model 2 (2026-11-23)"
 _SCHEDULE = "LLVM (main, 2025), X86ScheduleZnver5.td"
 _GUIDE = "AMD, Software Optimization Guide for Zen 5 (58455), as LLVM quotes it"
 _ASSUMED = "taken over from Zen 4, not measured"

@@ -158,7 +158,7 @@ class _Walk:
         return lines
 
     def value(self, value: Value) -> Iterator[str]:
-        if value.op in ("done", "sequence", *_INLINE):
+        if value.op in ("done", *_INLINE):
             return
         ordered = self.overwriting(value)
         text = self.language.operation(ordered, [self.text(arg) for arg in ordered.args])

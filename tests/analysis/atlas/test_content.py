@@ -18,7 +18,6 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.measure.compilers import Compiled, Compiler
-from setwise.analysis.report.choices import Choice, Choices
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_module
@@ -80,20 +79,6 @@ def test_instructions_stand_beside_their_lines(shown: dict[str, Any]) -> None:
     assert description["lines"][last["line"]].strip().startswith("return ray.step(_flood(")
     assert kernel["listing"][1]["reads"] == [0]
     assert description["lines"][kernel["listing"][1]["line"]].strip() == "gen |= pro & ray.step(gen)"
-
-
-def test_what_is_chosen_for_speed_is_shown_beside() -> None:
-    require_module("bitwuzla")
-    routine = replace(find("push.attacks.sout"), isas=("bmi2",))
-    chosen = Choice(routine.name, "bmi2", 1, "latency", "shifts/1", 10.0, 10.0, "0")
-    other = replace(chosen, name="push.attacks.nort")
-    rows = content(routine, choices=Choices("a machine", "zen3", "2026-11-23", "", (chosen, other)))["kernels"]
-    *usual, row = rows
-    assert {each["objective"] for each in usual} == {"size"}
-    assert (row["objective"], row["variant"], row["convention"]) == ("latency on zen3", "shifts/1", "sysv")
-    assert row["listing"] != usual[0]["listing"]
-    assert "--variant shifts/1" in row["header"]
-    assert row["proof"]["status"] == "proved"
 
 
 def test_of_a_compiler_the_shortest_is_shown(shown: dict[str, Any]) -> None:

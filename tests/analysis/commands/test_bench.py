@@ -194,15 +194,6 @@ def test_rows_for_programs(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> 
     assert {row["maker"] for row in empty} == {"-"}
 
 
-def test_forecasts_stand_beside(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    fake(monkeypatch, {("setwise", "chained"): 10.0, ("setwise", "independent"): 4.5})
-    assert main.main(["bench", SOUTH, "--isa", "x86-64", "--forecast", "--cpu", "zen4"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split()[-2:] == ["forecast", "clean"]
-    assert [float(line.split()[-2]) for line in lines[2:4]] == [pytest.approx(10, abs=0.5), pytest.approx(4.5, abs=0.5)]
-    assert any(re.fullmatch(r"Forecast by AMD Zen 4: \d\.\d% off on average over 2 figures\.", line) for line in lines)
-
-
 @pytest.mark.slow
 def test_all_variants_are_timed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     asked = fake(monkeypatch)
@@ -287,10 +278,6 @@ def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, c
         ([SOUTH, "--mode", "loud"], "no calls are called 'loud': give some of chained,independent,mixed"),
         (["--isa", "avx2"], "--isa and --lanes go with names"),
         ([SOUTH, "--variants", "--for", "latency"], "--variants times all variants: leave --variant, --for"),
-        (
-            [SOUTH, "--forecast", "--cpu", "ice-lake"],
-            "how Ice Lake queues operations is not known: give --cpu with one of",
-        ),
         ([f"{SOUTH}.batch", "--boards", "0"], "arrays of 0 boards: give 1 or more"),
         ([SOUTH, "--isa", "x86-64", "--beside", "gcc,icc"], "no compiler is called 'icc': give some of gcc,clang"),
         ([SOUTH, "--isa", "x86-64", "--abi", "win64", "--beside", "gcc"], "compilers' code is called as System V says"),

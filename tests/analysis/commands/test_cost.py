@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.code.decode import decode
 from setwise.analysis.commands.main import main
-from setwise.analysis.cost.bounds import cost
-from setwise.analysis.cost.mca import opinion
-from setwise.analysis.cost.processors import processor
 from tests.conftest import require_tool
 
 
@@ -89,30 +85,3 @@ def test_a_function_of_an_object(tmp_path: Path, capsys: pytest.CaptureFixture[s
     subprocess.run([require_tool("gcc"), "-O2", "-fcf-protection=none", "-c", source, "-o", made], check=True)
     assert main(["cost", "--object", str(made), "--symbol", "f", "--cpu", "zen4"]) == 0
     assert "shr" in capsys.readouterr().out
-
-
-def test_the_second_opinion_says_why_it_differs() -> None:
-    require_tool("llvm-mca-19")
-    code = decode(bytes.fromhex("4889d048c1e80848 21c8".replace(" ", "")))  # mov rax,rdx / shr rax,8 / and rax,rcx
-    for cpu in ("skylake-server", "ice-lake", "zen3", "zen4"):
-        on = processor(cpu)
-        said = opinion(code, on, cost(code, on))
-        assert said.cycles is not None
-        assert said.cycles > 0
-        assert (said.why == "") == (abs(said.cycles - cost(code, on).bound) <= 0.05)
-
-
-def test_the_second_opinion_names_instructions_that_llvm_times_otherwise() -> None:
-    require_tool("llvm-mca-19")
-    code = decode(bytes.fromhex("c4e1f96ec8c4e3fd00d14e"))  # vmovq xmm1,rax / vpermq ymm2,ymm1,0x4e
-    on = processor("zen4")
-    why = opinion(code, on, cost(code * 9, on)).why
-    assert "other figures for vpermq" in why
-    assert "leaves out the way between general, vector and mask registers" in why
-
-
-def test_a_missing_tool_is_said_not_to_have_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    code = decode(bytes.fromhex("4889d0"))
-    said = opinion(code, processor("zen4"), cost(code, processor("zen4")))
-    assert (said.cycles, said.why) == (None, "not run: no llvm-mca")

@@ -238,14 +238,16 @@ def test_every_format_is_there_whole_or_not_at_all(
     assert [path.name for path in tmp_path.iterdir()] == ["metadata.json"]
     assert "nothing was written" in complaint(capsys, *command, "/proc/self/fdinfo/new", status=1)
 
-    synced: list[int] = []
+    written: list[Path] = []
+    write_bytes = Path.write_bytes
 
-    def full(descriptor: int) -> None:
-        synced.append(descriptor)
-        if len(synced) > 1:
+    def full(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) > 1:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write_bytes(path, content)
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     line = complaint(capsys, *command, str(tmp_path / "new"), status=1)
     assert "no space left on device: nothing was written" in line
     assert not (tmp_path / "new").exists()

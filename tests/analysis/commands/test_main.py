@@ -81,7 +81,7 @@ def test_what_a_convention_refuses_is_named(capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("prove", DUMB7), ("prove", "--object", "a.o", "--symbol", "f", "--spec", DUMB7), ("report", "--measure")],
+    [("prove", DUMB7), ("prove", "--object", "a.o", "--symbol", "f", "--spec", DUMB7)],
 )
 def test_proofs_without_the_solver(
     arguments: tuple[str, ...], capsys: Capture, monkeypatch: pytest.MonkeyPatch
@@ -96,12 +96,6 @@ def test_a_module_of_our_own_that_is_missing_is_an_error_of_ours(monkeypatch: py
     monkeypatch.setitem(sys.modules, "setwise.analysis.code.compare", None)
     with pytest.raises(ModuleNotFoundError):
         main(["compare", DUMB7, DUMB7])
-
-
-def test_llvm_mca_that_is_not_there(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    said = complaint(capsys, "cost", DUMB7, "--mca")
-    assert said == "setwise cost: llvm-mca is not installed; on Debian: apt install llvm-19\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -15,11 +15,9 @@ from setwise.analysis.measure.compilers import (
     Compiler,
     CompilerError,
     c_files,
-    c_name,
     compile_all,
     installed,
 )
-from setwise.analysis.measure.rivals import exported, judge, rivals_of
 from setwise.analysis.proof.prover import Prover
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import Kernel
@@ -27,6 +25,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
+from tests.analysis.measure.judging import judge
 from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")
@@ -177,37 +176,15 @@ def test_the_look_up_tables_attack_what_the_ray_walk_attacks(family: str) -> Non
         assert (verdict.status, verdict.cases > 50_000) == ("passed", True), verdict
 
 
-def test_beside_each_kernel_stands_what_is_made_of_its_own_export() -> None:
-    queen = "push.attacks.queen"
-    kernels = [kernel(queen, "avx512", 4), kernel(EAST, "x86-64"), kernel(queen, "avx512", 8)]
-    here = rivals_of(kernels, [compiler("gcc")])
-    for one, compiled in zip(kernels, here, strict=True):
-        keys = {(each.routine, each.isa, each.lanes) for each in compiled}
-        assert keys == {(one.name, one.target.name, one.layout.lanes)}
-    four, _, eight = ([each.binary for each in compiled if each.kind == "exported"] for compiled in here)
-    assert ["exported plain" in {each.kind for each in compiled} for compiled in here] == [True, False, True]
-    assert len(four) == len(eight) == 1
-    assert four != eight
-    with pytest.raises(ValueError, match="as System V says, not win64"):
-        rivals_of([lower(find(EAST), "x86-64", "win64")], [compiler("gcc")])
-
-
-def test_a_loop_that_compilers_would_unroll_is_not_exported() -> None:
-    text = exported([kernel("dumb7.occluded-rolled.sout", "x86-64"), kernel(EAST, "x86-64")])
-    assert c_name(EAST) in text
-    assert "rolled" not in text
-
-
 def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
     """Labels of what is not proved, of these routines."""
     prover = Prover()
-    here = rivals_of([kernel(name, isa) for name in names], [compiler(family)])
-    return [
-        f"{one.routine} {one.label}: {verdict}"
-        for name, compiled in zip(names, here, strict=True)
-        for one in compiled
-        if "look-up" not in one.kind and (verdict := judge(one, kernel(name, isa), prover, PATIENCE)).status != "proved"
+    verdicts = [
+        (one, judge(one, kernel(one.routine, isa), prover, PATIENCE))
+        for one in compile_all(names, isa, using=[compiler(family)])
+        if "look-up" not in one.kind
     ]
+    return [f"{one.routine} {one.label}: {verdict}" for one, verdict in verdicts if verdict.status != "proved"]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.measure.subjects import Subject, arguments_for, empty_routine, round_stream, signature_of, subject
+from setwise.analysis.measure.subjects import Subject, arguments_for, empty_routine, signature_of, subject
 from setwise.analysis.measure.trials import Sections
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
@@ -18,6 +18,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 from setwise.codegen.run.timer import CALLS, CHAIN_ADDS, WIDE_ROWS, Mode
+from tests.analysis.measure.rounds import round_stream
 
 UNION = ("rooks", "bishops", "occupied")
 

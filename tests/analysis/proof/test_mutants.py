@@ -15,12 +15,12 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check as check_natively
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.mutants import KINDS, mutants
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import runner
+from tests.analysis.mutants import KINDS, mutants
 from tests.analysis.proof.replay import wrong
 from tests.analysis.semantics.machines import Cpu, this_cpu
 from tests.conftest import require_module

@@ -15,11 +15,11 @@ from setwise.analysis.commands.prove import prove_object
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.mutants import mutants
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
 from tests.analysis.corpus import built, cases
+from tests.analysis.mutants import mutants
 from tests.analysis.proof.opinions import SOLVERS, check_agreement, contradictions, some
 from tests.conftest import require_module
 

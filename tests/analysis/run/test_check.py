@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from setwise.analysis.commands.check import Judged, check_kernels
+from setwise.analysis.commands.check import check_kernels
 from setwise.analysis.commands.jobs import Job, in_processes, jobs_of
 from setwise.analysis.run.cases import RANDOM_BOARDS, Cases, make_cases
 from setwise.analysis.run.check import Outcome, check
@@ -390,7 +390,7 @@ def test_what_this_processor_lacks_and_all_of_avx512_passes_in_bochs() -> None:
     """AVX-512 where this processor has it, too: Bochs is another check_kernels."""
     require_tool("bochs")
     jobs = [job for job in jobs_of(list(catalogue().values()), None, None) if job.isa in LACKING | {"avx512", "gfni"}]
-    judged = list(in_processes(partial(check_kernels, on=processor("ice-lake")), jobs, Judged))
+    judged = list(in_processes(partial(check_kernels, on=processor("ice-lake")), jobs))
     assert len(judged) > 500
     assert [one for one in judged if one.outcome.status != "passed"] == []
 

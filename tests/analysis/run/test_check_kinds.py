@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from setwise.analysis.commands.check import Judged, check_kernels
+from setwise.analysis.commands.check import check_kernels
 from setwise.analysis.commands.jobs import in_processes, jobs_of
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.spec import raywalk
@@ -86,7 +86,7 @@ def test_processes_judge_as_one_does() -> None:
     jobs = [job for job in jobs_of([find(name) for name in names], None, None) if job.isa in ("x86-64", "bmi2")]
     assert len(jobs) >= 24
     alone = {one.job.key: one.outcome for one in check_kernels(jobs, quick=True)}
-    together = {one.job.key: one.outcome for one in in_processes(partial(check_kernels, quick=True), jobs, Judged)}
+    together = {one.job.key: one.outcome for one in in_processes(partial(check_kernels, quick=True), jobs)}
     assert together == alone
     for (_, isa, *_), outcome in alone.items():
         assert outcome.status == ("not run" if missing(TARGETS[isa]) else "passed")
@@ -99,4 +99,4 @@ def test_processes_refuse_as_one_does() -> None:
     jobs = [job for job in jobs if len(job.routine.contract.parameters) > 2]
     assert len(jobs) >= 12
     with pytest.raises(Refused):
-        list(in_processes(partial(check_kernels, quick=True), jobs, Judged))
+        list(in_processes(partial(check_kernels, quick=True), jobs))

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.trace import registers
 from setwise.analysis.pictures.network import network_text
-from setwise.analysis.run import line_by_line
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip, as_text
@@ -23,7 +22,6 @@ from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.layout import union
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.fills import exploding
 from setwise.codegen.lower import lower
 from tests.analysis.commands.running import Capture, complaint, printed
 
@@ -165,49 +163,6 @@ def test_an_empty_boards_propagators_are_constants() -> None:
 # descriptions without rays
 
 
-def drawn(name: str, *given_words: int) -> list[Panel]:
-    return [panel for strip in line_by_line.strips(find(name), given_words) for panel in strip.panels]
-
-
-@pytest.mark.parametrize("square", [2, 28, 62])
-@pytest.mark.parametrize("piece", ["bishop", "rook"])
-def test_explosions_are_drawn_from_registers(piece: str, square: int) -> None:
-    routine = find(f"exploding.{piece}")
-    free = 0xBE53_BDFB_D77B_98B6
-    panels = drawn(routine.name, square, free)
-    assert panels[-1] == Panel(
-        "attacks", *raywalk.specification(routine.contract.specification, routine.contract.direction)(square, free)
-    )
-    multiplied = [panel for panel in panels if "*=" in panel.title]
-    assert len(multiplied) == exploding_steps(piece, square)
-    moved = [panel.board for panel in panels if panel.title.startswith(("board >>=", "board *=", "attacks |"))]
-    assert moved
-    assert {*moved} <= held(routine, (square, free))
-
-
-def exploding_steps(piece: str, square: int) -> int:
-    """As often as the pages' tables of repeats say; a rook's first explosion is a case of its own."""
-    return exploding.BISHOP_REPEATS[square] if piece == "bishop" else 1 + min(exploding.ROOK_REPEATS[square] - 1, 5)
-
-
-def test_carries_are_drawn_as_they_arise() -> None:
-    x, y = 0x0F7F_FF01_1234_5678, 0x0101_01FF_8765_4321
-    panels = {panel.title: panel.board for panel in drawn("bytewise.add", x, y)}
-    # A carry into bit n of a byte: what its lower n bits sum to overflows them.
-    arises = [
-        sum(1 << at + n for at in range(0, 64, 8) if (x >> at) % 2**n % 2**8 + (y >> at) % 2**n % 2**8 >> n)
-        for n in range(8)
-    ]
-    formulas = [title for title in panels if title.startswith("c")]
-    assert formulas == ["c1 = g0", "c2 = g1 | c1&p1", "c3 = g2 | c2&p2", "c4 = g3 | c3&p3"]
-    assert [panels[title] for title in formulas] == arises[1:5]
-    assert {board for title, board in panels.items() if title[:2] in ("g ", "p ")} <= held(find("bytewise.add"), (x, y))
-    # The flood of carries doubles its reach: after the first line two of them are right, then four, then all.
-    for title, right in (("g |= (g << 1) & p", 2), ("g |= (g << 2) & p", 4), ("g | (g << 4) & p", 7)):
-        found = panels[title] << 1
-        assert [found & files("abcdefgh"[n]) for n in range(1, right + 1)] == arises[1 : right + 1], title
-
-
 def test_the_network_has_a_gate_wherever_a_square_has_another_behind_it() -> None:
     lines = network_text(-9, (1, 2, 4)).splitlines()
     gates = [line for line in lines if "#" in line]
@@ -302,12 +257,6 @@ def test_trace_draws_a_network(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "network.svg"
     printed(capsys, "trace", "kogge-stone.occluded.nort", "--network", "--svg", str(file))
     assert "Kogge-Stone: 3 cycles deep" in "".join(ET.parse(file).getroot().itertext())
-
-
-def test_trace_draws_lines_to_a_file(capsys: Capture, tmp_path: Path) -> None:
-    file = tmp_path / "adder.svg"
-    printed(capsys, "trace", "bytewise.add", "0x0f", "0x01", "--svg", str(file))
-    assert {"c4 = g3 | c3&p3", "g |= (g << 1) & p"} <= {*ET.parse(file).getroot().itertext()}
 
 
 def test_trace_registers(capsys: Capture) -> None:

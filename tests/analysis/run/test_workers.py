@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.run import workers
-from setwise.analysis.run.workers import OtherCode, Overdue, Workers, in_own_process
+from setwise.analysis.run.workers import Workers, in_own_process
 from tests.conftest import require_module, require_tool
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
@@ -180,13 +179,6 @@ def test_a_process_that_ends_is_told() -> None:
         workers.submit(os._exit, 3).result()
 
 
-@linux
-def test_a_process_of_its_own_takes_no_more_than_its_processor_time() -> None:
-    assert in_own_process(lambda: 42, 10.0) == 42
-    with pytest.raises(Overdue, match=r"after 0\.05 seconds of processor time"):
-        in_own_process(_spin, 0.05)
-
-
 def test_what_is_raised_in_a_process_of_its_own_is_raised_here() -> None:
     with pytest.raises(ZeroDivisionError, match="by zero"):
         in_own_process(lambda: 1 // 0)
@@ -201,7 +193,7 @@ def test_an_interrupt_leaves_no_process_of_its_own(monkeypatch: pytest.MonkeyPat
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         with pytest.raises(KeyboardInterrupt):
-            in_own_process(_spin, 60.0)
+            in_own_process(_spin)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -212,23 +204,6 @@ def test_an_interrupt_leaves_no_process_of_its_own(monkeypatch: pytest.MonkeyPat
 def _spin() -> None:
     while True:
         pass
-
-
-def test_an_executor_of_somebody_else_is_theirs_to_end() -> None:
-    with ThreadPoolExecutor(2) as executor:
-        with Workers(executor=executor) as workers:
-            results = [workers.submit(pow, 3, exponent) for exponent in range(20)]
-        assert all(one.done() for one in results)
-        assert [one.result() for one in results] == [3**exponent for exponent in range(20)]
-        assert executor.submit(pow, 3, 2).result() == 9
-
-
-def test_other_code_elsewhere_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ThreadPoolExecutor(1) as executor, Workers(executor=executor) as workers:
-        digests = iter(["here", "there"])
-        monkeypatch.setattr("setwise.analysis.run.workers.digest", lambda: next(digests))
-        with pytest.raises(OtherCode, match=r"has another setwise: install the same there and here$"):
-            workers.submit(pow, 3, 2).result()
 
 
 def test_no_other_room_starts_processes_of_pythons() -> None:

@@ -13,11 +13,8 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.forms import SearchError
-from setwise.analysis.search.hunt import Hunt
-from setwise.analysis.search.inplace import shorter
-from setwise.analysis.search.lift import JumpError, lift
-from setwise.analysis.search.runs import Runs
-from setwise.analysis.search.search import Finding, Outcome, length, places, search
+from setwise.analysis.search.lift import lift
+from setwise.analysis.search.search import Finding, Hunt, hunt, length, places, refusal, search
 from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.codegen.catalogue import find
@@ -40,14 +37,6 @@ def found(subject: Subject, binary: Binary, level: str, first: int = 0, last: in
     return search(subject, binary, level, range(first, last), 1000).finding
 
 
-def test_registers_that_a_switch_exchanges_need_not_be() -> None:
-    subject, binary = superseded("exploding.rook", "x86-64")
-    finding = found(subject, binary, "a", 58, 61)
-    assert finding is not None
-    assert finding.said == "'xchg r9,r8' goes, its registers exchanged in the 1 before it"
-    assert (finding.before, finding.after) == (111, 110)
-
-
 @pytest.mark.slow
 def test_a_ternary_instruction_that_does_nothing_goes() -> None:
     subject, binary = superseded("sliders.pieces", "avx512")
@@ -56,13 +45,6 @@ def test_a_ternary_instruction_that_does_nothing_goes() -> None:
     assert (finding.before, finding.after) == (48, 47)
     assert finding.said.startswith("'vpternlogq zmm17,zmm17,[rel 0x1c0],0xf0'")
     assert Prover().prove(finding.binary, subject.task).status == "proved"
-
-
-def test_an_instruction_that_a_switch_does_not_need_goes() -> None:
-    subject, binary = superseded("exploding.bishop", "x86-64")
-    finding = found(subject, binary, "a", 37)
-    assert finding is not None
-    assert (finding.before, finding.after, finding.said) == (42, 41, "'and r9,rsi' goes")
 
 
 def test_one_instruction_stands_for_two() -> None:
@@ -74,16 +56,6 @@ def test_one_instruction_stands_for_two() -> None:
     assert finding.after < finding.before
     assert "ternary 0x" in finding.said
     assert Prover().prove(finding.binary, subject.task).status == "proved"
-
-
-@pytest.mark.slow
-def test_windows_find_bytes_that_are_added() -> None:
-    subject, binary = superseded("push.attacks.east", "sse2")
-    before = []
-    while finding := found(subject, binary, "c"):
-        before.append(finding.before)
-        binary = finding.binary
-    assert (before, length(binary)) == ([5, 4], 3)
 
 
 @pytest.mark.slow
@@ -104,17 +76,6 @@ def test_a_value_may_be_narrower_than_who_reads_it() -> None:
     kernel = lower(find("sliders.union"), "avx512", "sysv", 8)
     subject = Subject("sliders.union", "avx512", "sysv")
     assert found(subject, binary_of(kernel), "b", 1, 3) is None
-
-
-def test_bits_of_constants_that_do_not_matter() -> None:
-    """A shift's count has six bits that matter, and a wall is asked for where something can pass it."""
-    kernel = lower(find("push.attacks.noEa"))
-    subject = Subject("push.attacks.noEa", "x86-64", "sysv")
-    spare = search(subject, binary_of(kernel), "d", [0, 1], 1000).spare
-    assert [(s.words, s.bits) for s in spare] == [
-        ((0x7E7E_7E7E_7E7E_7E7E,), (0xFF80_0000_0080_01FF,)),
-        ((0xFEFE_FEFE_FEFE_FEFE,), (0x1FF,)),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -198,56 +159,20 @@ def test_code_that_is_wrong_is_not_searched() -> None:
         places(SOUTH, Binary(bytes.fromhex("4889f8c3")), "a")
 
 
-@pytest.mark.parametrize(
-    ("name", "isa", "idle"),
-    [
-        ("kogge-stone.attacks.sout.batch", "avx2", ["jns 6", "vzeroupper"]),
-        ("leapers.knights", "avx2", ["vzeroupper"]),
-        ("bytewise.carry-loop-32", "x86-64", ["je 0x0000000000000018"]),
-        pytest.param("sliders.pair", "avx512", [], marks=pytest.mark.slow),
-    ],
-)
-def test_calls_tell_right_code_from_wrong(name: str, isa: str, idle: list[str]) -> None:
-    """With an instruction less, unless that gives nothing, a kernel returns something else, or never."""
-    kernel = lower(find(name), isa)
-    binary = binary_of(kernel)
-    runs = Runs(kernel.routine.contract, task_of(kernel), binary)
-    assert runs.right(binary)
-    assert [one.text() for one in decode(binary.text) if runs.right(next(shorter(binary, one))[0])] == idle
-    for wrong in (b"\xeb\xfe", b"\x31\xdb" + binary.text):  # it never returns; rbx does not come back
-        assert not runs.right(Binary(wrong, binary.data, binary.data_offset))
+@pytest.mark.slow
+def test_a_hunt_goes_on_from_each_finding() -> None:
+    subject, binary = superseded("push.attacks.east", "sse2")
+    found = hunt(Hunt(subject, binary, binary), ("c",), 1000)
+    assert [(each.before, each.after) for each in found.findings] == [(5, 4), (4, 3)]
+    assert length(found.binary) == 3
+    assert found.tallies["c"].places == found.tallies["c"].all_places
 
 
-def test_a_search_of_a_loop_leaves_what_gives_nothing() -> None:
-    """vzeroupper is there for the code that runs afterwards, and nops for alignment."""
-    kernel = lower(find("kogge-stone.attacks.sout.batch"), "avx2")
-    binary = binary_of(kernel)
-    straight = [i.mnemonic for i in decode(binary.text) if i.flow == "next"]
-    assert "vzeroupper" in straight
-    assert places(Subject(kernel.name, "avx2", "sysv", 4), binary, "a") == len(straight) - 1
-
-
-def test_a_switch_is_searched_by_level_a_alone() -> None:
+def test_code_with_jumps_is_refused() -> None:
     subject, binary = superseded("exploding.bishop", "x86-64")
-    assert places(subject, binary, "a") == 41
-    with pytest.raises(JumpError):
-        lift(binary, subject.task, subject.plan.target)
-
-
-def test_a_hunt_goes_on_from_what_is_found() -> None:
-    subject, binary = superseded("exploding.bishop", "x86-64")
-    hunt = Hunt.of(subject, binary, ("a",))
-    (part,) = hunt.parts(None)
-    finding = found(subject, binary, "a", 37)
-    nothing = search(subject, binary, "a", [0], 1000)
-    assert hunt.add(part, Outcome(nothing.tally, finding))
-    assert (hunt.before, hunt.after, hunt.done) == (42, 41, [])
-    (again,) = hunt.parts(None)
-    assert again.binary == hunt.binary != binary
-    assert not hunt.add(part, nothing)  # of code that is no longer searched
-    assert hunt.add(again, nothing)  # one place, then its time was over
-    assert (hunt.done, hunt.looked) == (["a"], {"a": {0}})
-    assert hunt.parts(None) == []
+    assert hunt(Hunt(subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
+    with pytest.raises(SearchError, match="jumps"):
+        places(subject, binary, "a")
 
 
 def test_a_budget_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,22 +1,21 @@
-"""Boards rank by rank: work that needs not wait for other work goes side by side, also in the code."""
+"""Boards rank by rank: right for any number of boards, in place too, and proved."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from statistics import mean
-
+import numpy as np
 import pytest
 
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec import raywalk
+from setwise.codegen.board import BISHOP, ROOK
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.values import parameter
-from setwise.codegen.fills.ranks import both_ways, evenly
+from setwise.codegen.fills.ranks import both_ways
 from setwise.codegen.offers import offered_as
-
-
-def test_works_of_several_lengths_go_side_by_side() -> None:
-    a, b, c, d, e, f = map(parameter, range(6))
-    assert evenly([a], [b, c, d, e, f]) == [b, c, a, d, e, f]
-    assert evenly([a, b], [c, d]) == [a, c, b, d]
+from setwise.codegen.run.function import Function
+from tests.conftest import require_module, require_set
 
 
 def test_north_and_south_take_turns_and_nothing_reaches_the_first_rank() -> None:
@@ -26,25 +25,44 @@ def test_north_and_south_take_turns_and_nothing_reaches_the_first_rank() -> None
     assert attacks[:2] == (sliders[0], sliders[7])
 
 
-@pytest.mark.parametrize("isa", ["sse2", "avx2", "avx512"])
-def test_rooks_go_along_their_ranks_beside_all_else(isa: str) -> None:
-    """Their eight subtractions are spread over the round: they need nothing that is made meanwhile."""
-    code = offered_as("by-ranks/1-inner", find("sliders.union.batch"), isa).code
-    at = [place for place, i in enumerate(code.instructions) if i.mnemonic.endswith("psubb")]
-    apart = [later - place for place, later in pairwise(at)]
-    assert len(at) == 8
-    assert max(apart) < 2 * mean(apart)
+VARIANTS = [("avx2", "by-ranks"), ("avx512", "by-ranks-held"), ("gfni", "mirrored-ranks-held")]
+ROUND = 64
+SIZES = (0, 1, ROUND - 1, ROUND, ROUND + 1, 2 * ROUND - 1, 2 * ROUND, 3 * ROUND + 5)
 
 
-def close_behind(variant: str) -> int:
-    """How many operations on vectors read what one of the last three wrote."""
-    code = offered_as(variant, find("sliders.union.batch"), "avx512").code
-    operations = [i.operands for i in code.instructions if i.mnemonic.startswith("vp")]
-    return sum(
-        any(written[0] in operands[1:] for written in operations[max(0, at - 3) : at])
-        for at, operands in enumerate(operations)
-    )
+def attacks(rooks: int, bishops: int, occupied: int) -> int:
+    """Square by square."""
+    empty = ~occupied & (1 << 64) - 1
+    found = 0
+    for directions, sliders in ((ROOK, rooks), (BISHOP, bishops)):
+        for direction in directions:
+            found |= raywalk.attacks(direction.name, sliders, empty)
+    return found
 
 
-def test_in_hastened_rounds_fewer_stand_close_behind_what_they_read() -> None:
-    assert close_behind("by-ranks/1-inner-hastening") < 0.8 * close_behind("by-ranks/1-inner")
+@pytest.mark.parametrize(("isa", "variant"), VARIANTS)
+@pytest.mark.parametrize("form", ["union", "union-empty"])
+def test_any_number_of_boards_also_in_the_place_of_the_inputs(isa: str, variant: str, form: str) -> None:
+    require_set(isa)
+    call = Function(offered_as(variant, find(f"sliders.{form}.batch"), isa))
+    random = np.random.default_rng(1)
+    for n in SIZES:
+        rooks, bishops, others = random.integers(0, 1 << 64, (3, n), np.uint64)
+        rooks, bishops = rooks & others, bishops & ~others
+        occupied = rooks | bishops | random.integers(0, 1 << 64, n, np.uint64)
+        wanted = [attacks(*map(int, boards)) for boards in zip(rooks, bishops, occupied, strict=True)]
+        squares = occupied if form == "union" else ~occupied
+        assert call(rooks, bishops, squares).tolist() == wanted
+        for place in (rooks, bishops, squares):
+            given = [array.copy() for array in (rooks, bishops, squares)]
+            where = [array is place for array in (rooks, bishops, squares)].index(True)
+            assert call(*given, out=given[where]).tolist() == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("isa", "variant"), VARIANTS)
+@pytest.mark.parametrize("form", ["union", "union-empty"])
+def test_proved_for_all_boards_and_numbers_of_them(isa: str, variant: str, form: str) -> None:
+    require_module("bitwuzla")
+    kernel = offered_as(variant, find(f"sliders.{form}.batch"), isa)
+    assert Prover().prove(binary_of(kernel), task_of(kernel)).status == "proved"

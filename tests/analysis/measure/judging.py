@@ -1,0 +1,34 @@
+"""Compilers' functions judged as kernels are: proved, or else run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from setwise.analysis.measure.compilers import Compiled
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.run.cases import make_cases
+from setwise.analysis.run.check import Outcome, check
+from setwise.analysis.run.contracts import task_of
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.run.call import runner
+from setwise.codegen.run.executable import NotRunnable
+
+
+def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = 60.0) -> Outcome:
+    """Prove a function against the contract of the kernel that it stands beside, or else run it."""
+    binary = compiled.binary
+    if binary is None:
+        return Outcome("not run", reason=compiled.reason)
+    proof = prover.prove(binary, task_of(kernel), time_limit)
+    if proof.status == "proved":
+        return Outcome("proved")
+    if proof.status == "refuted":
+        return Outcome("failed", reason=proof.counterexample.complaint if proof.counterexample else proof.reason)
+    try:
+        running = runner(kernel, binary.image, len(binary.data))
+    except NotRunnable as error:
+        return Outcome("not run", reason=f"{proof.reason}; {error}")
+    contract = kernel.routine.contract
+    with running:
+        outcome = check(running.run, make_cases(contract, quick=True), arrays=bool(contract.elements))
+    return replace(outcome, reason=outcome.reason or proof.reason)

@@ -1,0 +1,61 @@
+"""The choice among variants: rows of the table first, then the least bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from setwise.analysis.cost.processors import PROCESSORS, UnknownCost, processor
+from setwise.analysis.measure import choice
+from setwise.analysis.measure.choice import TIMED, Timed, best, kernel_for, score
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
+from setwise.codegen.offers import offered, offered_as
+
+UNION = find("sliders.union")
+
+
+@pytest.mark.parametrize("objective", ["latency", "throughput"])
+def test_the_least_bounds_are_taken(objective: str) -> None:
+    on, kings = processor("zen3"), find("leapers.kings")
+    kernels = list(offered(kings, "avx2"))
+    scores = [score(kernel, objective, on) for kernel in kernels]
+    assert len(set(scores)) > 1
+    assert best(kernels, objective, on) is kernels[scores.index(min(scores))]
+    assert kernel_for(objective, on, kings, ("avx2",), "sysv", None) == best(kernels, objective, on)
+
+
+def test_size_is_the_shortest_of_all_sets() -> None:
+    assert kernel_for("size", None, UNION, ("x86-64", "avx2", "sse2"), "sysv", None) == lower(UNION, "avx2")
+
+
+def test_arrays_are_compared_by_boards() -> None:
+    by_ranks, usual = (offered_as(name, find("sliders.union.batch"), "avx512") for name in ("by-ranks", "size"))
+    on = processor("zen5")
+    assert score(usual, "latency", on) == score(usual, "throughput", on) > 1.5 * score(by_ranks, "throughput", on) > 1
+
+
+def test_without_a_processor_those_without_the_set_say_nothing() -> None:
+    on_all = [score(lower(UNION, "avx512"), "latency", on) for on in PROCESSORS if on.name != "zen3"]
+    assert score(lower(UNION, "avx512"), "latency", None) == pytest.approx(sum(on_all) / len(on_all))
+    with pytest.raises(UnknownCost, match="AMD Zen 3 has no avx512"):
+        score(lower(UNION, "avx512"), "latency", processor("zen3"))
+
+
+def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    south = find("kogge-stone.attacks.sout")
+    usual = kernel_for("latency", processor("zen4"), south, ("bmi2",), "sysv", None)
+    other = next(kernel for kernel in offered(south, "bmi2") if kernel.code != usual.code)
+    row = Timed(south.name, "bmi2", "latency", other.variant or "size", "zen5", "", "", 9.0)
+    monkeypatch.setattr(choice, "TIMED", (row,))
+    for on, taken in ((None, other), (processor("zen5"), other), (processor("zen4"), usual)):
+        assert kernel_for("latency", on, south, ("bmi2",), "sysv", None).code == taken.code
+
+
+def test_the_table_is_short_and_each_row_is_made() -> None:
+    assert len(TIMED) <= 40
+    assert len({row[:3] for row in TIMED}) == len(TIMED)
+    for row in TIMED:
+        assert row.objective in ("latency", "throughput")
+        assert row.cycles > 0
+        assert processor(row.cpu).name == row.cpu
+        assert offered_as(row.variant, find(row.routine), row.isa).variant == row.variant.removeprefix("size")
