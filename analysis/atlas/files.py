@@ -13,16 +13,12 @@ from setwise.analysis.atlas.content import Row, content, entry
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.measure.compilers import Compiled, compile_all, installed
-from setwise.analysis.report.choices import RECORD, Choices
 from setwise.analysis.run.workers import Workers, digest
 from setwise.codegen.catalogue import catalogue, chosen, find
 from setwise.codegen.describe.routine import Routine
 
-REPORTS = Path("reports")
-"""Where what was chosen for speed is recorded."""
 
-
-def write(folder: Path, names: Sequence[str] = (), reports: Path = REPORTS) -> None:
+def write(folder: Path, names: Sequence[str] = ()) -> None:
     """Write what there is of these routines, or of all, with all cores; nothing where the same setwise has written it.
 
     The index comes last: what it begins with says what all of it was made of. ValueError for a name that there is not.
@@ -30,8 +26,7 @@ def write(folder: Path, names: Sequence[str] = (), reports: Path = REPORTS) -> N
     routines = chosen(names)
     if own := next((each.name for each in routines if each.name not in catalogue()), None):
         raise ValueError(f"{own} is none of the catalogue's routines, of which the atlas is")
-    choices = RECORD.read(reports)
-    index, made_of = folder / "index.js", _made_of(routines, choices)
+    index, made_of = folder / "index.js", _made_of(routines)
     if index.exists() and index.read_text("ascii").startswith(made_of):
         return
     (folder / "data").mkdir(parents=True, exist_ok=True)
@@ -44,9 +39,7 @@ def write(folder: Path, names: Sequence[str] = (), reports: Path = REPORTS) -> N
         # The largest first, so that no core is left with one at the end.
         routines.sort(key=lambda routine: (len(routine.contract.direction) != 0, -len(routine.descriptions)))
         tasks = [
-            workers.submit(
-                write_one, folder / "data", each.name, [one for one in compiled if one.routine == each.name], choices
-            )
+            workers.submit(write_one, folder / "data", each.name, [one for one in compiled if one.routine == each.name])
             for each in routines
         ]
         with Progress(len(tasks)) as progress:
@@ -58,17 +51,17 @@ def write(folder: Path, names: Sequence[str] = (), reports: Path = REPORTS) -> N
     index.write_text(f"{made_of}setwiseAtlas.index({_json(listed)})\n", "ascii")
 
 
-def write_one(folder: Path, name: str, compiled: Sequence[Compiled], choices: Choices | None = None) -> Row:
+def write_one(folder: Path, name: str, compiled: Sequence[Compiled]) -> Row:
     """Write what there is of a routine; what stands of it in the index."""
     routine = find(name)
-    shown = content(routine, compiled, choices)
+    shown = content(routine, compiled)
     (folder / f"{name}.js").write_text(f"setwiseAtlas.routine({_json(shown)})\n", "ascii")
     return entry(routine, shown)
 
 
-def _made_of(routines: Sequence[Routine], choices: Choices | None) -> str:
+def _made_of(routines: Sequence[Routine]) -> str:
     """A comment that is the same where all that the data comes from is."""
-    told = sha256(f"{digest()} {choices}".encode())
+    told = sha256(digest().encode())
     for name in (*(each.name for each in routines), *(compiler.version for compiler in installed())):
         told.update(f"{name}\n".encode())
     return f"// {told.hexdigest()}\n"

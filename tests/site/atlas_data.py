@@ -8,7 +8,6 @@ from pathlib import Path
 
 from setwise.analysis.atlas.content import CONVENTIONS, Row, content, entry
 from setwise.analysis.cost.processors import PROCESSORS
-from setwise.analysis.report.choices import Choice, Choices
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import widths
@@ -39,8 +38,6 @@ COMPILERS = [
     },
 ]
 """Instead of what compilers make, which takes them seconds."""
-FASTER = Choice("sliders.pair", "x86-64", 1, "latency", "2-inner-runs_further", 0.0, None, "")
-CHOICES = Choices("a machine", "zen3", "2026-01-31", "", (FASTER,))
 
 
 def write(folder: Path) -> None:
@@ -49,7 +46,7 @@ def write(folder: Path) -> None:
     entries = {name: entry(routine, {"kernels": _choices(routine)}) for name, routine in catalogue().items()}
     for name, isas in ROUTINES:
         routine = replace(find(name), isas=isas)
-        shown = content(routine, choices=CHOICES)
+        shown = content(routine)
         for row in shown["kernels"]:
             row["compilers"] = COMPILERS
         entries[name] = entry(routine, shown)

@@ -261,14 +261,6 @@ def test_listing_and_header_are_downloaded(visit: Visit) -> None:
     assert Path(header.value.path()).read_text().count("setwise_sliders_pair(") > 0
 
 
-def test_a_variant_has_a_header_of_its_own(visit: Visit) -> None:
-    page = visit.open("#routine=sliders.pair&objective=latency+on+zen3")
-    assert f"Variant {atlas_data.FASTER.variant}." in page.locator(".atlas-facts").inner_text()
-    with page.expect_download() as header:
-        page.get_by_role("button", name="C header").click()
-    assert f"--variant {atlas_data.FASTER.variant} " in Path(header.value.path()).read_text()
-
-
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone", "desk"])
 def test_it_fits_is_light_and_axe_finds_nothing_serious(visit: Visit, size: tuple[int, int], scheme: str) -> None:
     axe = require_module("axe_playwright_python.sync_playwright").Axe()

@@ -18,7 +18,6 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.measure.compilers import Compiled, Compiler
-from setwise.analysis.report.choices import Choice, Choices
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_module
@@ -82,25 +81,31 @@ def test_instructions_stand_beside_their_lines(shown: dict[str, Any]) -> None:
     assert description["lines"][kernel["listing"][1]["line"]].strip() == "gen |= pro & ray.step(gen)"
 
 
-def test_what_is_chosen_for_speed_is_shown_beside() -> None:
-    require_module("bitwuzla")
-    routine = replace(find("push.attacks.sout"), isas=("bmi2",))
-    chosen = Choice(routine.name, "bmi2", 1, "latency", "shifts/1", 10.0, 10.0, "0")
-    other = replace(chosen, name="push.attacks.nort")
-    rows = content(routine, choices=Choices("a machine", "zen3", "2026-11-23", "", (chosen, other)))["kernels"]
-    *usual, row = rows
-    assert {each["objective"] for each in usual} == {"size"}
-    assert (row["objective"], row["variant"], row["convention"]) == ("latency on zen3", "shifts/1", "sysv")
-    assert row["listing"] != usual[0]["listing"]
-    assert "--variant shifts/1" in row["header"]
-    assert row["proof"]["status"] == "proved"
-
-
 def test_of_a_compiler_the_shortest_is_shown(shown: dict[str, Any]) -> None:
     (made,) = shown["kernels"][0]["compilers"]
     assert (made["compiler"], made["counts"]["instructions"]) == ("gcc", 2)
     assert made["listing"] == ["mov rax,rdx", "shr rax,8", "ret"]
     assert shown["kernels"][-1]["compilers"] is None
+
+
+SAMPLE = ("sliders.union", "exploding.rook", "kogge-stone.attacks.sout.batch")
+"""Rays in lanes of several widths, code with jumps, and arrays."""
+
+
+@pytest.mark.slow
+def test_the_atlas_of_a_sample_is_built(tmp_path: Path) -> None:
+    assert main([str(tmp_path), *SAMPLE]) == 0
+    text = (tmp_path / "index.js").read_text("ascii").splitlines()[1]
+    listed = json.loads(text.removeprefix("setwiseAtlas.index(").removesuffix(")"))["routines"]
+    assert [each["name"] for each in listed] == [*SAMPLE]
+    for each in listed:
+        routine = find(each["name"])
+        assert {row["set"] for row in each["kernels"]} == {*routine.isas}
+        data = (tmp_path / "data" / f"{routine.name}.js").read_text("ascii")
+        shown = json.loads(data.removeprefix("setwiseAtlas.routine(").removesuffix(")\n"))
+        assert len(shown["kernels"]) == len(each["kernels"])
+    union = next(each for each in listed if each["name"] == "sliders.union")
+    assert {row["lanes"] for row in union["kernels"] if row["set"] == "gfni"} == {4, 8}
 
 
 @pytest.mark.parametrize(
