@@ -39,7 +39,6 @@ ORDER = (
     "analysis.search",
     "analysis.exports",
     "analysis.cost",
-    "analysis.bounds",
     "analysis.measure",
     "analysis.pictures",
     "analysis.report",

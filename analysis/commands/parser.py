@@ -30,7 +30,6 @@ COMMANDS = {
     "check": "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on "
     "an emulated one",
     "prove": "prove machine code right for all inputs: of kernels, or of a function in an ELF file",
-    "bound": "prove how few operations attacks along a line need, with certificates",
     "shorten": "search for shorter code under the same contract: of kernels, or of a function in an ELF file",
     "best": "say which kernel to use, by objective, among all instruction sets that a processor has",
     "bench": "time kernels on this processor, in core cycles, and beside them what compilers make of C",

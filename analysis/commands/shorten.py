@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import hashlib
 import os
 import time
 from argparse import ArgumentParser, Namespace
@@ -13,8 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
@@ -35,8 +32,6 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.prove import Proof, certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.report.files import write
-from setwise.analysis.report.searched import RECORD, Row, merged
 from setwise.analysis.run.workers import Workers
 from setwise.analysis.search.hunt import Hunt, Part
 from setwise.analysis.search.levels import ALL_LEVELS
@@ -82,9 +77,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--budget", type=float, default=BUDGET, metavar="S", help="seconds of processor time a level (default: 60)"
     )
     parser.add_argument("--save", type=place, metavar="FILE", help="keep the search in this file, and go on from there")
-    parser.add_argument(
-        "--record", type=place, metavar="DIR", help="put what was tried into the reports of that folder"
-    )
     add_dask(parser)
     add_json(parser)
     parser.epilog = (parser.epilog or "") + (
@@ -99,16 +91,13 @@ def run(arguments: Namespace) -> int:
 
     if not 0 < arguments.budget < float("inf"):
         raise ValueError("--budget takes seconds above 0")
-    if arguments.record and arguments.object:
-        raise ValueError("--record is for kernels: leave it out of the search of an object")
-    before = (RECORD.read(Path(arguments.record)) if arguments.record else None) or []
     levels = [level for level in ALL_LEVELS if level in (arguments.level or ALL_LEVELS)]
     hunts = _of_object(arguments, levels) if object_given(arguments, elsewhere=True) else _of_names(arguments, levels)
     if arguments.save:
         resume(arguments.save, hunts)
         _proved_again(arguments.save, hunts)
         save(arguments.save, hunts)
-    with _workers(hunts, arguments.dask) as workers, _reported(arguments, hunts, before):
+    with _workers(hunts, arguments.dask) as workers, _reported(arguments, hunts):
         _search(hunts, workers, arguments.budget, arguments.save)
     return int(any(hunt.findings for _, hunt in hunts))
 
@@ -229,32 +218,19 @@ def _proved_again(path: str, hunts: Sequence[Titled]) -> None:
 
 
 @contextmanager
-def _reported(arguments: Namespace, hunts: Sequence[Titled], before: Sequence[Row]) -> Iterator[None]:
-    """Whatever ends the search, what was found is printed, and recorded beside what was before."""
+def _reported(arguments: Namespace, hunts: Sequence[Titled]) -> Iterator[None]:
+    """Print what was found, whatever ends the search."""
     try:
         yield
     finally:
         if arguments.save:
             save(arguments.save, hunts)
-        if arguments.record:
-            searched = [hunt for _, hunt in hunts if hunt.refused or any(t.places for t in hunt.tallies.values())]
-            rows = [_record(hunt, arguments.budget) for hunt in searched]
-            write(Path(arguments.record), {RECORD.path: RECORD.text(merged(before, rows))})
         if arguments.json:
             print_json([_row(hunt) for _, hunt in hunts])
         elif len(hunts) == 1:
             _print_one(*hunts[0])
         else:
             _print_all(hunts)
-
-
-def _record(hunt: Hunt, budget: float) -> Row:
-    """A hunt for the reports."""
-    row = {key: value for key, value in _row(hunt).items() if key not in ("abi", "findings")}
-    spent = {"budget": budget, "date": datetime.date.today().isoformat()}
-    levels = {level: {**asdict(tally), **spent} for level, tally in hunt.tallies.items()}
-    code = hunt.original.text
-    return cast("Row", {**row, "levels": levels, "bytes": len(code), "sha256": hashlib.sha256(code).hexdigest()})
 
 
 def _row(hunt: Hunt) -> dict[str, Any]:

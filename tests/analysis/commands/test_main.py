@@ -81,7 +81,7 @@ def test_what_a_convention_refuses_is_named(capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("prove", DUMB7), ("prove", "--object", "a.o", "--symbol", "f", "--spec", DUMB7), ("report", "--measure")],
+    [("prove", DUMB7), ("prove", "--object", "a.o", "--symbol", "f", "--spec", DUMB7)],
 )
 def test_proofs_without_the_solver(
     arguments: tuple[str, ...], capsys: Capture, monkeypatch: pytest.MonkeyPatch

@@ -92,14 +92,12 @@ sys.exit(main(arguments))
 def test_what_ends_a_search_leaves_what_was_tried(number: signal.Signals, status: int, tmp_path: Path) -> None:
     path = tmp_path / "search.json"
     asked = ("shorten", NAME, "push.attacks.nort", "--lanes", "1", "--level", "a")
-    command = [sys.executable, "-c", ENDED, str(int(number)), *asked, "--save", str(path), "--record", str(tmp_path)]
+    command = [sys.executable, "-c", ENDED, str(int(number)), *asked, "--save", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (status, "")
     assert "shorter code found for 0, proved" in done.stdout
-    for held, tried in ((path, "hunts"), (tmp_path / "data/shorten.json", "rows")):
-        rows = json.loads(held.read_text())[tried]
-        levels = [row.get("levels") or row["tallies"] for row in rows]
-        assert sum(level["a"]["places"] == level["a"]["all_places"] for level in levels if level) == 2
+    levels = [row["tallies"] for row in json.loads(path.read_text())["hunts"]]
+    assert sum(level["a"]["places"] == level["a"]["all_places"] for level in levels if level) == 2
 
 
 @pytest.mark.parametrize(

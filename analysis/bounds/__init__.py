@@ -1,1 +1,0 @@
-"""Lower bounds: how few operations any program needs, with certificates that a checker of our own reads."""

@@ -1,0 +1,85 @@
+"""The recorded file: read as it was written, refused if damaged, silent about code that is another now."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from setwise.analysis.cost.processors import processor
+from setwise.analysis.measure.trials import Measurand, Timing
+from setwise.analysis.report import recorded as module
+from setwise.analysis.report.figures import Figures, figures_of
+from setwise.analysis.report.recorded import PATH, TIMED, Cycles, Recorded, Searched, Session, measure, read, text
+from setwise.codegen.catalogue import catalogue
+from setwise.codegen.run.executable import runnable
+
+REPORTS = Path(__file__).parents[3] / "reports"
+KEY = "push.attacks.sout", "x86-64", 1
+KERNEL = figures_of(*KEY)
+FIGURES = Figures({KEY: KERNEL})
+RECORDED = Recorded(
+    [Session("zen4", "a machine", "2025-01-31", "By counting.", [Cycles(*KEY, KERNEL.digest, 10.5, None)])],
+    {"gcc": "gcc 12"},
+    {"gcc": {"x86-64": {"push.attacks.sout": (17, "plain")}}},
+    [Searched(*KEY, KERNEL.digest, 16, 15, "ab", "a", "a [reason]")],
+)
+
+
+def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    written = text(RECORDED)
+    (tmp_path / PATH).write_text(written, encoding="utf-8")
+    assert read(tmp_path) == RECORDED
+    assert json.loads(written)["sessions"][0]["cycles"] == [[*KEY, KERNEL.digest, 10.5, None]]
+    (line,) = (line for line in written.splitlines() if KERNEL.digest in line and "10.5" in line)
+    assert line.strip().endswith("null ]")
+    assert read(tmp_path / "elsewhere") == Recorded()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b'{"sessions": 1}', b'{"other": []}', b"\xff", b'{"searched": [["a"]]}']
+)
+def test_a_damaged_file_is_one_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / PATH).write_bytes(content)
+    with pytest.raises(ValueError, match=r"measurements\.json cannot be read .*restore it") as raised:
+        read(tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+def test_rows_of_other_bytes_are_left_out() -> None:
+    assert RECORDED.of(FIGURES) == RECORDED
+    changed = Figures({KEY: replace(KERNEL, digest="0" * 16)})
+    kept = RECORDED.of(changed)
+    assert kept.sessions[0].cycles == kept.searched == []
+    assert kept.cycles(KEY, "zen4") is None
+    assert RECORDED.cycles(KEY, "zen4") == RECORDED.sessions[0].cycles[0]
+    assert RECORDED.cycles(KEY, "zen5") is None
+
+
+@pytest.mark.skipif(not runnable(), reason="not run: x86-64 code does not run here")
+def test_a_session_has_the_cycles_of_the_bytes_that_it_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def bench(subjects: object, patience: float, report: object) -> list[Timing]:
+        timed = Measurand(*KEY, "sysv", "setwise", "chained")
+        return [Timing(timed, 10.018, 10.0, 0.0, 1, 1, 1, 1)]
+
+    monkeypatch.setattr(module, "TIMED", ("push.attacks.sout",))
+    monkeypatch.setattr(module, "bench", bench)
+    monkeypatch.setattr(module, "processor_here", lambda: processor("zen4"))
+    session = measure(lambda _: None, 1.0)
+    assert session.processor == "zen4"
+    assert session.cycles[0] == Cycles(*KEY, KERNEL.digest, 10.02, None)
+    monkeypatch.setattr(module, "processor_here", lambda: None)
+    with pytest.raises(ValueError, match="has no table"):
+        measure(lambda _: None, 1.0)
+
+
+def test_the_repository_has_a_small_file_of_routines_that_there_are() -> None:
+    assert (REPORTS / PATH).stat().st_size < 150_000
+    held = read(REPORTS)
+    rows = [*held.searched, *(row for session in held.sessions for row in session.cycles)]
+    assert {row.name for row in rows} | {*TIMED} <= catalogue().keys()
+    assert all(bool(row.why) == (row.shortest < row.instructions) for row in held.searched)
