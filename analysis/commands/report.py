@@ -14,7 +14,7 @@ from setwise.analysis.commands.arguments import place
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.measure.compilers import CompilerError, installed
-from setwise.analysis.report.figures import Figures, gather, keys
+from setwise.analysis.report.figures import Figures, figures_of, keys
 from setwise.analysis.report.files import Files, differences, write
 from setwise.analysis.report.pages import pages
 from setwise.analysis.report.pictures import TITLES, pictures
@@ -81,9 +81,10 @@ def files(recorded: Recorded, check: bool, progress: Callable[[str], None]) -> F
             name: {isa: workers.submit(shortest_of, compiler, isa) for isa in isas} for name, compiler in here.items()
         }
         figures = Figures()
-        for kernel in gather(workers, keys()):
+        for task in [workers.submit(figures_of, *key) for key in keys()]:
+            kernel = task.result()
             progress(f"{kernel.name} {kernel.isa}")
-            figures[kernel.name, kernel.isa, kernel.lanes] = kernel
+            figures[kernel.key] = kernel
         shortest = {name: {isa: task.result() for isa, task in each.items()} for name, each in made.items()}
     recorded = msgspec.structs.replace(
         recorded,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from setwise.analysis.code.count import Counts, count, tally
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.cost.part import Part, part_of
+from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS
-from setwise.analysis.run.workers import Workers
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import widths
 from setwise.codegen.lower import lower
@@ -18,15 +17,8 @@ from setwise.codegen.targets import TARGETS
 
 Key = tuple[str, str, int]
 """Name, instruction set, lanes."""
-_CHUNK = 8  # kernels a task
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """Lower bounds in cycles: a call, or a board of an array, which has no latency."""
-
-    latency: float | None
-    throughput: float
+Bound = tuple[float | None, float]
+"""Lower bounds in cycles, latency and throughput: a call's, or a board's of an array, which has no latency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +37,11 @@ class KernelFigures:
     counts: Counts
     digest: str
     bounds: Mapping[str, Bound]
+
+    @property
+    def key(self) -> Key:
+        """Name, instruction set, lanes."""
+        return self.name, self.isa, self.lanes
 
     @property
     def length(self) -> float:
@@ -86,36 +83,24 @@ def keys() -> list[Key]:
     ]
 
 
-def gather(workers: Workers, wanted: Sequence[Key]) -> Iterator[KernelFigures]:
-    """Yield the figures of these kernels, in their order."""
-    for task in [workers.submit(_chunk, wanted[at : at + _CHUNK]) for at in range(0, len(wanted), _CHUNK)]:
-        yield from task.result()
-
-
 def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
     """Return the figures of one kernel."""
     kernel = lower(find(name), isa, "sysv", lanes)
     routine, binary = kernel.routine, binary_of(kernel)
     counts, part = count(binary), part_of(binary)
-    boards = kernel.layout.lanes if routine.boards else 1
-    digest = binary.image_sha256[:16]
-    head = name, isa, kernel.layout.lanes
-    if routine.contract.elements:
-        return KernelFigures(*head, "arrays", boards, tally(part.stream), digest, _bounds(part, boards))
-    if counts.branches:
-        return KernelFigures(*head, "branches", boards, counts, digest, {})
-    return KernelFigures(*head, "straight", boards, counts, digest, _bounds(part, None))
-
-
-def _bounds(part: Part, boards: int | None) -> dict[str, Bound]:
-    """Return the bounds on each processor that has the instructions; of arrays those of a board."""
-    costs = {on.name: part.cost(on) for on in PROCESSORS if not on.lacking(part.stream)}
-    return {
-        name: Bound(None if boards else round(cost.latency, 3), round(cost.bound / (boards or 1), 3))
-        for name, cost in costs.items()
-    }
-
-
-def _chunk(wanted: Sequence[Key]) -> list[KernelFigures]:
-    """Return the figures of some kernels, in another process."""
-    return [figures_of(*key) for key in wanted]
+    arrays, boards = bool(routine.contract.elements), kernel.layout.lanes if routine.boards else 1
+    bounds: dict[str, Bound] = {}
+    for on in PROCESSORS if arrays or not counts.branches else ():
+        if not on.lacking(part.stream):
+            cost = part.cost(on)
+            bounds[on.name] = (
+                (None, round(cost.bound / boards, 3)) if arrays else (round(cost.latency, 3), round(cost.bound, 3))
+            )
+    return KernelFigures(
+        *(routine.name, isa, kernel.layout.lanes),
+        shape="arrays" if arrays else "branches" if counts.branches else "straight",
+        boards=boards,
+        counts=tally(part.stream) if arrays else counts,
+        digest=binary.image_sha256[:16],
+        bounds=bounds,
+    )

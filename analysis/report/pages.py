@@ -48,7 +48,6 @@ def pages(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> 
         "comparison.md": _comparison(figures),
         "compilers.md": _compilers(figures, fresh),
         "costs.md": _costs(figures),
-        "optimality.md": _optimality(fresh),
         "measurements.md": page("measurements.md", sessions="\n\n".join(_sessions(figures, fresh))),
     }
 
@@ -64,8 +63,6 @@ def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -
         single=SINGLE.title,
         south=_one_direction(figures, recorded, "sout"),
         east=_one_direction(figures, recorded, "east"),
-        compilers=" or ".join(recorded.compilers),
-        lengths=_lengths(figures, recorded),
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 
@@ -82,19 +79,19 @@ def _which(figures: Figures, recorded: Recorded) -> str:
 
 def _cycles(kernel: KernelFigures, recorded: Recorded, on: str) -> tuple[str, str, str, str]:
     """Return latency and throughput of a kernel on a processor, each at least and as measured."""
-    bound, cycles = kernel.bounds.get(on), recorded.cycles(_key(kernel), on)
-    least = (bound.latency, bound.throughput) if bound else (None, None)
+    latency, throughput = kernel.bounds.get(on, (None, None))
+    cycles = recorded.cycles(kernel.key, on)
     measured = (cycles.latency, cycles.throughput) if cycles else (None, None)
-    return figure(least[0]), figure(measured[0]), figure(least[1]), figure(measured[1])
+    return figure(latency), figure(measured[0]), figure(throughput), figure(measured[1])
 
 
-def _key(kernel: KernelFigures) -> tuple[str, str, int]:
-    return kernel.name, kernel.isa, kernel.lanes
-
-
-def _titled(name: str, isa: str, lanes: int) -> tuple[str, str]:
+def _titled(kernel: KernelFigures) -> tuple[str, str]:
     """Return the first two cells of a line."""
-    return f"`{name}`", isa if lanes == 1 else f"{isa} x{lanes}"
+    return f"`{kernel.name}`", _with_lanes(kernel.isa, kernel.lanes)
+
+
+def _with_lanes(isa: str, lanes: int) -> str:
+    return isa if lanes == 1 else f"{isa} x{lanes}"
 
 
 def _verdict(figures: Figures) -> str:
@@ -110,12 +107,12 @@ def _verdict(figures: Figures) -> str:
             both = [(left.bounds[on], right.bounds[on]) for left, right in pairs for on in left.bounds]
             each_of = (
                 [(left.length, right.length) for left, right in pairs],
-                [(left.latency or 0, right.latency or 0) for left, right in both],
-                [(left.throughput, right.throughput) for left, right in both],
+                [(left[0] or 0, right[0] or 0) for left, right in both],
+                [(left[1], right[1]) for left, right in both],
             )
             cells = [f"{span(side[0] for side in each)} : {span(side[1] for side in each)}" for each in each_of]
             less = [f"{sum(right < left for left, right in each)} of {len(each)}" for each in each_of[1:]]
-            lines.append((_titled("", isa, lanes)[1], scope, *cells, *less))
+            lines.append((_with_lanes(isa, lanes), scope, *cells, *less))
     head = ("", "", "instructions, dumb7 : Kogge-Stone", "latency", "throughput", "latency less", "throughput less")
     return table(head, lines)
 
@@ -127,20 +124,10 @@ def _one_direction(figures: Figures, recorded: Recorded, way: str) -> str:
         for kernel in filter(None, (figures.usual(isa, f"{form}.{way}") for form in _FILLS)):
             bounds = kernel.bounds.values()
             _, latency, _, throughput = _cycles(kernel, recorded, SINGLE.name)
-            least = span(bound.latency or 0 for bound in bounds), span(bound.throughput for bound in bounds)
+            least = span(bound[0] or 0 for bound in bounds), span(bound[1] for bound in bounds)
             counts = kernel.counts.instructions, kernel.counts.moves
-            lines.append((*_titled(*_key(kernel)), *counts, least[0], latency, least[1], throughput))
+            lines.append((*_titled(kernel), *counts, least[0], latency, least[1], throughput))
     return table(("", "", "instructions", "moves", *_CYCLES), lines)
-
-
-def _lengths(figures: Figures, recorded: Recorded) -> str:
-    """Return the instructions of a whole side beside the compilers' shortest, by instruction set."""
-    lines = []
-    for isa in ISAS:
-        ours, theirs = figures.usual(isa, "sliders.union"), _theirs(recorded, isa, "sliders.union")
-        if ours and theirs:
-            lines.append((isa, ours.counts.instructions, theirs[0], f"{theirs[2]}, {theirs[1]}"))
-    return table(("", "setwise", "compilers' shortest", "made by, from"), lines, left=1)
 
 
 def _comparison(figures: Figures) -> str:
@@ -234,7 +221,7 @@ def _compilers(figures: Figures, recorded: Recorded) -> str:
         losses=table(
             ("Routine", "", "setwise", "theirs", "made by", "from"),
             [
-                (*_titled(*_key(ours)), ours.counts.instructions, theirs[0], *theirs[:0:-1])
+                (*_titled(ours), ours.counts.instructions, theirs[0], *theirs[:0:-1])
                 for ours, theirs in pairs
                 if ours.counts.instructions > theirs[0]
             ],
@@ -253,22 +240,10 @@ def _costs(figures: Figures) -> str:
     for kernel in figures.values():
         if kernel.bounds and find(kernel.name).contract.direction in _SHOWN:
             bounds = (kernel.bounds.get(on.name) for on in PROCESSORS)
-            cells = (f"{figure(each.latency)} / {figure(each.throughput)}" if each else "-" for each in bounds)
-            lines.append((*_titled(*_key(kernel)), *cells))
+            cells = (f"{figure(each[0])} / {figure(each[1])}" if each else "-" for each in bounds)
+            lines.append((*_titled(kernel), *cells))
     sources = "\n".join(f"* {on.title}: {' '.join(on.sources)}" for on in PROCESSORS)
     return page("costs.md", costs=table(("Routine", "", *(on.name for on in PROCESSORS)), lines), sources=sources)
-
-
-def _optimality(recorded: Recorded) -> str:
-    found = [each for each in recorded.searched if each.shortest < each.instructions]
-    lines = [(*_titled(e.name, e.isa, e.lanes), e.instructions, e.shortest, e.why) for e in found]
-    return page(
-        "optimality.md",
-        searches=len(recorded.searched),
-        levels=", ".join(f"{level}: {sum(level in each.whole for each in recorded.searched)}" for level in "abc"),
-        found=len(found),
-        shorter=table(("Kernel", "", "instructions", "found", "why it is not used"), lines, left=5),
-    )
 
 
 def _sessions(figures: Figures, recorded: Recorded) -> Iterator[str]:
@@ -276,9 +251,7 @@ def _sessions(figures: Figures, recorded: Recorded) -> Iterator[str]:
     for session in recorded.sessions:
         one = Recorded([session])
         kernels = [figures[row.name, row.isa, row.lanes] for row in session.cycles]
-        lines = [
-            (*_titled(*_key(each)), figure(each.length), *_cycles(each, one, session.processor)) for each in kernels
-        ]
+        lines = [(*_titled(each), figure(each.length), *_cycles(each, one, session.processor)) for each in kernels]
         title = f"## {processor(session.processor).title}, {session.date}"
         measured = table(("Routine", "", "instructions", *_CYCLES), lines)
         yield f"{title}\n\n{session.machine}. {session.method}\n\n{measured}"

@@ -1,4 +1,4 @@
-"""The one recorded file of the reports: measured cycles, compilers' counts, searches for shorter code."""
+"""The one recorded file of the reports: measured cycles, and compilers' counts."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ class Cycles(Struct, frozen=True, array_like=True):
     latency: float | None
     throughput: float | None
 
+    @property
+    def key(self) -> Key:
+        """Name, instruction set, lanes."""
+        return self.name, self.isa, self.lanes
+
 
 class Session(Struct, frozen=True, forbid_unknown_fields=True):
     """One run of measurements; `processor` is its name for `setwise cost --cpu`."""
@@ -51,23 +56,6 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True):
     date: str
     method: str
     cycles: list[Cycles]
-
-
-class Searched(Struct, frozen=True, array_like=True):
-    """A search for shorter code by `setwise shorten`.
-
-    `levels` were searched, `whole` of them at every place of the code. `why` says why shorter code is not used.
-    """
-
-    name: str
-    isa: str
-    lanes: int
-    digest: str
-    instructions: int
-    shortest: int
-    levels: str
-    whole: str
-    why: str
 
 
 class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,22 +68,18 @@ class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
     sessions: list[Session] = []
     compilers: dict[str, str] = {}
     shortest: dict[str, dict[str, dict[str, tuple[int, str]]]] = {}
-    searched: list[Searched] = []
 
     def cycles(self, key: Key, processor: str) -> Cycles | None:
         """Return what was measured of a kernel on a processor, in the first session that has it."""
         rows = (row for session in self.sessions if session.processor == processor for row in session.cycles)
-        return next((row for row in rows if (row.name, row.isa, row.lanes) == key), None)
+        return next((row for row in rows if row.key == key), None)
 
     def of(self, figures: Figures) -> Recorded:
         """Return the same without the rows of other bytes than the kernels have."""
         digests = {(*key, kernel.digest) for key, kernel in figures.items()}
-
-        def held(row: Cycles | Searched) -> bool:
-            return (row.name, row.isa, row.lanes, row.digest) in digests
-
-        sessions = [replace(each, cycles=[*filter(held, each.cycles)]) for each in self.sessions]
-        return replace(self, sessions=sessions, searched=[*filter(held, self.searched)])
+        rows = ([row for row in each.cycles if (*row.key, row.digest) in digests] for each in self.sessions)
+        sessions = [replace(each, cycles=kept) for each, kept in zip(self.sessions, rows, strict=True)]
+        return replace(self, sessions=sessions)
 
 
 def read(folder: Path) -> Recorded:

@@ -12,7 +12,7 @@ from setwise.analysis.cost.processors import processor
 from setwise.analysis.measure.trials import Measurand, Timing
 from setwise.analysis.report import recorded as module
 from setwise.analysis.report.figures import Figures, figures_of
-from setwise.analysis.report.recorded import PATH, TIMED, Cycles, Recorded, Searched, Session, measure, read, text
+from setwise.analysis.report.recorded import PATH, TIMED, Cycles, Recorded, Session, measure, read, text
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.run.executable import runnable
 
@@ -24,7 +24,6 @@ RECORDED = Recorded(
     [Session("zen4", "a machine", "2025-01-31", "By counting.", [Cycles(*KEY, KERNEL.digest, 10.5, None)])],
     {"gcc": "gcc 12"},
     {"gcc": {"x86-64": {"push.attacks.sout": (17, "plain")}}},
-    [Searched(*KEY, KERNEL.digest, 16, 15, "ab", "a", "a [reason]")],
 )
 
 
@@ -39,9 +38,7 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read(tmp_path / "elsewhere") == Recorded()
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b'{"sessions": 1}', b'{"other": []}', b"\xff", b'{"searched": [["a"]]}']
-)
+@pytest.mark.parametrize("content", [b"", b"{", b'{"sessions": 1}', b'{"other": []}', b"\xff", b'{"compilers": ["a"]}'])
 def test_a_damaged_file_is_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / PATH).write_bytes(content)
@@ -54,7 +51,7 @@ def test_rows_of_other_bytes_are_left_out() -> None:
     assert RECORDED.of(FIGURES) == RECORDED
     changed = Figures({KEY: replace(KERNEL, digest="0" * 16)})
     kept = RECORDED.of(changed)
-    assert kept.sessions[0].cycles == kept.searched == []
+    assert kept.sessions[0].cycles == []
     assert kept.cycles(KEY, "zen4") is None
     assert RECORDED.cycles(KEY, "zen4") == RECORDED.sessions[0].cycles[0]
     assert RECORDED.cycles(KEY, "zen5") is None
@@ -78,8 +75,8 @@ def test_a_session_has_the_cycles_of_the_bytes_that_it_timed(monkeypatch: pytest
 
 
 def test_the_repository_has_a_small_file_of_routines_that_there_are() -> None:
-    assert (REPORTS / PATH).stat().st_size < 150_000
+    assert (REPORTS / PATH).stat().st_size < 100_000
     held = read(REPORTS)
-    rows = [*held.searched, *(row for session in held.sessions for row in session.cycles)]
+    rows = [row for session in held.sessions for row in session.cycles]
     assert {row.name for row in rows} | {*TIMED} <= catalogue().keys()
-    assert all(bool(row.why) == (row.shortest < row.instructions) for row in held.searched)
+    assert all(each.keys() <= catalogue().keys() for of in held.shortest.values() for each in of.values())
