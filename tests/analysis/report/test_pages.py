@@ -130,6 +130,8 @@ def test_each_row_of_the_first_table_is_the_kernel_that_it_names() -> None:
 def test_measured_cycles_of_other_bytes_are_not_shown(made: dict[str, str]) -> None:
     (union,) = rows(made["README.md"], "`sliders.union --isa avx2`")
     assert union[2:] == ["39", "30", "46.8", "8.8", "12.8"]
+    (other,) = rows(made["README.md"], "`sliders.union --isa avx512`")
+    assert (other[2], other[4], other[6]) == ("22", "-", "-")
     (south,) = rows(made["README.md"], "`push.attacks.sout --isa bmi2`")
     assert (south[4], south[6]) == ("-", "-")
     assert "99" not in made["measurements.md"]
@@ -167,6 +169,7 @@ def test_what_compilers_make_shorter_is_named(made: dict[str, str]) -> None:
     text = made["compilers.md"]
     assert "Of 3 kernels ours is shorter in 1, as long in 1, longer in 1." in text
     assert rows(text, "`dumb7.attacks.sout`") == [["`dumb7.attacks.sout`", "x86-64", "20", "19", "gcc", "plain"]]
+    assert rows(text, "`push.attacks.sout`") == []
     assert rows(text, "sliders") == [["sliders", "avx2", "1", "39", "52", "1", "0", "0"]]
 
 

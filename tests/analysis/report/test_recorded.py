@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.decode import Binary
 from setwise.analysis.cost.processors import processor
+from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler
 from setwise.analysis.measure.trials import Measurand, Timing
 from setwise.analysis.report import recorded as module
 from setwise.analysis.report.figures import Figures, figures_of
-from setwise.analysis.report.recorded import PATH, TIMED, Cycles, Recorded, Session, measure, read, text
+from setwise.analysis.report.recorded import PATH, TIMED, Cycles, Recorded, Session, measure, read, shortest_of, text
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.run.executable import runnable
 
@@ -55,6 +57,15 @@ def test_rows_of_other_bytes_are_left_out() -> None:
     assert kept.cycles(KEY, "zen4") is None
     assert RECORDED.cycles(KEY, "zen4") == RECORDED.sessions[0].cycles[0]
     assert RECORDED.cycles(KEY, "zen5") is None
+
+
+def test_of_a_compiler_s_code_the_shortest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    gcc, shift = Compiler("gcc", "gcc 12"), bytes.fromhex("4889d048c1e808c3")
+    rows = [(b"\x90" + shift, "plain"), (shift, "vectors"), (b"\x90\x90" + shift, "rays"), (b"\xc3", f"{FOR_SCALE}s")]
+    made = [Compiled("shift.one.sout", "sse2", 2, kind, gcc, (), Binary(code)) for code, kind in rows]
+    failed = Compiled("shift.one.nort", "sse2", 2, "plain", gcc, (), None, "needs a call")
+    monkeypatch.setattr(module, "compile_all", lambda *_, **__: [*made, failed])
+    assert shortest_of(gcc, "sse2") == {"shift.one.sout": (2, "vectors")}
 
 
 @pytest.mark.skipif(not runnable(), reason="not run: x86-64 code does not run here")
