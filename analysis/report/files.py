@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 
 Files = Mapping[str, str]
@@ -37,8 +37,8 @@ def differences(folder: Path, wanted: Files) -> Iterator[str]:
         elif there != text:
             pairs = enumerate(zip_longest(there.splitlines(), text.splitlines(), fillvalue="no line"), 1)
             line, (old, new) = next(((at, pair) for at, pair in pairs if pair[0] != pair[1]), (0, ("", "")))
-            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
-            at = max(0, same - _SHOWN // 2)
+            unlike = (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1])
+            at = max(0, next(unlike, min(len(old), len(new))) - _SHOWN // 2)
             yield f"{name}, line {line}: {old[at : at + _SHOWN]!r} should be {new[at : at + _SHOWN]!r}"
     for path in sorted(path for part in ("data", "pictures") for path in (folder / part).glob("*")):
         if path.relative_to(folder).as_posix() not in wanted:

@@ -53,6 +53,10 @@ def pages(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> 
 
 
 def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> str:
+    south, east = (
+        [kernel for isa, form in product(ISAS, _FILLS) if (kernel := figures.usual(isa, f"{form}.{way}"))]
+        for way in ("sout", "east")
+    )
     return page(
         "README.md",
         whole=f"{WHOLE.title} (`--cpu {WHOLE.name}`)",
@@ -61,8 +65,8 @@ def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -
         processors=", ".join(on.title.replace(", ", " / ") for on in PROCESSORS),
         verdict=_verdict(figures),
         single=SINGLE.title,
-        south=_one_direction(figures, recorded, "sout"),
-        east=_one_direction(figures, recorded, "east"),
+        south=_timed(south, recorded, SINGLE.name),
+        east=_timed(east, recorded, SINGLE.name),
         pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
     )
 
@@ -117,17 +121,13 @@ def _verdict(figures: Figures) -> str:
     return table(head, lines)
 
 
-def _one_direction(figures: Figures, recorded: Recorded, way: str) -> str:
-    """Return every family's attacks in a direction: bounds over all processors, and measured cycles."""
+def _timed(kernels: Iterable[KernelFigures], recorded: Recorded, on: str) -> str:
+    """Return a line a kernel: its counts, and its cycles on a processor."""
     lines = []
-    for isa in ISAS:
-        for kernel in filter(None, (figures.usual(isa, f"{form}.{way}") for form in _FILLS)):
-            bounds = kernel.bounds.values()
-            _, latency, _, throughput = _cycles(kernel, recorded, SINGLE.name)
-            least = span(bound[0] or 0 for bound in bounds), span(bound[1] for bound in bounds)
-            counts = kernel.counts.instructions, kernel.counts.moves
-            lines.append((*_titled(kernel), *counts, least[0], latency, least[1], throughput))
-    return table(("", "", "instructions", "moves", *_CYCLES), lines)
+    for kernel in kernels:
+        moves = "-" if kernel.shape == "arrays" else kernel.counts.moves
+        lines.append((*_titled(kernel), figure(kernel.length), moves, *_cycles(kernel, recorded, on)))
+    return table(("Routine", "", "instructions", "moves", *_CYCLES), lines)
 
 
 def _comparison(figures: Figures) -> str:
@@ -249,9 +249,6 @@ def _costs(figures: Figures) -> str:
 def _sessions(figures: Figures, recorded: Recorded) -> Iterator[str]:
     """Yield a section a session: measured cycles beside lower bounds."""
     for session in recorded.sessions:
-        one = Recorded([session])
-        kernels = [figures[row.name, row.isa, row.lanes] for row in session.cycles]
-        lines = [(*_titled(each), figure(each.length), *_cycles(each, one, session.processor)) for each in kernels]
-        title = f"## {processor(session.processor).title}, {session.date}"
-        measured = table(("Routine", "", "instructions", *_CYCLES), lines)
-        yield f"{title}\n\n{session.machine}. {session.method}\n\n{measured}"
+        title = f"## {processor(session.processor).title}, {session.date}\n\n{session.machine}. {session.method}"
+        kernels = (figures[row.key] for row in session.cycles)
+        yield f"{title}\n\n{_timed(kernels, Recorded([session]), session.processor)}"

@@ -40,6 +40,8 @@ def test_a_difference_far_to_the_right_is_shown(tmp_path: Path) -> None:
     assert "x1y" in there
     assert "x2y" in wanted
     assert len(difference) < 250
+    (difference,) = differences(tmp_path, {"a.md": "x" * 500 + "1" + "y" * 500 + "z"})
+    assert "yz'" in difference
 
 
 def test_a_checkout_with_other_ends_of_lines_is_the_same(tmp_path: Path) -> None:

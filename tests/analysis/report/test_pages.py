@@ -136,7 +136,7 @@ def test_measured_cycles_of_other_bytes_are_not_shown(made: dict[str, str]) -> N
     assert (south[4], south[6]) == ("-", "-")
     assert "99" not in made["measurements.md"]
     assert "## AMD Zen 5, 2025-01-31\n\na machine. By counting." in made["measurements.md"]
-    assert rows(made["measurements.md"], "`sliders.union`") == [["`sliders.union`", "avx2 x4", *union[2:]]]
+    assert rows(made["measurements.md"], "`sliders.union`") == [["`sliders.union`", "avx2 x4", "39", "0", *union[3:]]]
 
 
 def test_the_verdict_counts_who_takes_less(figures: Figures) -> None:
@@ -148,6 +148,21 @@ def test_the_verdict_counts_who_takes_less(figures: Figures) -> None:
     swapped[dumb7.name, "bmi2", 1] = replace(dumb7, bounds=other.bounds)
     (row,) = rows(pages(swapped, Recorded(), {})["README.md"], "all eight")
     assert row[5:] == [f"0 of {len(PROCESSORS)}"] * 2
+
+
+def test_the_literature_page_s_verdict_is_that_of_the_reports() -> None:
+    """Kogge-Stone takes fewer instructions and cycles in every direction, in all eight, and with every set."""
+    readme, text = ((REPORTS / name).read_text("utf-8") for name in ("README.md", "comparison.md"))
+    verdicts = [*rows(readme, "one direction"), *rows(readme, "all eight")]
+    assert len(verdicts) == 12
+    for less in (cell for row in verdicts for cell in row[-2:]):
+        assert len(set(less.split(" of "))) == 1, verdicts
+    pairs = list(zip(rows(text, "`dumb7.attacks`"), rows(text, "`kogge-stone.attacks`"), strict=True))
+    pairs += zip(rows(text, "`dumb7.attacks.queen`"), rows(text, "`kogge-stone.attacks.queen`"), strict=True)
+    assert len(pairs) == 6
+    for dumb7, other in pairs:
+        for left, right in zip(dumb7[1:], other[1:], strict=True):
+            assert sum(map(int, re.findall(r"\d+(?!\))\b", right))) < sum(map(int, re.findall(r"\d+(?!\))\b", left)))
 
 
 def test_the_classic_comparison_and_its_counts_are_on_their_page(figures: Figures, made: dict[str, str]) -> None:
