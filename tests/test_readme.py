@@ -18,6 +18,7 @@ import pytest
 
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.report.recorded import read
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_tool
@@ -193,6 +194,11 @@ def test_the_instructions_of_a_whole_side() -> None:
     rows = re.findall(r"^\| ([a-z0-9-]+)[^|]* \| (\d+) \|", text, re.MULTILINE)[: len(kernels)]
     made = [binary_of(lower(find("sliders.union"), isa, lanes=lanes)) for isa, lanes in kernels]
     assert rows == [(isa, str(count(one).instructions)) for (isa, _), one in zip(kernels, made, strict=True)]
+    theirs = read(ROOT / "reports").shortest["clang-19"]
+    compiled = dict(
+        re.findall(r"^\| ([a-z0-9-]+)[^|]* \| \d+ \| (\d+) \((?:clang 19 -O3 of C|the same)", text, re.MULTILINE)
+    )
+    assert compiled == {isa: str(theirs[isa]["sliders.union"][0]) for isa in ("x86-64", "bmi2", "sse2")}
 
 
 LINK = re.compile(r"\]\(([^)#]*)(?:#([^)]*))?\)")

@@ -36,16 +36,16 @@ Row = dict[str, Any]
 
 
 def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
-    """All that the page shows of a routine; `compiled` are what compilers make of it."""
+    """Return all that the page shows of a routine; `compiled` holds the compilers' code for it."""
     kernels = list(_kernels(recorded(routine)))
-    lines = (instruction.line for _, kernel in kernels for instruction in kernel.code.instructions)
+    lines = (instruction.line for kernel in kernels for instruction in kernel.code.instructions)
     source = source_of(dict.fromkeys(line for line in lines if line is not None))
     prover = _prover()
-    rows = [_row(kernel, objective, source, prover, compiled) for objective, kernel in kernels]
+    rows = [_row(kernel, source, prover, compiled) for kernel in kernels]
     return {
         "name": routine.name,
         "description": source.as_dict(),
-        "javascript": _exported(kernels[0][1], "javascript", proved=_proved(rows[0])),
+        "javascript": _exported(kernels[0], "javascript", proved=_proved(rows[0])),
         "kernels": rows,
     }
 
@@ -73,11 +73,10 @@ def _parameter(parameter: Parameter) -> Row:
     return {"name": parameter.name, "kind": parameter.kind, "below": parameter.below}
 
 
-def _kernels(routine: Routine) -> Iterator[tuple[str, Kernel]]:
-    """The shortest of each instruction set, number of lanes and convention, each with why.
+def _kernels(routine: Routine) -> Iterator[Kernel]:
+    """Yield the kernel of each instruction set, number of lanes and convention that can be made.
 
-    What cannot be made is left out. On arrays the usual number of lanes stands for all: nobody who calls it sees
-    another.
+    For routines on arrays the default number of lanes stands for all, because it does not change the interface.
     """
     most = 1 if routine.contract.elements else None
     for isa in routine.isas:
@@ -87,10 +86,10 @@ def _kernels(routine: Routine) -> Iterator[tuple[str, Kernel]]:
                 binary_of(kernel)
             except (Refused, NotEncodable):
                 continue
-            yield "size", kernel
+            yield kernel
 
 
-def _row(kernel: Kernel, objective: str, source: Source, prover: Prover | None, compiled: Sequence[Compiled]) -> Row:
+def _row(kernel: Kernel, source: Source, prover: Prover | None, compiled: Sequence[Compiled]) -> Row:
     binary = binary_of(kernel)
     decoded = decode(binary.text)
     ours = kernel.convention.name == "sysv"
@@ -98,7 +97,7 @@ def _row(kernel: Kernel, objective: str, source: Source, prover: Prover | None, 
         "set": kernel.target.name,
         "lanes": kernel.layout.lanes,
         "convention": kernel.convention.name,
-        "objective": objective,
+        "objective": "size",
         "variant": kernel.variant or None,
         "counts": count(binary).as_dict(),
         "listing": _listing(kernel, decoded, source),

@@ -1,55 +1,95 @@
-"""`setwise report`: the files of reports/, made anew from kernels."""
+"""`setwise report`: writes reports/, or checks that they are what they should be."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+
+import msgspec
 
 from setwise.analysis.commands.arguments import place
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.measure.compilers import CompilerError
-from setwise.analysis.report.contents import files
-from setwise.analysis.report.data import gather
-from setwise.analysis.report.files import differences, write
+from setwise.analysis.measure.compilers import CompilerError, installed
+from setwise.analysis.report.figures import Figures, figures_of, keys
+from setwise.analysis.report.files import Files, differences, write
+from setwise.analysis.report.pages import pages
+from setwise.analysis.report.pictures import TITLES, pictures
+from setwise.analysis.report.recorded import PATH, Recorded, measure, read, shortest_of, text
+from setwise.analysis.run.workers import Workers
+from setwise.codegen.targets import TARGETS
 
-EXAMPLES = (
-    "setwise report --check",
-    "setwise report -o /tmp/reports",
-)
+EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The folder, and whether it is written or compared."""
+    """Add the folder, and what is made anew."""
     parser.add_argument(
         "-o", "--output", default="reports", type=place, metavar="DIR", help="the folder (default: reports)"
     )
-    parser.add_argument("--check", action="store_true", help="make all anew, and name what differs from the files")
+    parser.add_argument(
+        "--check", action="store_true", help="make all that is not measured anew, and name what differs from the files"
+    )
+    parser.add_argument(
+        "--measure", action="store_true", help="also time kernels on this processor, in place of what it had recorded"
+    )
+    parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
 
 
 def run(arguments: Namespace) -> int:
-    """Write the reports, or compare them with what is there; 1 if anything differs."""
+    """Write the reports, or compare them with the files; 1 if anything differs."""
     folder = Path(arguments.output)
+    if arguments.check and arguments.measure:
+        raise ValueError("--check compares what is there, --measure makes it anew: give one of them")
     if arguments.check and not folder.is_dir():
         raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
+    recorded = read(folder)
     with Progress() as progress:
+        if arguments.measure:
+            session = measure(progress.show, arguments.patience)
+            others = [each for each in recorded.sessions if each.machine != session.machine]
+            recorded = msgspec.structs.replace(recorded, sessions=[session, *others])
         try:
-            data = gather(folder, arguments.check, progress.show)
-            progress.show("files")
-            contents = files(data)
+            wanted = files(recorded, arguments.check, progress.show)
         except CompilerError as error:
             raise CannotRunHere(str(error)) from None
         except BrokenProcessPool:
             raise CannotRunHere("one of its processes was ended from outside: try again") from None
-    for note in data.notes:
-        print(f"setwise report: {note}", file=sys.stderr)
-    differing = list(differences(folder, contents))
+    differing = list(differences(folder, wanted))
     if arguments.check:
-        print("\n".join(map(str, differing)) or f"{folder}: {len(contents)} files are as they should be")
+        print("\n".join(differing) or f"{folder}: {len(wanted)} files are as they should be")
         return int(bool(differing))
-    write(folder, contents)
-    changed = sum(difference.wanted is not None for difference in differing)
-    print(f"{folder}: {len(contents)} files, {changed} of them new or changed")
+    write(folder, wanted)
+    print(f"{folder}: {len(wanted)} files, {len(differing)} differed")
     return 0
+
+
+def files(recorded: Recorded, check: bool, progress: Callable[[str], None]) -> Files:
+    """Return every file of the reports by its path, with all kernels made anew, and the code of these compilers.
+
+    For a check only compilers of the recorded versions run; a note names the others.
+    """
+    here = {each.name: each for each in installed() if not check or recorded.compilers.get(each.name) == each.version}
+    for name in recorded.compilers.keys() - here.keys():
+        print(f"setwise report: not checked: {recorded.compilers[name]}, which is not installed", file=sys.stderr)
+    isas = [isa for isa, target in TARGETS.items() if target.extends is None]
+    with Workers() as workers:
+        made = {
+            name: {isa: workers.submit(shortest_of, compiler, isa) for isa in isas} for name, compiler in here.items()
+        }
+        figures = Figures()
+        for task in [workers.submit(figures_of, *key) for key in keys()]:
+            kernel = task.result()
+            progress(f"{kernel.name} {kernel.isa}")
+            figures[kernel.key] = kernel
+        shortest = {name: {isa: task.result() for isa, task in each.items()} for name, each in made.items()}
+    recorded = msgspec.structs.replace(
+        recorded,
+        compilers=dict(sorted({**recorded.compilers, **{each.name: each.version for each in here.values()}}.items())),
+        shortest=dict(sorted({**recorded.shortest, **shortest}.items())),
+    )
+    drawn = pictures()
+    return {**pages(figures.differing, recorded, TITLES), **drawn, PATH: text(recorded)}

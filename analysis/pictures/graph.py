@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Literal
 
+from setwise.analysis.code.count import classify
+from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.cost.bounds import cost
+from setwise.analysis.cost.dependence import BEFORE
+from setwise.analysis.cost.processors import Processor
 from setwise.analysis.pictures import svg
 from setwise.analysis.pictures.svg import Drawing
+from setwise.analysis.run.task import Task
+from setwise.analysis.text import counted
 
 BoxKind = Literal["input", "operation", "move", "load", "output"]
 
@@ -38,6 +45,39 @@ class Node:
 
 
 Diagram = tuple[str, str, Sequence[Node]]
+
+
+def diagram(binary: Binary, task: Task, on: Processor, heading: str) -> Diagram:
+    """Return a kernel's instructions as boxes, its arguments above and its first result below, with what it costs."""
+    decoded = decode(binary.text)[:-1]
+    bounds = cost(decoded, on)
+    read = {arrival.name for step in bounds.steps for arrival in step.inputs if arrival.producer == BEFORE}
+    arguments = [argument for argument in task.arguments if argument.place.register in read]
+    nodes = [Node(argument.name, "input") for argument in arguments]
+    at_entry = {argument.place.register: at for at, argument in enumerate(arguments)}
+    first, critical = len(nodes), set(bounds.critical)
+    for at, (instruction, step) in enumerate(zip(decoded, bounds.steps, strict=True)):
+        waits: list[int] = []
+        last, latest = None, -1.0
+        for arrival in step.inputs:
+            before = arrival.producer == BEFORE
+            source = at_entry.get(arrival.name) if before else first + arrival.producer
+            if source is None:
+                continue
+            waits.append(source)
+            there = (0.0 if before else bounds.steps[arrival.producer].ready) + arrival.latency
+            if at in critical and (before or arrival.producer in critical) and there > latest:
+                last, latest = source, there
+        kind: BoxKind = "move" if classify(instruction) == "move" else "operation"
+        ready = round(step.ready)
+        nodes.append(Node(instruction.text(), kind, ready, at in critical, tuple(dict.fromkeys(waits)), last))
+    end = first + bounds.critical[-1]
+    nodes.append(Node(task.results[0].name, "output", None, True, (end,), end))
+    return (
+        heading,
+        f"{counted(len(decoded), 'instruction')}; the result after {bounds.latency:g} cycles at least",
+        nodes,
+    )
 
 
 def dependencies(graphs: Sequence[Diagram], title: str, below: str) -> str:

@@ -1,1 +1,1 @@
-"""The reports: what stands in reports/, and how it is gathered and written."""
+"""The pages and pictures of reports/, generated from kernels and from one file of recorded measurements."""

@@ -8,45 +8,24 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from msgspec import Struct, UnsetType
+from setwise.analysis.cost.processors.measured import MeasuredTable
+from setwise.analysis.search.saved import Saved
 
-from setwise.analysis.code.count import Counts
 from setwise.analysis.exports.metadata import Metadata
-from setwise.analysis.report import compilers
-from setwise.analysis.report.bounds import Estimate
-from setwise.analysis.report.kernels import KernelFigures
-from setwise.analysis.report.markdown import code
-from setwise.analysis.report.records import COMMAND, Record
+from setwise.analysis.report.recorded import Recorded
 
 FILE = Path(__file__).parents[2] / "docs" / "formats.md"
 TEMPLATE = Path(__file__).with_suffix(".md")
 
 
-@dataclass(frozen=True)
-class Data:
-    """A file of reports/data: the class of its rows, and that of what stands once; `without` fields that it lacks."""
-
-    path: str
-    made_by: str
-    rows: Mapping[str, Any]
-    says: str
-    once: type | None = None
-    without: tuple[str, ...] = ()
-
-    @property
-    def head(self) -> dict[str, Any]:
-        """What stands once."""
-        return {} if self.once is None else fields(self.once, *self.without)
-
-
-def fields(kind: type, *without: str) -> dict[str, Any]:
+def fields(kind: type) -> dict[str, Any]:
     """The fields of a class of records, with their types."""
-    return {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name not in without}
+    return get_type_hints(kind, include_extras=True)
 
 
 def says(kind: type) -> str:
@@ -54,34 +33,19 @@ def says(kind: type) -> str:
     return re.sub(r"\bNone\b", "null", inspect.cleandoc(kind.__doc__ or ""))
 
 
-_NAME = {name: hint for name, hint in fields(KernelFigures).items() if name in ("name", "isa", "lanes")}
-_COUNTED = fields(KernelFigures, "counts", "bounds") | fields(Counts, "bytes", "data_bytes")
-
-
-def _of(record: Record[Any], row: type, once: type | None = None) -> Data:
-    return Data(record.path, record.command, fields(row), says(row), once, (record.rows,))
-
-
-FILES = (
-    Data("data/kernels.json", COMMAND, _COUNTED, says(KernelFigures)),
-    Data("data/costs.json", COMMAND, {**_NAME, "processor": str, **fields(Estimate)}, says(Estimate)),
-    _of(compilers.RECORD, compilers.CompilerCounts, compilers.Compilers),
-)
-"""The reports' data."""
-OTHERS = {"metadata.json": Metadata}
+FILES: dict[str, type] = {
+    "metadata.json": Metadata,
+    "A processor's table": MeasuredTable,
+    "A search that can go on": Saved,
+    "measurements.json": Recorded,
+}
+"""The class that reads each file of JSON."""
 
 
 def text() -> str:
     """The page as the classes have it."""
-    others = (_section(f"## {title}", says(kind), fields(kind)) for title, kind in OTHERS.items())
-    return TEMPLATE.read_text("utf-8").format(others="\n\n".join(others), data="\n\n".join(map(_data, FILES)))
-
-
-def _data(data: Data) -> str:
-    once = [f"*Once*: {says(data.once)}", _fields(data.head)] if data.once else []
-    return "\n\n".join(
-        [_section(f"### {Path(data.path).name}", f"By {code(data.made_by)}. {data.says}", data.rows), *once]
-    )
+    files = (_section(f"## {title}", says(kind), fields(kind)) for title, kind in FILES.items())
+    return TEMPLATE.read_text("utf-8").format(files="\n\n".join(files))
 
 
 def _section(title: str, said: str, held: Mapping[str, Any]) -> str:
@@ -91,7 +55,7 @@ def _section(title: str, said: str, held: Mapping[str, Any]) -> str:
 
 
 def _fields(held: Mapping[str, Any]) -> str:
-    return f"{', '.join(f'{code(name)} ({written(hint)})' for name, hint in held.items())}."
+    return f"{', '.join(f'`{name}` ({written(hint)})' for name, hint in held.items())}."
 
 
 def _records(held: Mapping[str, Any]) -> dict[type, None]:
@@ -130,7 +94,7 @@ def written(hint: Any) -> str:
     if origin in (Annotated, NotRequired):
         return written(parts[0]) + (", may be left out" if origin is NotRequired else "")
     if origin is Literal:
-        return " or ".join(code(part) for part in parts)
+        return " or ".join(f"`{part}`" for part in parts)
     if origin in (Union, UnionType):
         left_out = ", may be left out" if UnsetType in parts else ""
         return " or ".join(written(part) for part in parts if part is not UnsetType) + left_out

@@ -88,6 +88,26 @@ def test_of_a_compiler_the_shortest_is_shown(shown: dict[str, Any]) -> None:
     assert shown["kernels"][-1]["compilers"] is None
 
 
+SAMPLE = ("sliders.union", "exploding.rook", "kogge-stone.attacks.sout.batch")
+"""Rays in lanes of several widths, code with jumps, and arrays."""
+
+
+@pytest.mark.slow
+def test_the_atlas_of_a_sample_is_built(tmp_path: Path) -> None:
+    assert main([str(tmp_path), *SAMPLE]) == 0
+    text = (tmp_path / "index.js").read_text("ascii").splitlines()[1]
+    listed = json.loads(text.removeprefix("setwiseAtlas.index(").removesuffix(")"))["routines"]
+    assert [each["name"] for each in listed] == [*SAMPLE]
+    for each in listed:
+        routine = find(each["name"])
+        assert {row["set"] for row in each["kernels"]} == {*routine.isas}
+        data = (tmp_path / "data" / f"{routine.name}.js").read_text("ascii")
+        shown = json.loads(data.removeprefix("setwiseAtlas.routine(").removesuffix(")\n"))
+        assert len(shown["kernels"]) == len(each["kernels"])
+    union = next(each for each in listed if each["name"] == "sliders.union")
+    assert {row["lanes"] for row in union["kernels"] if row["set"] == "gfni"} == {4, 8}
+
+
 @pytest.mark.parametrize(
     ("words", "told"), [([], "give the folder"), (["atlas", "nothing.like.it"], "unknown routine")]
 )

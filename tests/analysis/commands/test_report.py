@@ -1,91 +1,94 @@
-"""`setwise report`: writes, checks, names what differs; the data are a few kernels', for the sake of time."""
+"""`setwise report`: writes, checks, names what differs; the kernels are a few, for the sake of time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
-from setwise.analysis.report.comparison import classic_listings
-from setwise.analysis.report.compilers import CompilerCounts, Compilers
-from setwise.analysis.report.data import Data
-from setwise.analysis.report.kernels import Figures, figures_of
+from setwise.analysis.measure.compilers import Compiler
+from setwise.analysis.report.recorded import PATH, Recorded, Session, read, text
 from tests.analysis.commands.running import Capture, complaint
 
-KERNELS = (
-    *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),
-    *((f"{family}.attacks.queen", "avx512", 8) for family in ("dumb7", "kogge-stone")),
-    ("subtraction.attacks.east", "avx2", 4),
-    ("sliders.union", "avx2", 4),
-)
+KEYS = [("dumb7.attacks.sout", "x86-64", 1), ("sliders.union", "avx2", 4), ("push.attacks.sout", "bmi2", 1)]
+SESSION = Session("zen5", "a machine", "2025-01-31", "By counting.", [])
+SHORTEST = {"x86-64": {"dumb7.attacks.sout": (21, "plain")}}
+RECORDED = Recorded([SESSION], {"gcc": "gcc 12", "none": "none 1"}, {"gcc": SHORTEST, "none": SHORTEST})
 
 
-@pytest.fixture(scope="module")
-def data() -> Data:
-    rows = Figures((key, figures_of(key)) for key in KERNELS)
-    made = CompilerCounts(
-        "sliders.union", "avx2", 4, "rays", "gcc", "-march=haswell", 53, 0, 300, bounds={"zen4": (27.0, 11.0)}
-    )
-    notes = ("not checked: the rows of gcc",)
-    compiled = Compilers({"gcc": "gcc 12"}, (made,))
-    return Data(
-        figures=rows,
-        classic=classic_listings(),
-        compilers=compiled,
-        notes=notes,
-    )
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "keys", lambda: KEYS)
+    monkeypatch.setattr(report, "installed", lambda: (Compiler("gcc", "gcc 12"),))
+    monkeypatch.setattr(report, "shortest_of", shortest_of)
+
+
+def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
+    return {"dumb7.attacks.sout": (21, "plain")} if isa == "x86-64" else {}
 
 
 @pytest.fixture
-def _gathered(data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
-    gathering: Callable[..., Data] = lambda *_: data  # noqa: E731
-    monkeypatch.setattr(report, "gather", gathering)
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    (tmp_path / PATH).write_text(text(RECORDED), encoding="utf-8")
+    return tmp_path
 
 
-@pytest.mark.usefixtures("_gathered")
-def test_what_is_written_passes_its_check(tmp_path: Path, capsys: Capture) -> None:
-    folder = tmp_path / "reports"
+def test_what_is_written_passes_its_check(folder: Path, capsys: Capture) -> None:
     assert main(["report", "-o", str(folder)]) == 0
-    written = capsys.readouterr()
-    assert written.out.startswith(f"{folder}: ")
-    assert "not checked: the rows of gcc" in written.err
+    assert capsys.readouterr().out == f"{folder}: 11 files, 11 differed\n"
     assert main(["report", "--check", "-o", str(folder)]) == 0
-    assert "as they should be" in capsys.readouterr().out
-    paths = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    pages = {"comparison.md", "costs.md", "compilers.md"}
-    data = ("kernels", "costs", "compilers")
-    assert pages | {f"data/{name}.json" for name in data} < paths
-    for path in sorted(folder.rglob("*.*")):
-        text = path.read_text(encoding="utf-8")
-        assert "setwise report" in text or path.suffix == ".svg", path
-        assert str(Path.cwd()) not in text
+    said = capsys.readouterr()
+    assert "11 files are as they should be" in said.out
+    assert "not checked: none 1" in said.err
+    for path in sorted(folder.rglob("*.md")):
+        content = path.read_text(encoding="utf-8")
+        assert "Made by `setwise report`" in content, path
+        assert str(Path.cwd()) not in content
 
 
-@pytest.mark.usefixtures("_gathered")
-def test_a_changed_figure_fails_the_check_by_name(tmp_path: Path, capsys: Capture) -> None:
-    assert main(["report", "-o", str(tmp_path)]) == 0
-    costs = tmp_path / "costs.md"
-    lines = costs.read_text(encoding="utf-8").splitlines()
-    at = next(at for at, line in enumerate(lines) if "`sliders.union` | avx2" in line)
-    lines[at] = lines[at].replace("| 39 |", "| 38 |")
-    costs.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (tmp_path / "pictures" / "union.svg").unlink()
+def test_a_changed_figure_fails_the_check_by_name(folder: Path, capsys: Capture) -> None:
+    assert main(["report", "-o", str(folder)]) == 0
+    page = folder / "compilers.md"
+    page.write_text(page.read_text("utf-8").replace("| 20 |", "| 19 |"), encoding="utf-8")
+    (folder / "pictures" / "slow-motion.svg").unlink()
+    (folder / "data" / "stale.json").write_text("{}", encoding="utf-8")
     capsys.readouterr()
-    assert main(["report", "--check", "-o", str(tmp_path)]) == 1
-    said = capsys.readouterr().out
-    assert f"costs.md, line {at + 1}: " in said
-    assert "pictures/union.svg: is missing" in said
-    assert len(said.splitlines()) == 2
+    assert main(["report", "--check", "-o", str(folder)]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert sorted(line.partition(":")[0].partition(",")[0] for line in said) == [
+        "compilers.md",
+        "data/stale.json",
+        "pictures/slow-motion.svg",
+    ]
+
+
+def test_a_check_runs_no_compiler_of_another_version(
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "installed", lambda: (Compiler("gcc", "gcc 13"),))
+    main(["report", "--check", "-o", str(folder)])
+    assert "not checked: gcc 12" in capsys.readouterr().err
+    assert main(["report", "-o", str(folder)]) == 0
+    assert read(folder).compilers == {"gcc": "gcc 13", "none": "none 1"}
+
+
+def test_a_measurement_takes_the_place_of_the_machine_s_last(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for machine in ("another machine", "a machine"):
+        new = Session("zen4", machine, "2025-02-28", "By counting.", [])
+        monkeypatch.setattr(report, "measure", lambda *_, new=new: new)
+        assert main(["report", "--measure", "-o", str(folder)]) == 0
+    assert [(each.machine, each.date) for each in read(folder).sessions] == [
+        ("a machine", "2025-02-28"),
+        ("another machine", "2025-02-28"),
+    ]
 
 
 def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    assert "give one of them" in complaint(capsys, "report", "--check", "--measure", "-o", str(tmp_path))
     assert "makes it" in complaint(capsys, "report", "--check", "-o", str(tmp_path / "nowhere"))
-
-
-def test_a_damaged_record_is_one_line(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "compilers.json").write_text("{", encoding="utf-8")
-    assert "compilers.json" in complaint(capsys, "report", "--check", "-o", str(tmp_path))
+    (tmp_path / PATH).write_text("{", encoding="utf-8")
+    assert "measurements.json" in complaint(capsys, "report", "--check", "-o", str(tmp_path))

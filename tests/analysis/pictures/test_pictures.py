@@ -10,13 +10,10 @@ from dataclasses import dataclass
 import pytest
 
 from setwise.analysis.pictures import svg as pictures
-from setwise.analysis.pictures.bars import Bar, moves_and_operations
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
 from setwise.analysis.pictures.graph import Node, dependencies
-from setwise.analysis.pictures.lines import Line, by_length
 from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.pictures.scatter import Point, latency_and_throughput
-from setwise.analysis.pictures.svg import BLUE, BRICK, INK, TEAL
+from setwise.analysis.pictures.svg import BLUE, BRICK, INK
 from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
 from setwise.codegen.catalogue import find
@@ -32,18 +29,6 @@ GRAPH = (
     Node("or rdi,rax", "operation", 3, True, (0, 4), 4),
     Node("attacks", "output", None, True, (5,), 5),
 )
-POINTS = tuple(
-    Point(20 + 0.3 * at % 2, 10 + 0.2 * (at % 3), f"kernel {at}", (BRICK, BLUE, TEAL)[at % 3], at % 2 == 0)
-    for at in range(9)
-)
-LINES = (
-    Line("falls", BLUE, [(8**power, 3000 / 8**power + 2) for power in range(9)]),
-    Line("ends early", BRICK, [(1, 4000.0), (8, 5000.0)]),
-)
-BARS = [
-    (title, [(isa, [Bar("dumb7", 1, 19), Bar("push", 0, 14)]) for isa in ("x86-64", "avx512")])
-    for title in ("south", "east")
-]
 
 
 def floods(sliders: int = SLIDERS, empty: int = EMPTY) -> list[TracedFill]:
@@ -55,15 +40,11 @@ def slow() -> str:
 
 
 def drawn() -> dict[str, str]:
-    families = {"dumb7": "dumb7", "push": "push"}
     return {
         "slow motion": slow(),
         "strips": strips_of_boards(strips(floods()[0]), "a <title> & more"),
         "network": prefix_network(),
-        "bars": moves_and_operations(BARS, families, "of two families"),
         "graph": dependencies([("one", "told", GRAPH), ("other", "told", GRAPH)], "What waits for what", "below"),
-        "lines": by_length(LINES, "Title", "below", "boards", "nanoseconds"),
-        "scatter": latency_and_throughput([("one", POINTS), ("other", POINTS)], [(BRICK, "x")], "Title", "below"),
     }
 
 
@@ -171,16 +152,6 @@ def test_colours_stand_out_from_the_card() -> None:
         assert colour in pictures.TINTS
 
 
-def test_bars_are_as_high_as_their_counts() -> None:
-    svg = moves_and_operations([("south", [("x86-64", [Bar("dumb7", 1, 19), Bar("push", 2, 14)])])], {}, "")
-    bars = re.findall(r'<rect [^>]*width="13" height="([\d.]+)" fill="(#\w+)"', svg)
-    heights = {colour: float(height) for height, colour in bars}
-    dumb7, push = pictures.FAMILIES["dumb7"], pictures.FAMILIES["push"]
-    assert heights[dumb7] / heights[push] == pytest.approx(19 / 14, abs=0.01)
-    assert heights[pictures.TINTS[push]] / heights[pictures.TINTS[dumb7]] == pytest.approx(2, abs=0.01)
-    assert {"20", "16"} <= {one.content for one in words(svg)}
-
-
 @pytest.mark.parametrize(("sliders", "empty"), [(SLIDERS, EMPTY), (1 << 56 | 1 << 40, (1 << 64) - 1)])
 def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: int) -> None:
     fills = floods(sliders, empty)
@@ -211,17 +182,6 @@ def test_what_waits_stands_below_what_it_waits_for() -> None:
             assert tops[GRAPH[source].words] < tops[node.words]
     critical = len(re.findall(f'<path d="M[^"]*C[^"]*" fill="none" stroke="{BRICK}"', svg))
     assert critical == sum(node.last is not None for node in GRAPH)
-
-
-def test_points_lie_where_their_cycles_say() -> None:
-    points = [Point(0, 0, "none", BRICK), Point(10, 20, "ten", BLUE), Point(20, 40, "twenty", TEAL, ours=False)]
-    svg = latency_and_throughput([("one", points)], [], "Title", "below")
-    found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4.5"', svg)
-    (x0, y0), (x1, y1), (x2, y2) = ((float(x), float(y)) for x, y in found[-3:])
-    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
-    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.02)
-    assert x2 > x1 > x0
-    assert y2 < y1 < y0
 
 
 def test_strips_have_a_disc_for_each_square_of_each_board() -> None:

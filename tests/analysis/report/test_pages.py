@@ -1,9 +1,8 @@
-"""What stands in the reports: true to the bytes, verdicts that follow from figures, losses told as plainly as wins."""
+"""The reports' pages: true to the bytes, one kernel a row, losses beside wins."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,150 +10,199 @@ import pytest
 
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.cost.bounds import round_cost
-from setwise.analysis.cost.processors import processor
-from setwise.analysis.measure.compilers import Compiler
-from setwise.analysis.report import compilers as compilers_of
-from setwise.analysis.report.bounds import TITLES
-from setwise.analysis.report.comparison import comparison, split, total
-from setwise.analysis.report.compilers import CompilerCounts, Compilers, compilers, joined, to_run
-from setwise.analysis.report.costs import as_json_rows, costs
-from setwise.analysis.report.kernels import FigureKey, Figures, figures_from, figures_of, keys, round_of
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.cost.bounds import cost
+from setwise.analysis.cost.part import part_of
+from setwise.analysis.cost.processors import PROCESSORS, processor
+from setwise.analysis.report.figures import Figures, Key, figures_of, keys
+from setwise.analysis.report.markdown import figure, table
+from setwise.analysis.report.pages import NEEDS, WHOLE, pages
+from setwise.analysis.report.recorded import Cycles, Recorded, Session, read
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 
 REPORTS = Path(__file__).parents[3] / "reports"
-WANTED: tuple[FigureKey, ...] = (
-    *((f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")),
+SOUTH: tuple[Key, ...] = tuple(
+    (f"{family}.attacks.sout", isa, 1) for family in ("dumb7", "kogge-stone", "push") for isa in ("x86-64", "bmi2")
+)
+KEYS: tuple[Key, ...] = (
+    *SOUTH,
     ("dumb7.occluded-until-dry.sout", "x86-64", 1),
     ("kogge-stone.attacks.sout.batch", "avx2", 4),
     ("push.attacks.east", "x86-64", 1),
+    *((f"{family}.attacks.queen", isa, lanes) for family in ("dumb7", "kogge-stone") for isa, lanes in (("bmi2", 1),)),
+    ("sliders.union", "avx2", 4),
+    ("sliders.union", "avx512", 8),
+    ("sliders.union", "avx512", 4),
 )
 
 
 @pytest.fixture(scope="module")
-def rows() -> Figures:
-    return Figures((key, figures_of(key)) for key in WANTED)
+def figures() -> Figures:
+    return Figures((key, figures_of(*key)) for key in KEYS)
 
 
-def test_every_kernel_has_a_row_and_none_twice() -> None:
+@pytest.fixture(scope="module")
+def recorded(figures: Figures) -> Recorded:
+    union, south = figures["sliders.union", "avx2", 4], figures["push.attacks.sout", "bmi2", 1]
+    cycles = [
+        Cycles(union.name, union.isa, union.lanes, union.digest, 46.75, 12.8),
+        Cycles(south.name, south.isa, south.lanes, "0" * 16, 99.0, 98.0),
+    ]
+    return Recorded(
+        [Session(WHOLE.name, "a machine", "2025-01-31", "By counting.", cycles)],
+        {"gcc": "gcc 12", "clang": "clang 19"},
+        {
+            "gcc": {"x86-64": {"dumb7.attacks.sout": (19, "plain"), "push.attacks.sout": (16, "plain")}},
+            "clang": {"x86-64": {"dumb7.attacks.sout": (22, "plain")}, "avx2": {"sliders.union": (52, "rays")}},
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def made(figures: Figures, recorded: Recorded) -> dict[str, str]:
+    return pages(figures, recorded, {"pictures/a.svg": "A"})
+
+
+def rows(text: str, first: str) -> list[list[str]]:
+    """The cells of the lines whose first or second cell is this."""
+    lines = [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [cells for cells in lines if first in cells[:2]]
+
+
+def test_every_kernel_has_a_key_and_none_has_two() -> None:
     wanted = keys()
     assert len(set(wanted)) == len(wanted)
-    assert {(name, isa) for name, isa, _ in wanted} == {
-        (name, isa) for name, routine in catalogue().items() for isa in routine.isas
-    }
-    assert ("sliders.union", "avx512", 4) in wanted
+    assert {key[:2] for key in wanted} == {(name, isa) for name, of in catalogue().items() for isa in of.isas}
+    assert {lanes for name, isa, lanes in wanted if (name, isa) == ("sliders.union", "gfni")} == {4, 8}
 
 
-def test_a_row_holds_what_the_bytes_say(rows: Figures) -> None:
-    row = rows["kogge-stone.attacks.sout", "x86-64", 1]
-    assert row.counts == count(binary_of(lower(find(row.name), "x86-64", "sysv")))
-    assert row.shape == "straight"
-    assert rows["dumb7.occluded-until-dry.sout", "x86-64", 1].shape == "branches"
-    assert row.as_dict()["instructions"] == row.counts.instructions
+def test_figures_are_those_of_the_bytes(figures: Figures) -> None:
+    for name, isa, lanes in SOUTH:
+        kernel, binary = figures[name, isa, lanes], binary_of(lower(find(name), isa))
+        assert (kernel.counts, kernel.shape) == (count(binary), "straight")
+        assert kernel.digest == binary.image_sha256[:16]
+        for on in PROCESSORS:
+            bounds = cost(part_of(binary).stream, on)
+            assert kernel.bounds[on.name][0] == pytest.approx(bounds.latency, abs=0.001)
+            assert kernel.bounds[on.name][1] == pytest.approx(bounds.bound, abs=0.001)
 
 
-def test_a_round_of_an_array_is_its_loop_alone(rows: Figures) -> None:
-    row = rows["kogge-stone.attacks.sout.batch", "avx2", 4]
-    code = count(binary_of(lower(find(row.name), "avx2", "sysv", 4)))
-    assert row.boards == 4
-    assert row.counts.branches == 1
-    assert row.counts.loads + row.counts.memory_operands >= 2
-    assert row.counts.stores == 1
-    assert row.counts.instructions < code.instructions
-    assert row.per_board == row.counts.instructions / 4
+def test_code_that_branches_on_its_arguments_has_no_bounds(figures: Figures) -> None:
+    dry = figures["dumb7.occluded-until-dry.sout", "x86-64", 1]
+    assert (dry.shape, dry.bounds) == ("branches", {})
+    assert "zen3" not in figures["sliders.union", "avx512", 8].bounds
 
 
-def test_only_code_that_runs_the_same_way_every_time_has_bounds(rows: Figures) -> None:
-    for row in rows.values():
-        assert set(row.bounds) == (set() if row.shape == "branches" else set(TITLES))
-        for one in row.bounds.values():
-            assert (one.chained is None) == (row.shape == "arrays")
-            assert one.independent >= one.issue
-            assert one.independent >= one.pressure
+def test_arrays_are_counted_by_the_round_and_bounded_by_the_board(figures: Figures) -> None:
+    kernel = figures["kogge-stone.attacks.sout.batch", "avx2", 4]
+    part = part_of(binary_of(lower(find(kernel.name), "avx2")))
+    assert (kernel.shape, kernel.boards, kernel.counts.branches, kernel.counts.stores) == ("arrays", 4, 1, 1)
+    assert kernel.length == len(part.stream) / 4
+    latency, throughput = kernel.bounds["zen4"]
+    assert latency is None
+    assert throughput == pytest.approx(part.cost(processor("zen4")).bound / 4, abs=0.001)
 
 
-def test_bounds_of_arrays_are_a_board() -> None:
-    kernel = lower(find("kogge-stone.attacks.sout.batch"), "avx2", "sysv", 4)
-    executed = round_of(binary_of(kernel), task_of(kernel), 4)
-    one = figures_from(kernel).bounds["zen4"]
-    assert one.independent == pytest.approx(round_cost(executed, processor("zen4")).bound / 4, abs=0.001)
+def test_a_set_that_adds_nothing_has_no_kernel_of_its_own() -> None:
+    both = [figures_of("leapers.pawns.white", isa, 8) for isa in ("avx512", "gfni")]
+    unlike = [figures_of("sliders.union", isa, 8) for isa in ("avx512", "gfni")]
+    held = Figures(((each.name, each.isa, each.lanes), each) for each in (*both, *unlike)).differing
+    assert [each.isa for each in held.values() if each.name == "leapers.pawns.white"] == ["avx512"]
+    assert [each.isa for each in held.values() if each.name == "sliders.union"] == ["avx512", "gfni"]
 
 
-def test_zen_3_has_no_figures_for_avx_512() -> None:
-    assert set(figures_of(("kogge-stone.attacks.sout", "avx512", 8)).bounds) == set(TITLES) - {"zen3"}
+def test_each_row_of_the_first_table_is_the_kernel_that_it_names() -> None:
+    """Each is made again from its request: instructions, bounds, and the measured cycles of its very bytes."""
+    text = (REPORTS / "README.md").read_text("utf-8").partition("\n\nEach row")[0]
+    held = read(REPORTS)
+    found = re.findall(r"^\|[^|]*\| `(\S+) --isa (\S+)` \| (.*) \|$", text, re.MULTILINE)
+    assert [(name, isa) for name, isa, _ in found] == [(name, isa) for _, name, isas in NEEDS for isa in isas]
+    assert len(found) <= 12
+    for name, isa, cells in found:
+        kernel = figures_of(name, isa)
+        (latency, throughput), fresh = kernel.bounds[WHOLE.name], held.of(Figures({(name, isa, kernel.lanes): kernel}))
+        cycles = fresh.cycles((name, isa, kernel.lanes), WHOLE.name)
+        measured = (cycles.latency, cycles.throughput) if cycles else (None, None)
+        figures = kernel.length, latency, measured[0], throughput, measured[1]
+        assert cells.split(" | ") == [figure(each) for each in figures], (name, isa)
 
 
-def test_comparison_has_the_literatures_counts_in_its_cells(rows: Figures) -> None:
-    text = comparison(rows, "the listings")
-    assert "```\nthe listings\n```" in text
-    line = next(line for line in text.splitlines() if line.startswith("| `kogge-stone.attacks` |"))
-    head = next(line for line in text.splitlines() if line.startswith("| Attacks | noEa"))
-    cells = dict(zip(head.split(" | "), line.split(" | "), strict=True))
-    row = rows["kogge-stone.attacks.sout", "x86-64", 1]
-    assert cells["sout"] == f"{row.counts.moves} + {row.counts.operations}" == split(row)
-    assert cells["east"] == "-"
-    assert total(None) == "-"
+def test_measured_cycles_of_other_bytes_are_not_shown(made: dict[str, str]) -> None:
+    (union,) = rows(made["README.md"], "`sliders.union --isa avx2`")
+    assert union[2:] == ["39", "30", "46.8", "8.8", "12.8"]
+    (other,) = rows(made["README.md"], "`sliders.union --isa avx512`")
+    assert (other[2], other[4], other[6]) == ("22", "-", "-")
+    (south,) = rows(made["README.md"], "`push.attacks.sout --isa bmi2`")
+    assert (south[4], south[6]) == ("-", "-")
+    assert "99" not in made["measurements.md"]
+    assert "## AMD Zen 5, 2025-01-31\n\na machine. By counting." in made["measurements.md"]
+    assert rows(made["measurements.md"], "`sliders.union`") == [["`sliders.union`", "avx2 x4", "39", "0", *union[3:]]]
 
 
-def test_costs_has_a_table_a_processor_and_says_that_it_is_a_bound(rows: Figures) -> None:
-    text = costs(rows)
-    assert "lower bounds" in text
-    assert text.count("| `kogge-stone.attacks.sout` | x86-64 |") == len(TITLES)
-    held = {(row["name"], row["isa"], row["processor"]): row for row in as_json_rows(rows)}
-    one = rows["dumb7.attacks.sout", "bmi2", 1].bounds["zen4"]
-    assert held["dumb7.attacks.sout", "bmi2", "zen4"]["independent"] == one.independent
+def test_the_verdict_counts_who_takes_less(figures: Figures) -> None:
+    (row,) = rows(pages(figures, Recorded(), {})["README.md"], "all eight")
+    dumb7, other = (figures[f"{family}.attacks.queen", "bmi2", 1] for family in ("dumb7", "kogge-stone"))
+    assert row[2] == f"{dumb7.counts.instructions} : {other.counts.instructions}"
+    assert row[5:] == [f"{len(PROCESSORS)} of {len(PROCESSORS)}"] * 2
+    swapped = Figures(figures)
+    swapped[dumb7.name, "bmi2", 1] = replace(dumb7, bounds=other.bounds)
+    (row,) = rows(pages(swapped, Recorded(), {})["README.md"], "all eight")
+    assert row[5:] == [f"0 of {len(PROCESSORS)}"] * 2
 
 
-COMPILED = (
-    CompilerCounts(
-        "dumb7.attacks.sout", "x86-64", 1, "plain", "gcc", "-march=x86-64", 22, 1, 60, bounds={"zen4": (15.0, 5.5)}
-    ),
-    CompilerCounts("dumb7.attacks.sout", "x86-64", 1, "exported", "gcc", "-march=x86-64", 19, 1, 60),
-    CompilerCounts("dumb7.attacks.sout", "x86-64", 1, "look-up", "gcc", "-march=x86-64", 5, 1, 60),
-    CompilerCounts(
-        "push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", None, None, None, "needs a call"
-    ),
-)
-VERSIONS = {"clang": "clang version 19", "gcc": "gcc 12.2.0"}
+def test_the_literature_page_s_verdict_is_that_of_the_reports() -> None:
+    """Kogge-Stone takes fewer instructions and cycles in every direction, in all eight, and with every set."""
+    readme, text = ((REPORTS / name).read_text("utf-8") for name in ("README.md", "comparison.md"))
+    verdicts = [*rows(readme, "one direction"), *rows(readme, "all eight")]
+    assert len(verdicts) == 12
+    for less in (cell for row in verdicts for cell in row[-2:]):
+        assert len(set(less.split(" of "))) == 1, verdicts
+    pairs = list(zip(rows(text, "`dumb7.attacks`"), rows(text, "`kogge-stone.attacks`"), strict=True))
+    pairs += zip(rows(text, "`dumb7.attacks.queen`"), rows(text, "`kogge-stone.attacks.queen`"), strict=True)
+    assert len(pairs) == 6
+    for dumb7, other in pairs:
+        for left, right in zip(dumb7[1:], other[1:], strict=True):
+            assert sum(map(int, re.findall(r"\d+(?!\))\b", right))) < sum(map(int, re.findall(r"\d+(?!\))\b", left)))
 
 
-def test_a_fingerprint_changes_with_any_count(rows: Figures) -> None:
-    row = rows["kogge-stone.attacks.sout", "x86-64", 1]
-    others = [replace(row, code_bytes=row.code_bytes + 1), replace(row, counts=replace(row.counts, moves=0))]
-    assert len({one.fingerprint for one in (row, *others)}) == 3
-    assert row.fingerprint == figures_of(row.key).fingerprint
+def test_the_classic_comparison_and_its_counts_are_on_their_page(figures: Figures, made: dict[str, str]) -> None:
+    text = made["comparison.md"]
+    assert "1 move                5 moves\n19 operations         14 operations" in text
+    x86 = text.partition("### x86-64\n")[2].partition("###")[0]
+    (head,) = rows(x86, "noEa")
+    (row,) = rows(x86, "`kogge-stone.attacks`")
+    cells = dict(zip(head, row, strict=True))
+    counts = figures["kogge-stone.attacks.sout", "x86-64", 1].counts
+    assert (cells["sout"], cells["east"]) == (f"{counts.moves} + {counts.operations}", "-")
+    dry = figures["dumb7.occluded-until-dry.sout", "x86-64", 1].counts
+    rest = dry.instructions - dry.moves - dry.operations
+    assert f"{dry.moves} + {dry.operations} + {rest}" in rows(x86, "`dumb7.occluded-until-dry`")[0]
+    assert rows(text, "`sliders.union`") == [["`sliders.union`", "39", "22", "31"]]
 
 
-def test_shorter_code_of_a_compiler_is_told_by_itself(rows: Figures) -> None:
-    text = compilers(Compilers(VERSIONS, COMPILED), rows)
-    assert "| `dumb7.attacks.sout` | x86-64 | 20 | 19 | gcc | exported |" in text.splitlines()
-    assert "| dumb7 | x86-64 | 1 | 20 | 19 | 0 | 0 | 1 |" in text.splitlines()
-    assert "longer in 1" in text
+def test_what_compilers_make_shorter_is_named(made: dict[str, str]) -> None:
+    text = made["compilers.md"]
+    assert "Of 3 kernels ours is shorter in 1, as long in 1, longer in 1." in text
+    assert rows(text, "`dumb7.attacks.sout`") == [["`dumb7.attacks.sout`", "x86-64", "20", "19", "gcc", "plain"]]
+    assert rows(text, "`push.attacks.sout`") == []
+    assert rows(text, "sliders") == [["sliders", "avx2", "1", "39", "52", "1", "0", "0"]]
 
 
-def test_only_compilers_of_the_recorded_version_are_checked() -> None:
-    here = [Compiler("gcc", "gcc 13.1.0"), Compiler("clang", "clang version 19"), Compiler("clang-20", "20")]
-    before = Compilers(VERSIONS, COMPILED)
-    assert to_run(here, before, checking=True) == [here[1]]
-    assert to_run(here, before, checking=False) == here
-    assert to_run(here, None, checking=True) == here
-    fresh = CompilerCounts("push.attacks.sout", "x86-64", 1, "plain", "clang", "-march=x86-64", 16, 2, 50)
-    found, notes = joined(Compilers({"clang": "clang version 19"}, (fresh,)), before)
-    assert found.versions == VERSIONS
-    assert found.counts == (fresh, *COMPILED[:3])
-    (note,) = notes
-    assert "not checked" in note
-    assert "gcc 12.2.0" in note
+def test_bounds_have_a_column_a_processor(made: dict[str, str], figures: Figures) -> None:
+    (row,) = rows(made["costs.md"], "`push.attacks.east`")
+    bounds = figures["push.attacks.east", "x86-64", 1].bounds
+    assert row[2:] == [f"{figure(bounds[on.name][0])} / {figure(bounds[on.name][1])}" for on in PROCESSORS]
+    (arrays,) = rows(made["costs.md"], "`kogge-stone.attacks.sout.batch`")
+    assert arrays[2].startswith("- / ")
 
 
-def rows_in(text: str) -> Iterator[dict[str, object]]:
-    yield from json.loads(text)["rows"]
+def test_the_reports_are_of_a_size_to_be_read() -> None:
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in REPORTS.glob("*.md")}
+    assert lines.keys() == {*pages(Figures(), Recorded(), {}), "SOUNDNESS.md", "optimality.md"}
+    assert lines["costs.md"] <= 300
+    assert lines["optimality.md"] <= 150
 
 
-def test_json_rows_leave_out_what_is_not_there() -> None:
-    held = list(rows_in(compilers_of.RECORD.text(Compilers(VERSIONS, COMPILED))))
-    assert "instructions" not in held[3]
-    assert held[3]["reason"] == "needs a call"
-    assert held[0]["bounds"] == {"zen4": [15.0, 5.5]}
+def test_cells_do_not_break_tables() -> None:
+    assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
+    assert [figure(value) for value in (0.05, 12.34, 7.0, None)] == ["0.1", "12.3", "7", "-"]

@@ -1,0 +1,254 @@
+"""The pages of reports/: prose from templates/, figures from kernels and from the recorded file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+from setwise.analysis.code.compare import side_by_side
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.processors import PROCESSORS, processor
+from setwise.analysis.report.figures import Figures, KernelFigures
+from setwise.analysis.report.markdown import figure, page, span, table
+from setwise.analysis.report.recorded import Recorded
+from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.lower import lower
+from setwise.codegen.targets import TARGETS
+
+ISAS = tuple(TARGETS)
+CLASSIC = ("dumb7.attacks.sout", "kogge-stone.attacks.sout")
+WHOLE, SINGLE = processor("zen5"), processor("zen4")
+"""The processors on which the kernels of the first table, and single directions, are measured."""
+NEEDS = (
+    ("all squares that **one side's sliders** attack", "sliders.union", ISAS[::-1]),
+    ("the same with its **knights, king and pawns**", "side.union.white", ("avx2", "bmi2")),
+    ("**one direction**, one board a call", "push.attacks.sout", ("bmi2",)),
+    ("one direction, four boards a call", "push.attacks.sout", ("avx2",)),
+    ("east alone, by an addition", "push.attacks.east", ("x86-64",)),
+    ("one side's sliders, **arrays**; figures a board", "sliders.union.batch", ("avx2",)),
+)
+"""The first table: a purpose, the routine for it, instruction sets."""
+_CYCLES = ("latency, at least", "latency, measured", "throughput, at least", "throughput, measured")
+_FILLS = ("dumb7.attacks", "kogge-stone.attacks", "push.attacks", "subtraction.attacks", "subtraction.attacks-cleared")
+_FORMS = (
+    *(*_FILLS, "dumb7.attacks-of-fill", "dumb7.occluded", "kogge-stone.occluded", "kogge-stone.empty-fill"),
+    *("kogge-stone.empty-attacks", "shift.one"),
+    *("dumb7.occluded-rolled", "dumb7.occluded-until-dry", "dumb7.attacks-until-dry"),
+)
+_SHOWN = ("sout", "east", "queen", "")
+"""The directions in costs.md."""
+
+
+def pages(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> dict[str, str]:
+    """Return every page by its name; `pictures` are titles by path."""
+    fresh = recorded.of(figures)
+    return {
+        "README.md": _readme(figures, fresh, pictures),
+        "comparison.md": _comparison(figures),
+        "compilers.md": _compilers(figures, fresh),
+        "costs.md": _costs(figures),
+        "measurements.md": page("measurements.md", sessions="\n\n".join(_sessions(figures, fresh))),
+    }
+
+
+def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> str:
+    south, east = (
+        [kernel for isa, form in product(ISAS, _FILLS) if (kernel := figures.usual(isa, f"{form}.{way}"))]
+        for way in ("sout", "east")
+    )
+    return page(
+        "README.md",
+        whole=f"{WHOLE.title} (`--cpu {WHOLE.name}`)",
+        dates=" and ".join(sorted({each.date for each in recorded.sessions if each.processor == WHOLE.name})),
+        which=_which(figures, recorded),
+        processors=", ".join(on.title.replace(", ", " / ") for on in PROCESSORS),
+        verdict=_verdict(figures),
+        single=SINGLE.title,
+        south=_timed(south, recorded, SINGLE.name),
+        east=_timed(east, recorded, SINGLE.name),
+        pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
+    )
+
+
+def _which(figures: Figures, recorded: Recorded) -> str:
+    lines = []
+    for words, name, isas in NEEDS:
+        for kernel in filter(None, (figures.usual(isa, name) for isa in isas)):
+            need = words if kernel.isa == isas[0] else ""
+            cycles = _cycles(kernel, recorded, WHOLE.name)
+            lines.append((need, f"`{name} --isa {kernel.isa}`", figure(kernel.length), *cycles))
+    return table(("You need", "Kernel", "instructions", *_CYCLES), lines)
+
+
+def _cycles(kernel: KernelFigures, recorded: Recorded, on: str) -> tuple[str, str, str, str]:
+    """Return latency and throughput of a kernel on a processor, each at least and as measured."""
+    latency, throughput = kernel.bounds.get(on, (None, None))
+    cycles = recorded.cycles(kernel.key, on)
+    measured = (cycles.latency, cycles.throughput) if cycles else (None, None)
+    return figure(latency), figure(measured[0]), figure(throughput), figure(measured[1])
+
+
+def _titled(kernel: KernelFigures) -> tuple[str, str]:
+    """Return the first two cells of a line."""
+    return f"`{kernel.name}`", _with_lanes(kernel.isa, kernel.lanes)
+
+
+def _with_lanes(isa: str, lanes: int) -> str:
+    return isa if lanes == 1 else f"{isa} x{lanes}"
+
+
+def _verdict(figures: Figures) -> str:
+    """Return dumb7 beside Kogge-Stone: ranges over directions and processors, and how often the latter takes less."""
+    lines = []
+    for scope, ways in (("one direction", [way.name for way in DIR8]), ("all eight", ["queen"])):
+        groups: dict[tuple[str, int], list[tuple[KernelFigures, KernelFigures]]] = {}
+        for isa, way in product(ISAS, ways):
+            for kernel in figures.of(isa, f"dumb7.attacks.{way}")[::-1]:
+                if rival := figures.get((f"kogge-stone.attacks.{way}", isa, kernel.lanes)):
+                    groups.setdefault((isa, kernel.lanes), []).append((kernel, rival))
+        for (isa, lanes), pairs in groups.items():
+            both = [(left.bounds[on], right.bounds[on]) for left, right in pairs for on in left.bounds]
+            each_of = (
+                [(left.length, right.length) for left, right in pairs],
+                [(left[0] or 0, right[0] or 0) for left, right in both],
+                [(left[1], right[1]) for left, right in both],
+            )
+            cells = [f"{span(side[0] for side in each)} : {span(side[1] for side in each)}" for each in each_of]
+            less = [f"{sum(right < left for left, right in each)} of {len(each)}" for each in each_of[1:]]
+            lines.append((_with_lanes(isa, lanes), scope, *cells, *less))
+    head = ("", "", "instructions, dumb7 : Kogge-Stone", "latency", "throughput", "latency less", "throughput less")
+    return table(head, lines)
+
+
+def _timed(kernels: Iterable[KernelFigures], recorded: Recorded, on: str) -> str:
+    """Return a line a kernel: its counts, and its cycles on a processor."""
+    lines = []
+    for kernel in kernels:
+        moves = "-" if kernel.shape == "arrays" else kernel.counts.moves
+        lines.append((*_titled(kernel), figure(kernel.length), moves, *_cycles(kernel, recorded, on)))
+    return table(("Routine", "", "instructions", "moves", *_CYCLES), lines)
+
+
+def _comparison(figures: Figures) -> str:
+    left, right = ((name, binary_of(lower(find(name), "x86-64", "wiki"))) for name in CLASSIC)
+    sets = [f"{family}.attacks.{way}" for way in DIRECTION_SETS for family in ("dumb7", "kogge-stone", "push")]
+    arrays = [name for name, routine in catalogue().items() if routine.contract.elements]
+    straight = [routine for name, routine in catalogue().items() if name not in arrays]
+    sides = [each.name for each in straight if each.family in ("sliders", "side")]
+    others = ("exploding", "bytewise", "leapers")
+    rest = [each.name for each in straight if each.family in others or each.contract.direction == "any"]
+    return page(
+        "comparison.md",
+        classic=side_by_side(left, right),
+        fills=_directions(figures),
+        sets=_totals(figures, sets),
+        sides=_totals(figures, sides),
+        arrays=_totals(figures, arrays),
+        remaining=_totals(figures, rest),
+    )
+
+
+def _directions(figures: Figures) -> str:
+    """Return for each instruction set a table of the forms that it has, with a column a direction."""
+    tables = []
+    for isa in ISAS:
+        rows = [(form, [figures.usual(isa, f"{form}.{way}") for way in DIRECTIONS]) for form in _FORMS]
+        if lines := [(f"`{form}`", *map(_split, kernels)) for form, kernels in rows if any(kernels)]:
+            tables.append(f"### {isa}\n\n{table(('', *DIRECTIONS), lines, left=1)}")
+    return "\n\n".join(tables)
+
+
+def _split(kernel: KernelFigures | None) -> str:
+    """Return moves + operations, and the number of other instructions if there are any."""
+    if kernel is None:
+        return "-"
+    counts = kernel.counts
+    rest = counts.instructions - counts.moves - counts.operations
+    return f"{counts.moves} + {counts.operations}" + (f" + {rest}" if rest else "")
+
+
+def _total(kernel: KernelFigures | None) -> str:
+    """Return all instructions, of arrays a board, else with the moves in brackets."""
+    if kernel is None:
+        return "-"
+    moves = kernel.counts.moves if kernel.shape != "arrays" else 0
+    return figure(kernel.length) + (f" ({moves})" if moves else "")
+
+
+def _totals(figures: Figures, names: Sequence[str]) -> str:
+    """Return a line a routine and a column an instruction set, with another where fewer lanes have other counts."""
+    columns: dict[str, list[str]] = {}
+    for isa in ISAS:
+        usual = [_total(figures.usual(isa, name)) for name in names]
+        for at, lanes in enumerate(dict.fromkeys(kernel.lanes for kernel in figures.of(isa, *names))):
+            column = [_total(figures.get((name, isa, lanes))) for name in names]
+            if at == 0 or any(cell not in ("-", most) for cell, most in zip(column, usual, strict=True)):
+                columns[f"{isa}, {lanes} lanes" if lanes > 1 else isa] = column
+    return table(("Routine", *columns), zip((f"`{name}`" for name in names), *columns.values(), strict=True), left=1)
+
+
+Pair = tuple[KernelFigures, tuple[int, str, str]]
+"""A kernel of ours; instructions, kind of source and compiler of the compilers' shortest."""
+
+
+def _theirs(recorded: Recorded, isa: str, name: str) -> tuple[int, str, str] | None:
+    made = ((*each[isa][name], compiler) for compiler, each in recorded.shortest.items() if name in each.get(isa, {}))
+    return min(made, default=None)
+
+
+def _compilers(figures: Figures, recorded: Recorded) -> str:
+    groups: dict[tuple[str, str], list[Pair]] = {}
+    for name, routine in catalogue().items():
+        for isa in routine.isas:
+            ours, theirs = figures.usual(isa, name), _theirs(recorded, isa, name)
+            if ours and theirs:
+                groups.setdefault((routine.family, isa), []).append((ours, theirs))
+    pairs = [pair for group in groups.values() for pair in group]
+    won = ("shorter", "as long", "longer")
+    sums = [
+        (sum(ours.counts.instructions for ours, _ in each), sum(of[0] for _, of in each)) for each in groups.values()
+    ]
+    return page(
+        "compilers.md",
+        compilers=" and ".join(f"{name} ({version})" for name, version in recorded.compilers.items()),
+        kernels=len(pairs),
+        **dict(zip(("shorter", "as_long", "longer"), _won(pairs), strict=True)),
+        families=table(
+            ("Family", "", "kernels", "setwise", "compilers' shortest", *won),
+            [(*key, len(group), *both, *_won(group)) for (key, group), both in zip(groups.items(), sums, strict=True)],
+        ),
+        losses=table(
+            ("Routine", "", "setwise", "theirs", "made by", "from"),
+            [
+                (*_titled(ours), ours.counts.instructions, theirs[0], *theirs[:0:-1])
+                for ours, theirs in pairs
+                if ours.counts.instructions > theirs[0]
+            ],
+        ),
+    )
+
+
+def _won(pairs: Iterable[Pair]) -> tuple[int, int, int]:
+    """Return how often ours is shorter, as long, longer."""
+    more = [ours.counts.instructions - theirs[0] for ours, theirs in pairs]
+    return sum(each < 0 for each in more), more.count(0), sum(each > 0 for each in more)
+
+
+def _costs(figures: Figures) -> str:
+    lines = []
+    for kernel in figures.values():
+        if kernel.bounds and find(kernel.name).contract.direction in _SHOWN:
+            bounds = (kernel.bounds.get(on.name) for on in PROCESSORS)
+            cells = (f"{figure(each[0])} / {figure(each[1])}" if each else "-" for each in bounds)
+            lines.append((*_titled(kernel), *cells))
+    sources = "\n".join(f"* {on.title}: {' '.join(on.sources)}" for on in PROCESSORS)
+    return page("costs.md", costs=table(("Routine", "", *(on.name for on in PROCESSORS)), lines), sources=sources)
+
+
+def _sessions(figures: Figures, recorded: Recorded) -> Iterator[str]:
+    """Yield a section a session: measured cycles beside lower bounds."""
+    for session in recorded.sessions:
+        title = f"## {processor(session.processor).title}, {session.date}\n\n{session.machine}. {session.method}"
+        kernels = (figures[row.key] for row in session.cycles)
+        yield f"{title}\n\n{_timed(kernels, Recorded([session]), session.processor)}"
