@@ -1,4 +1,4 @@
-"""Guesses at an invariant that holds at a loop's head before each round: for sums by their carries, and for arrays.
+"""Guesses at an invariant that holds at the head of a loop over arrays before each round.
 
 A guess needs no trust: `loops` proves it, or takes another.
 """
@@ -6,10 +6,8 @@ A guess needs no trust: `loops` proves it, or takes another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
-from typing import Protocol
 
 from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.memory import Board
@@ -18,8 +16,6 @@ from setwise.analysis.proof.state import Variable, get
 from setwise.analysis.proof.symbolic import Path
 from setwise.analysis.semantics.domains import Bits
 
-Words = tuple[Bits, ...]
-
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
 
 
@@ -27,7 +23,7 @@ MOST_BOARDS = 1 << 60  # more do not fit into the address space
 class LoopHead:
     """An invariant before some round.
 
-    Variables have `values`, `conditions` hold, and `frontier` boards are done (None: there are no arrays). Each of the
+    Variables have `values`, `conditions` hold, and `frontier` boards are done. Each of the
     `guesses` may hold besides. `rises` is a number that is greater the next time, `zero` one of which the zero flag may
     tell whether it is 0. Other variables hold the values `made` of boards that were read `ahead`, whichever these are
     in this round.
@@ -37,57 +33,14 @@ class LoopHead:
     conditions: Sequence[Bits]
     rises: Bits
     zero: Bits
-    guesses: Sequence[Bits] = ()
-    frontier: Bits = None
-    made: Mapping[Variable, Bits] = field(default_factory=dict)
-    ahead: Mapping[Board, Bits] = field(default_factory=dict)
+    guesses: Sequence[Bits]
+    frontier: Bits
+    made: Mapping[Variable, Bits]
+    ahead: Mapping[Board, Bits]
 
 
-@dataclass(frozen=True, slots=True)
-class Invariant:
-    """A guess: `at` gives the head before a round from words that differ from round to round.
-
-    `first` are the words before the first round; `next` gives those after a round from the path, which came back, and
-    those before it.
-    """
-
-    first: Words
-    next: Callable[[Path, Words], Words]
-    at: Callable[[Words], LoopHead]
-
-
-class InvariantSource(Protocol):
-    """A source of guesses; `statement` is their text on a certificate."""
-
-    statement: str
-
-    def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
-        """Return guesses for the head that `path` comes to; a round leads to `backs` and changes `variables`."""
-
-
-@dataclass(frozen=True)
-class Carries:
-    """The `total` of `bits` bits, added up by its carries: two variables hold a sum and what is to be carried."""
-
-    domain: Addresses
-    total: Bits
-    bits: int
-    statement = "a + 2 b is the sum, and the lowest bit of b rises"
-
-    def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
-        """Return one for any two variables."""
-        words = [variable for variable in variables if variable.is_word and variable.kind != "vectors"]
-        return [
-            Invariant(_values(pair, path, ()), partial(_values, pair), partial(self._head, pair))
-            for pair in permutations(words, 2)
-        ]
-
-    def _head(self, pair: Sequence[Variable], words: Words) -> LoopHead:
-        (a, b), domain = words, self.domain
-        whole = domain.and_(domain.add(a, domain.shl(b, 1, 64), 64), (1 << self.bits) - 1, 64)
-        small = [domain.eq(domain.shr(word, self.bits, 64), 0, 64) for word in words if self.bits < 64]
-        lowest = domain.and_(b, domain.sub(0, b, 64), 64)
-        return LoopHead(dict(zip(pair, words, strict=True)), [domain.eq(whole, self.total, 64), *small], lowest, b)
+Invariant = Callable[[Bits], LoopHead]
+"""A guess: the head before the round of that number."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +52,7 @@ class Counters:
     statement = "a boards are done and right, and a rises to n"
 
     def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
-        """Return the changes of one round, said of all; and the same with as many boards left before each."""
+        """Return guesses for the head that `path` comes to; a round leads to `backs` and changes `variables`."""
         (each, *unlike) = {_written(back) - _written(path) for back in backs}
         if unlike or each < 1:
             return []
@@ -126,11 +79,7 @@ class Counters:
         changing = {variable.key for variable in variables}
         unchanged = [value for name, value in path.state.registers.items() if ("registers", name) not in changing]
         limits = [value for value in unchanged if not isinstance(value, (int, Pointer))]
-        heads = [partial(self._head, moving, start, each, made, ahead, bounds) for bounds in ((), limits)]
-        return [Invariant((0,), self._next, head) for head in heads]
-
-    def _next(self, _: Path, words: Words) -> Words:
-        return (self.domain.add(words[0], 1, 64),)
+        return [partial(self._head, moving, start, each, made, ahead, bounds) for bounds in ((), limits)]
 
     def _head(
         self,
@@ -140,9 +89,9 @@ class Counters:
         made: Mapping[Variable, Bits],
         ahead: Mapping[Board, Bits],
         limits: Sequence[Bits],
-        words: Words,
+        rounds: Bits,
     ) -> LoopHead:
-        domain, (rounds,) = self.domain, words
+        domain = self.domain
         done, all_left = self._times(rounds, each), domain.sub(self.count, start, 64)
         left = domain.sub(all_left, done, 64)
         values, guesses = {}, [domain.not_(domain.ult(left, each, 64), 1)]
@@ -172,10 +121,6 @@ def names_now(path: Path, ahead: Mapping[Board, Bits]) -> dict[Bits, Bits]:
     assert path.space.arrays is not None
     known = path.space.arrays.round.following.ahead
     return {before: known[board] for board, before in ahead.items() if board in known}
-
-
-def _values(variables: Sequence[Variable], path: Path, _: Words) -> Words:
-    return tuple(get(path.state, variable) for variable in variables)
 
 
 def _written(path: Path) -> int:

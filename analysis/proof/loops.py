@@ -1,7 +1,7 @@
 """Loops proved by induction, for all rounds at once: an invariant at the head before each round, and why it ends.
 
-A loop on an unknown condition is unrolled as long as another round is possible. Where that is often (a carry that may
-walk through 64 bits) or without bound (an array of n boards) an invariant takes its place: `invariants` guesses some.
+A loop on an unknown condition is unrolled as long as another round is possible. Where that has no bound, as for arrays
+of n boards, an invariant takes its place: `invariants` guesses some.
 All of it is proved: it holds where the loop is entered, a round keeps it, and a number that has an end rises with every
 round. Of further guesses those are left out that do not hold at first or that a round does not keep (Houdini: Flanagan
 and Leino 2001). Every part of the state that a round changes, as `state.changed` finds it, is unknown at the head but
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from setwise.analysis.proof.invariants import Invariant, InvariantSource, LoopHead, names_now
+from setwise.analysis.proof.invariants import Counters, Invariant, LoopHead, names_now
 from setwise.analysis.proof.memory import GapError, Round
 from setwise.analysis.proof.state import Key, Variable, changed, drop, get, is_byte, put, variables
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
@@ -45,7 +45,7 @@ class _Changes:
 class Loops:
     """Takes paths through loops by induction; `settle` closes a round over arrays, or raises GapError."""
 
-    def __init__(self, explorer: Explorer, source: InvariantSource, settle: Callable[[Path], None]) -> None:
+    def __init__(self, explorer: Explorer, source: Counters, settle: Callable[[Path], None]) -> None:
         self.explorer, self.source, self.settle = explorer, source, settle
         self.domain = explorer.domain
         self.used = ""
@@ -78,7 +78,7 @@ class Loops:
             return []
         why = f"no invariant is found for the loop at {head:#x}"
         for invariant in invariants:
-            first = invariant.at(invariant.first)
+            first = invariant(0)
             claims = [condition for _, condition in self._claims(path, first)]
             if not all(model(condition, 1) for condition in claims) or not self._sure(path, claims):
                 continue
@@ -99,9 +99,8 @@ class Loops:
 
         None asks for another try: guesses that a round does not keep are no longer held, and more is unknown.
         """
-        number = len(path.inside)
-        words = tuple(self.explorer.unknown(f"word {at} of loop {number}", 64) for at in range(len(invariant.first)))
-        before = invariant.at(words)
+        rounds = self.explorer.unknown(f"rounds of loop {len(path.inside)}", 64)
+        before = invariant(rounds)
         start = self._anew(path, changes, before)
         guesses = self._guesses(start, before)
         start.conditions = (*start.conditions, *(guesses[at] for at in sorted(held)))
@@ -120,7 +119,7 @@ class Loops:
             return None
         kept = True
         for back in backs:
-            after = invariant.at(invariant.next(back, words))
+            after = invariant(self.domain.add(rounds, 1, 64))
             if not self._sure(back, [self.domain.ult(before.rises, after.rises, 64)]):
                 return "it is not shown to end"
             for variable, condition in self._claims(back, after):
@@ -156,12 +155,12 @@ class Loops:
         pairs: list[tuple[Variable | None, Bits, Bits]]
         pairs = [(variable, get(path.state, variable), value) for variable, value in head.values.items()]
         arrays = path.space.arrays
-        if arrays is not None and head.frontier is not None:
+        if arrays is not None:
             pairs.append((None, arrays.frontier, head.frontier))
         # Where adding up shows that both are the same, no solver is needed.
         unequal = [(of, one, other) for of, one, other in pairs if self.domain.distance(one, other) != 0]
         claims += [(of, self.domain.eq(one, other, 64)) for of, one, other in unequal]
-        now = names_now(path, head.ahead) if head.ahead else {}
+        now = names_now(path, head.ahead)
         for variable, value in head.made.items():
             wanted = self.domain.renamed(value, now, variable.width)
             claims.append((variable, self.domain.eq(wanted, get(path.state, variable), variable.width)))
@@ -210,7 +209,7 @@ class Loops:
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
         space, unknown = start.space, self.explorer.unknown
         now: dict[Bits, Bits] = {}
-        if head.frontier is not None and space.arrays:
+        if space.arrays:
             boards = {board: space.arrays.named(*board) for board in head.ahead}
             now = {before: boards[board] for board, before in head.ahead.items()}
             round_ = Round(space.arrays.round.number, ahead=boards)

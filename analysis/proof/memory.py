@@ -253,6 +253,8 @@ class Space:
     def _pointer(self, address: Bits, size: int, does: str) -> Pointer:
         if isinstance(address, int):
             raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
+        if not isinstance(address, Pointer) or (address.index is not None and self.domain.flattened):
+            address = self.domain.rebased(address) or address
         if isinstance(address, Pointer):  # which asks for no base as a term
             return self.known_pointer(address, (), "")
         bases = [*self.cells, *self.image.areas, *(self.arrays.names if self.arrays else ())]

@@ -90,6 +90,19 @@ class Addresses(BitVectors):
         total = parts.pop(None, 0)
         return None if any(times & _WORD for times in parts.values()) else total & _WORD
 
+    def rebased(self, address: Bits) -> Pointer | None:
+        """Return an address that is a sum over just one base as its distance from that, as for a + (b - a)."""
+        parts: dict[Any, int] = {}
+        self._add_up(self.term(address, 64), 1, parts, _DEEPEST_SUM)
+        offset, times = parts.pop(None, 0) & _WORD, {base: parts.pop(term, 0) for base, term in self.flattened.items()}
+        found = [base for base, number in times.items() if number & _WORD]
+        if len(found) != 1 or times[found[0]] & _WORD != 1:
+            return None
+        index: Bits = 0
+        for term, number in parts.items():
+            index = self.add(index, self.mul(term, number & _WORD, 64), 64)
+        return Pointer(found[0], offset, None if isinstance(index, int) else index)
+
     def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:
         """Adds that many times the term to the sum of `parts`, each so many times; the number 1 stands under None."""
         kind, kinds, children = term.kind(), self._kind, term.children()

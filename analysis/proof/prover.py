@@ -19,7 +19,7 @@ from setwise.analysis.code.layout import Layout
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, places, results
 from setwise.analysis.proof.counterexamples import counterexample, readable_model, samples
-from setwise.analysis.proof.invariants import MOST_BOARDS, Carries, Counters, InvariantSource
+from setwise.analysis.proof.invariants import MOST_BOARDS, Counters
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import AliasUnknownError, GapError
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
@@ -85,25 +85,20 @@ class Prover:
     def _certificate(self, code: Program, task: Task) -> Certificate:
         blank = Certificate("proved", code.binary, task)
         try:
-            certificate = self._all_cases(code, task, self._cases(task), blank, by_step=True)
-            if certificate.status == "not proved":
-                # An invariant may be missing where few boards, or some numbers, still show an error.
-                cases = self._few(task) if task.elements else self._numbers(task) if _carry_bits(task) else ()
-                certificate = self._refutation(code, task, cases, blank) or certificate
-            if certificate.status == "not proved" and _carry_bits(task):
-                certificate = self._all_cases(code, task, self._cases(task), blank, by_step=False)
+            certificate = self._all_cases(code, task, self._cases(task), blank)
+            if certificate.status == "not proved" and task.elements:
+                # An invariant may be missing where few boards still show an error.
+                certificate = self._refutation(code, task, self._few(task), blank) or certificate
         except (LimitError, SemanticsError, TaskError) as error:
             return replace(blank, status="not proved", reason=str(error))
         return certificate
 
-    def _all_cases(
-        self, code: Program, task: Task, cases: Iterable[Case], certificate: Certificate, by_step: bool
-    ) -> Certificate:
+    def _all_cases(self, code: Program, task: Task, cases: Iterable[Case], certificate: Certificate) -> Certificate:
         waiting = [*cases][::-1]
         while waiting and certificate.status == "proved":
             case = waiting.pop()
             try:
-                certificate = self._prove_case(code, task, case, certificate, by_step)
+                certificate = self._prove_case(code, task, case, certificate)
             except AliasUnknownError as error:
                 inputs = range(len(task.elements))
                 if len(inputs) > _MOST_ALIASED:
@@ -113,9 +108,9 @@ class Prover:
         return certificate
 
     def _refutation(self, code: Program, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
-        """The first refutation among these cases, each taken without an invariant."""
+        """Return the first refutation among these cases, which need no invariant."""
         for case in cases:
-            certificate = self._prove_case(code, task, case, blank, by_step=False)
+            certificate = self._prove_case(code, task, case, blank)
             if certificate.status == "refuted":
                 return certificate
         return None
@@ -164,7 +159,7 @@ class Prover:
             self._specified[key] = specified(task, self.domain, words)
         return self._specified[key]
 
-    def _prove_case(self, code: Program, task: Task, case: Case, so_far: Certificate, by_step: bool) -> Certificate:
+    def _prove_case(self, code: Program, task: Task, case: Case, so_far: Certificate) -> Certificate:
         self.solver.begin()
         assumed = [assumptions(task, self.domain, case.lane(lane)) for lane in range(case.lanes)]
         together = [assumption for lane in assumed for assumption in lane]
@@ -176,8 +171,9 @@ class Prover:
         explorer = Explorer(
             self.solver, code, together, self._entry.back, partial(self._places, code, task, case), self._unknown
         )
-        loops = self._loops(explorer, task, case) if by_step else None
-        if loops is not None:
+        loops: Loops | None = None
+        if task.elements and not isinstance(case.count, int):
+            loops = Loops(explorer, Counters(self.domain, case.count), partial(self._settle, task, explorer))
             explorer.heads, explorer.through = code.heads, loops.enter
         start = entry_state(self.domain, self._entry, code.image, task, case, self._unknown)
         if loops is None:
@@ -297,17 +293,6 @@ class Prover:
             return self.solver.possible(failures[0].conditions, sums=failures[0].claim.lane is None, about=about)
         return self.solver.possible([self._any(failure.conditions for failure in failures)], about=about)
 
-    def _loops(self, explorer: Explorer, task: Task, case: Case) -> Loops | None:
-        """How loops are taken by the step, where there are invariants for the specification."""
-        bits = _carry_bits(task)
-        if task.elements:
-            source: InvariantSource = Counters(self.domain, case.count)
-        elif bits:
-            source = Carries(self.domain, self._expected(task, case.lane(0))[0], bits)
-        else:
-            return None
-        return Loops(explorer, source, lambda path: self._settle(task, explorer, path))
-
     def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
         """Closes a round over arrays: what it wrote is right, and within the arrays; the frontier moves up to it."""
         arrays = path.space.arrays
@@ -390,8 +375,3 @@ def confirmed(refuted: Certificate) -> Certificate:
         return replace(refuted, confirmation=confirmation)
     reason = f"{refuted.reason}, as it seems, {confirmation.description}"
     return replace(refuted, status="not proved", reason=reason, counterexample=None)
-
-
-def _carry_bits(task: Task) -> int:
-    """How wide a sum is that a loop may add up by its carries; 0 for all other tasks."""
-    return {"add": 64, "add-32": 32}.get(str(task.specification), 0)

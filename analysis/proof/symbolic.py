@@ -262,14 +262,17 @@ class Explorer:
                 path.fork(self._offset(Pointer(place.base, (place.offset + value) % (1 << 64))), condition)
                 for value, condition in self._values(path, place.index)
             ]
-        if isinstance(place, (Pointer, int)):
-            raise BreachError("goes to an address outside its code")
-        same = self.domain.eq(place, self.back, 64)
+        outside = "goes to an address outside its code"
+        if isinstance(place, int) or (isinstance(place, Pointer) and place.index is None):
+            raise BreachError(outside)
+        what = outside if isinstance(place, Pointer) else "returns elsewhere than to its caller"
+        address = self.domain.flat(place)
+        same = self.domain.eq(address, self.back, 64)
         if self.sure(path, same):
             return [Exit(path)]
 
         def known() -> Pointer:
-            return path.space.known_pointer(place, [self.code.image.code], "returns elsewhere than to its caller", same)
+            return path.space.known_pointer(address, [self.code.image.code], what, same)
 
         try:
             found = known()

