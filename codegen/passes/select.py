@@ -46,7 +46,10 @@ def _canonical(graph: Graph) -> Graph:
 
 
 def _low_half(graph: Graph, target: Target) -> Graph:
-    """A shift of which only the lower half is kept clears the upper one itself, as instructions of 32 bits do."""
+    """A shift of which only the lower half is kept clears the upper one itself, as instructions of 32 bits do.
+
+    Those take only the low five bits of a count.
+    """
     lower_half = ((1 << 32) - 1,)
     if not target.has("low-shl", 1) or not any(value.constant == lower_half for value in graph.order):
         return graph
@@ -54,7 +57,7 @@ def _low_half(graph: Graph, target: Target) -> Graph:
 
     def rule(value: Value, old: Value) -> Value:
         shifted, mask = value.args
-        if mask.constant == lower_half and shifted.op == "shl" and len(uses[old.args[0]]) == 1:
+        if mask.constant == lower_half and shifted.op == "shl" and shifted.count < 32 and len(uses[old.args[0]]) == 1:
             return replace(shifted, op="low-shl")
         return value
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -189,6 +190,7 @@ OPERATORS: dict[str, Callable[[Value, Value | int], Value]] = {
     "xor": operator.xor,
     "add": operator.add,
     "sub": operator.sub,
+    "from": lambda left, right: right - left,
     "mul": operator.mul,
 }
 IN_PLACE: dict[str, Callable[[Value, Value | int], Value]] = {
@@ -197,6 +199,7 @@ IN_PLACE: dict[str, Callable[[Value, Value | int], Value]] = {
     "xor": operator.ixor,
     "add": operator.iadd,
     "sub": operator.isub,
+    "from": OPERATORS["from"],
     "mul": operator.mul,
 }
 
@@ -220,3 +223,32 @@ def programs(
         st.booleans(),
     )
     return st.builds(Program, st.integers(2, parameters), st.lists(step, min_size=least, max_size=steps).map(tuple))
+
+
+MASKS = (
+    0xFF,
+    0xFFFF,
+    0xFFFF_FFFF,
+    0xFFFF_FFFF,
+    1,
+    ALL ^ 0xFFFF_FFFF,
+    0xFEFE_FEFE_FEFE_FEFE,
+    0x7F7F_7F7F_7F7F_7F7F,
+    (1 << 31) - 1,
+    1 << 63,
+)
+EXPRESSIONS = ("and", "and", "and", "or", "or", "xor", "add", "sub", "from", "not", "copy", *COUNTED, *COUNTED)
+
+
+def small(draw: random.Random, operations: Sequence[str], steps: int = 6) -> Program:
+    """A small expression of two boards: constants and masks, near and far, and counts 0 to 64."""
+
+    def number() -> int:
+        ones = ((1 << draw.randrange(65)) - 1) << draw.randrange(64) & ALL
+        return draw.choice((0, 0, *draw.choices(MASKS, k=3), ones, ones ^ ALL, draw.getrandbits(64)))
+
+    def step() -> Step:
+        left, right = draw.choice((-1, -1, draw.randrange(8))), draw.randrange(8)
+        return Step(draw.choice(operations), left, right, number(), draw.randrange(65), draw.random() < 0.3)
+
+    return Program(2, tuple(step() for _ in range(draw.randrange(1, steps + 1))))
