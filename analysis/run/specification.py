@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from traceback import extract_tb
+from inspect import isfunction
 from typing import Any
 
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain
@@ -19,9 +19,7 @@ from setwise.codegen.describe.routine import Written as Written
 from setwise.codegen.describe.values import parameter
 from setwise.codegen.numbering import LITTLE_ENDIAN as LITTLE_ENDIAN
 from setwise.codegen.numbering import Numbering as Numbering
-
-SELECTING = frozenset({"square", "dir8", "direction9"})
-"""Kinds of numbers that, where they are known, choose one of the specification's ways."""
+from setwise.codegen.own.running import Failure, running
 
 
 class TaskError(ValueError):
@@ -39,12 +37,11 @@ def specified(
 ) -> list[Bits]:
     """So many results of a specification for words of a domain, whose kinds are the parameters'.
 
-    TaskError where it has none, or is wrong; BranchError where it branches on a word that may be any.
+    TaskError where it has none, or is wrong; BranchError where it branches on a word that may be any, whatever it makes
+    of that.
     """
-    arguments = [
-        word if isinstance(word, int) and kind in SELECTING else Word(domain, word)
-        for kind, word in zip(kinds, words, strict=True)
-    ]
+    arguments = [Word(domain, word) for word in words]
+    domain.branched = False
     if isinstance(specification, Written):
         results = _called(specification, direction, domain, arguments)
     else:
@@ -54,18 +51,14 @@ def specified(
         except ValueError as error:
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
+    if domain.branched:
+        raise BranchError("asks for the value of a word that may be any, and goes on without")
     if len(results) != number:
         raise TaskError(f"{specification}: its specification gives {len(results)} results, the routine {number}")
     return [_bits(specification, result) for result in results]
 
 
 _NONE = "nothing says what it must do: write its specification (@name.specification)"
-
-
-def promised(requirement: Written, kinds: Sequence[str], domain: Domain, words: Sequence[Bits]) -> Bits:
-    """Whether words keep to a requirement that a user wrote, as one bit."""
-    (result,) = specified(requirement, "", kinds, domain, words, 1)
-    return domain.ne(result, 0, 64)
 
 
 def _called(written: Written, direction: str, domain: Domain, arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -76,15 +69,14 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
         function = raywalk.at_run_time(function)
     elif direction:
         function = raywalk.in_directions(function, direction)
-    try:
+
+    def refused(failure: Failure) -> TaskError:
+        place = f"{written.name.partition(':')[0]}:{failure.line}" if failure.line else written.name
+        return TaskError(f"{place}: the {written.part} of {written.name}: {failure}")
+
+    file = written.given.__code__.co_filename if isfunction(written.given) else ""
+    with running(file, refused, BranchError, TaskError):
         result = function(*arguments)
-    except (BranchError, TaskError):
-        raise
-    except Exception as error:
-        code = getattr(written.given, "__code__", None)
-        lines = [at.lineno for at in extract_tb(error.__traceback__) if code and at.filename == code.co_filename]
-        place = f"{written.name.partition(':')[0]}:{lines[-1]}" if lines else written.name
-        raise TaskError(f"{place}: the specification of {written.name}: {type(error).__name__}: {error}") from None
     return result if isinstance(result, tuple) else (result,)
 
 

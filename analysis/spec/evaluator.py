@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from setwise.analysis.spec.raywalk import DIRECTIONS
-from setwise.analysis.spec.words import ALL, clip, population
+from setwise.analysis.spec.words import ALL, clip, known_number, population
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Condition, Region, Value
 
@@ -218,12 +218,6 @@ class _Evaluator:
             tuple(self._entry(entries, index) for entries in zip(*lanes, strict=True))
             for lanes in zip(*outcomes, strict=True)
         )
-
-
-def known_number(word: WordLike) -> int | None:
-    """The number that a word is known to be; None where it is unknown, or stands for many."""
-    number = word if isinstance(word, int) else getattr(word, "value", None)
-    return number if isinstance(number, int) else None
 
 
 def _nobody_knows(_: WordLike) -> bool:

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatch
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +22,7 @@ from setwise.codegen.describe.routine import Routine, Written
 from setwise.codegen.files import NotRegularError, regular_content
 from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.own.definition import Definition, DescriptionError
+from setwise.codegen.own.running import Failure, running
 
 _MOST_BYTES = 1 << 24
 _LOADED = "__setwise_content__"
@@ -127,7 +127,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     module.__file__ = str(path)
     setattr(module, _LOADED, content)
     sys.modules[file] = module
-    with _importing(str(path.parent)), _complaining(file):
+    with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
         exec(compile(content, file, "exec"), module.__dict__)  # what was read, whatever stands there by now
     return module
 
@@ -135,7 +135,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
 def _module(name: str) -> ModuleType:
     if name == "__main__" or not all(part.isidentifier() for part in name.split(".")):
         raise ValueError(f"'{name}' is no module: name a file, such as mine.py, or package.module")
-    with _importing(str(Path.cwd())), _complaining(name):
+    with _importing(str(Path.cwd())), running(name, partial(_refused, name), DescriptionError):
         return importlib.import_module(name)
 
 
@@ -151,19 +151,12 @@ def _importing(folder: str) -> Iterator[None]:
             sys.path.remove(folder)
 
 
-@contextmanager
-def _complaining(name: str) -> Iterator[None]:
+def _refused(name: str, failure: Failure) -> ValueError:
     """An error of the user's file in one line, with the line that it came from."""
-    try:
-        yield
-    except DescriptionError:
-        raise
-    except SyntaxError as error:
-        raise ValueError(f"{error.filename or name}:{error.lineno or 1}: {error.msg}") from None
-    except (Exception, SystemExit) as error:
-        lines = [at.lineno for at in extract_tb(error.__traceback__) if Path(at.filename).name == Path(name).name]
-        place = f"{name}:{lines[-1]}" if lines else name
-        raise ValueError(f"{place}: {type(error).__name__}{f': {error}' if str(error) else ''}") from None
+    error = failure.error
+    if isinstance(error, SyntaxError):
+        return ValueError(f"{error.filename or name}:{error.lineno or 1}: {failure.text}")
+    return ValueError(f"{name}:{failure.line}: {failure}" if failure.line else f"{name}: {failure}")
 
 
 def _written_named(name: str, number: int) -> Written:
