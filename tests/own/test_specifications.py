@@ -151,6 +151,58 @@ def test_one_that_branches_is_checked_and_not_proved() -> None:
     assert "it can be checked by running, not proved" in proof["reason"]
 
 
+def test_one_that_goes_on_where_it_cannot_branch_is_not_proved() -> None:
+    @setwise.routine
+    def nothing(pieces: Board) -> Board:
+        return pieces & 0
+
+    @nothing.specification
+    def _(pieces: Word) -> Any:
+        try:
+            return pieces if pieces else 0
+        except TypeError:
+            return 0
+
+    assert kinds(nothing) == {"not proved", "failed"}
+
+
+def test_squares_and_directions_are_words_as_boards_are() -> None:
+    @setwise.routine
+    def not_sout(towards: Dir8) -> Board:
+        return (towards ^ 3) - 1 >> 63
+
+    not_sout.specification(lambda towards: (towards ^ 3) - 1 >> 63)
+    assert kinds(not_sout) == {"proved", "passed"}
+    not_sout.specification(lambda towards: 0 - ((towards ^ 3) - 1 >> 63))
+    assert kinds(not_sout) == {"refuted", "failed"}
+    not_sout.requires(lambda towards: ((towards ^ 3) - 1 >> 63) - 1)
+    assert kinds(not_sout) == {"proved", "passed"}
+
+    @setwise.routine
+    def rank(square: Square) -> Board:
+        return square >> 3
+
+    ranks = {square: square // 8 for square in range(64)}
+    for held_to in (
+        lambda square: square // 8,
+        lambda square: ranks[square],
+        lambda at: (at - at % 8) >> 3,
+    ):
+        rank.specification(held_to)
+        assert kinds(rank) == {"proved", "passed"}
+    rank.specification(lambda square: square // 9)
+    assert kinds(rank) == {"refuted", "failed"}
+
+
+def test_a_shift_by_any_number_shifts_everything_out() -> None:
+    @setwise.routine
+    def nothing(pieces: Board) -> Board:
+        return pieces >> (1 << 64) | pieces << 64
+
+    nothing.specification(lambda pieces: pieces >> (1 << 64) | pieces << (1 << 65))
+    assert kinds(nothing) == {"proved", "passed"}
+
+
 def test_one_without_is_not_proved() -> None:
     @setwise.routine
     def nothing_said(pieces: Board) -> Board:
@@ -177,8 +229,23 @@ def test_what_is_required_is_assumed_and_kept_to() -> None:
     assert "Requires every piece is on an occupied square." in str(behind.kernel().__doc__)
     never = setwise.routine(lambda_free)
     never.specification(lambda kings: kings << 8)
-    never.requires(lambda kings: kings != kings)
+    never.requires(lambda kings: kings > 5)
+    never.requires(lambda kings: kings < 3)
     assert "no case that was drawn keeps to" in never.check("x86-64", "sysv", quick=True)[0]["reason"]
+    (proof,) = never.prove("x86-64", abi="sysv")
+    assert (proof["status"], proof["reason"][:36]) == ("not proved", "nothing meets what is required: test")
+
+
+def test_a_requirement_that_branches_is_kept_to_and_not_assumed() -> None:
+    @setwise.routine
+    def one_or_none(pieces: Board) -> Board:
+        return pieces & pieces - 1
+
+    one_or_none.specification(lambda pieces: 0)
+    one_or_none.requires(lambda pieces: pieces == 0 or pieces & pieces - 1 == 0)
+    (proof,) = one_or_none.prove("x86-64", abi="sysv")
+    assert proof["reason"].startswith("its requirement asks for the value of a word that may be any")
+    assert one_or_none.check("x86-64", "sysv", quick=True).fine
 
 
 def test_numbers_have_their_bounds() -> None:
