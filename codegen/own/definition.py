@@ -32,6 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any] | str)
 _KINDS = "Board, Occupied, Empty, Square, Dir8 or Number"
 _DIR8 = Parameter("dir8", "dir8", below=8)
 _RESULTS = Parameter("results", "results")
+_MADE = "__setwise_routines__"
 
 
 class DescriptionError(ValueError):
@@ -68,6 +69,7 @@ class Definition:
         if self._of_ray and len(self.results) > 1:
             raise self._error("is of a Ray and gives several boards: write -> Board, or take a Layout")
         self.__signature__ = self._signature()
+        made_in(function.__module__).append(self)
 
     @property
     def _shaped(self) -> int:
@@ -287,6 +289,17 @@ class Definition:
         code = (function or self.function).__code__
         file = _shortest(code.co_filename)
         return DescriptionError(f"{file}:{line or code.co_firstlineno}: {code.co_name}: {what}")
+
+
+def made_in(module: str) -> list[Definition]:
+    """Return the routines that a module has made since it began to run, in their order; what a name leads to."""
+    names: dict[str, Any] = getattr(sys.modules.get(module), "__dict__", {})
+    made: list[Definition]
+    run, made = names.get(_MADE, (None, []))
+    if run is not names.get("__spec__"):  # loaded again, in the same namespace
+        made = []
+    names[_MADE] = names.get("__spec__"), made
+    return made
 
 
 def _of_lanes(value: Value, layout: Layout) -> Value:

@@ -21,7 +21,7 @@ from typing import Any
 from setwise.codegen.describe.routine import Routine, Written
 from setwise.codegen.files import NotRegularError, regular_content
 from setwise.codegen.fills.batch import on_arrays
-from setwise.codegen.own.definition import Definition, DescriptionError
+from setwise.codegen.own.definition import Definition, DescriptionError, made_in
 from setwise.codegen.own.running import Failure, running
 
 _MOST_BYTES = 1 << 24
@@ -58,7 +58,7 @@ def routines_named(name: str) -> list[Routine]:
     ValueError in one line for a file that is not there or does not run, and for a name that it does not hold.
     """
     module, wanted = parted(name)
-    definitions = list(definitions_of(module))
+    definitions = definitions_of(module)
     if not definitions:
         raise ValueError(f"{module} has no routine of its own: write @setwise.routine over a function")
     if not wanted:
@@ -83,15 +83,23 @@ def _on_arrays(routine: Routine) -> Routine:
     return on_arrays(routine)
 
 
-def definitions_of(module: str) -> Iterator[Definition]:
-    """The definitions that a file, or a module by its name, makes itself, in its order."""
+def definitions_of(module: str) -> list[Definition]:
+    """The definitions that a file, or a module by its name, makes itself, in its order.
+
+    ValueError where two have one name, by which only one could be meant.
+    """
     if module.endswith(".py"):
         loaded = sys.modules[module] = _file(module, Path(module).resolve(), _content(module))
     else:
         loaded = _module(module)
-    for value in dict.fromkeys(value for value in vars(loaded).values() if isinstance(value, Definition)):
-        if value.function.__module__ == loaded.__name__:
-            yield value
+    lines: dict[str, int] = {}
+    for definition in made_in(loaded.__name__):
+        line = definition.function.__code__.co_firstlineno
+        if definition.name in lines:
+            twice = f"(lines {lines[definition.name]} and {line})"
+            raise ValueError(f"two routines are named {definition.name} {twice}: give each a name of its own")
+        lines[definition.name] = line
+    return made_in(loaded.__name__)
 
 
 def source_digest(module: str, *, loaded: bool = False) -> str:

@@ -109,7 +109,7 @@ def test_a_file(text: str, wanted: str, mine: Path, capsys: Capture) -> None:
 
 RAISED = {
     "sys.exit(0)": "SystemExit: 0",
-    "exit()": "SystemExit",
+    "sys.exit()": "SystemExit",
     "raise GeneratorExit": "GeneratorExit",
     "raise Odd('x')": "Odd",
     "raise RuntimeError('two\\nlines')": "RuntimeError: two lines",
