@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from setwise.codegen.assemble import assemble
+from setwise.codegen.board import DIR8
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.describe.values import CompassRay, Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
@@ -112,6 +113,7 @@ def _pattern(register: Register) -> int:
 # -- random descriptions
 
 COUNTED = ("shl", "shr", "rotl")
+ALONG = ("step", "run")
 PLAIN = ("and", "or", "xor", "add", "sub")
 
 
@@ -163,6 +165,9 @@ def _result(step: Step, left: Value, right: Value) -> Value:
         return left.rotate(step.count)
     if step.op == "shlv":
         return left << (right & 63)
+    if step.op in ALONG:
+        along = CompassRay((DIR8[step.count % 8],))
+        return along.run(left, step.count % 3 + 1) if step.op == "run" else along.step(left, step.count % 7 + 1)
     if step.op in COUNTED:
         return _shifted(left, step)
     return _joined(left, operand, step)
@@ -237,7 +242,7 @@ MASKS = (
     (1 << 31) - 1,
     1 << 63,
 )
-EXPRESSIONS = ("and", "and", "and", "or", "or", "xor", "add", "sub", "from", "not", "copy", *COUNTED, *COUNTED)
+EXPRESSIONS = ("and", "and", "and", "or", "or", "xor", "add", "sub", "from", "not", "copy", *COUNTED, *COUNTED, "step")
 
 
 def small(draw: random.Random, operations: Sequence[str], steps: int = 6) -> Program:
@@ -248,7 +253,7 @@ def small(draw: random.Random, operations: Sequence[str], steps: int = 6) -> Pro
         return draw.choice((0, 0, *draw.choices(MASKS, k=3), ones, ones ^ ALL, draw.getrandbits(64)))
 
     def step() -> Step:
-        left, right = draw.choice((-1, -1, draw.randrange(8))), draw.randrange(8)
+        left, right = draw.choice((-1, -1, draw.randrange(8))), draw.choice((-2, -3, draw.randrange(8)))
         return Step(draw.choice(operations), left, right, number(), draw.randrange(65), draw.random() < 0.3)
 
     return Program(2, tuple(step() for _ in range(draw.randrange(1, steps + 1))))

@@ -14,17 +14,18 @@ import pytest
 from numpy.typing import NDArray
 
 from setwise.analysis.spec.evaluator import evaluate
+from setwise.codegen.board import DIR8
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.describe.values import CompassRay, Value, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.run.arrays import Elementwise
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.function import in_memory
 from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS
-from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, Program, Step, small
+from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, small
 
 TOGETHER = 8
 """Expressions of one routine, each a result: so a kernel is made for several."""
@@ -37,7 +38,7 @@ def arguments(draw: random.Random) -> NDArray[np.uint64]:
     return np.array([row + [draw.getrandbits(64) for _ in range(8)] for row in rows], np.uint64)
 
 
-def together(programs: Sequence[Program], isas: Sequence[str]) -> Routine:
+def together(programs: Sequence[Description], isas: Sequence[str]) -> Routine:
     """A routine whose results are those of all these expressions."""
 
     def describe(layout: Layout, a: Value, b: Value, results: Value) -> tuple[Value, ...]:
@@ -48,7 +49,20 @@ def together(programs: Sequence[Program], isas: Sequence[str]) -> Routine:
     return Routine("test", "form", "", contract, (describe,), "", "", tuple(isas), boards=True)
 
 
-def wrong(programs: Sequence[Program], isas: Sequence[str], given: NDArray[np.uint64]) -> Iterator[tuple[str, Program]]:
+def union_of_steps(draw: random.Random) -> Description:
+    """Steps of a shifted board, and of a union of steps, united under a mask."""
+    (first, far, near), steps = draw.choices(DIR8, k=3), draw.randrange(1, 8)
+    count, mask = draw.randrange(65), draw.choice(MASKS)
+
+    def describe(a: Value, _: Value) -> tuple[Value, ...]:
+        a <<= count
+        return ((a.step(first) | CompassRay((far,)).step(a | a.step(near), steps)) & mask,)
+
+    describe.__doc__ = f"{count} {first} {far} {near} {steps} {mask:#x}"
+    return describe
+
+
+def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[np.uint64]) -> Iterator[tuple[str, str]]:
     """The expressions that an instruction set computes otherwise than the evaluator."""
     routine = together(programs, isas)
     boards = parameter(0), parameter(1)
@@ -57,10 +71,12 @@ def wrong(programs: Sequence[Program], isas: Sequence[str], given: NDArray[np.ui
     for isa in isas:
         takes, results = routine.contract.parameters[:2], routine.contract.results
         made = Elementwise("test", takes, results, *in_memory(lower(routine, isa)))((*given,), "out", None, 1)
-        yield from ((isa, each) for each, got, want in zip(programs, made, wanted, strict=True) if (got != want).any())
+        for program, got, want in zip(programs, made, wanted, strict=True):
+            if (got != want).any():
+                yield isa, str(program if isinstance(program, Program) else program.__doc__)
 
 
-def sweep(number: int, seed: int) -> Iterator[tuple[str, Program]]:
+def sweep(number: int, seed: int) -> Iterator[tuple[str, str]]:
     """Those of so many expressions that are wrong; a fourth are of general registers alone, with multiplications."""
     draw = random.Random(seed)
     here = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
@@ -68,7 +84,8 @@ def sweep(number: int, seed: int) -> Iterator[tuple[str, Program]]:
     for at in range(0, number, TOGETHER):
         alone = at // TOGETHER % 4 == 3
         operations = (*EXPRESSIONS, "mul", "shlv") if alone else EXPRESSIONS
-        programs = [small(draw, operations) for _ in range(TOGETHER)]
+        programs: list[Description] = [small(draw, operations) for _ in range(TOGETHER - 1)]
+        programs.append(union_of_steps(draw))
         yield from wrong(programs, scalars if alone else here, arguments(draw))
 
 
@@ -92,6 +109,7 @@ def test_every_count_under_a_mask(shift: str) -> None:
 
 if __name__ == "__main__":
     number, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    for isa, program in sweep(number, seed):
-        print(isa, program, flush=True)
-    print(f"{number} expressions")
+    for done in range(0, number, 10_000):
+        for isa, program in sweep(10_000, seed + done):
+            print(isa, program, flush=True)
+        print(f"{done + 10_000} expressions", flush=True)
