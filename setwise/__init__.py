@@ -178,6 +178,7 @@ def kernel(
     *,
     for_: Objective | str = "size",
     cpu: str | None = None,
+    checked: bool = False,
 ) -> Function:
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
 
@@ -186,20 +187,27 @@ def kernel(
     function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
     convention of this platform's C; both give the same results. `for_` "latency" or "throughput" takes the variant that
     is the fastest on `cpu`, as was timed or is forecast, which is this processor where none is named; without `isa`, of
-    all that this processor has. Any number of threads may call the function. It can be pickled: the pickle holds these
-    arguments, of `for_` what was chosen, and who reads it makes the function anew for his processor.
+    all that this processor has. What the routine requires, as help() of the function says, callers keep to; with
+    `checked` each call that does not is a ValueError. Any number of threads may call the function. It can be pickled:
+    the pickle holds these arguments, of `for_` what was chosen, and who reads it makes the function anew for his
+    processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """
+    variant = ""
+    if for_ != "size":
+        from setwise.analysis.commands.kernels import fastest
+        from setwise.codegen.catalogue import find
+
+        made = fastest(find(name), for_, cpu, isa, abi, lanes)
+        isa, variant = made.target.name, made.variant
+    if checked:
+        from setwise.checked import checked as made_checked
+
+        return made_checked(name, isa, abi, lanes, variant)
     from setwise.codegen.run.function import named
 
-    if for_ == "size":
-        return named(name, isa, abi, lanes)
-    from setwise.analysis.commands.kernels import fastest
-    from setwise.codegen.catalogue import find
-
-    made = fastest(find(name), for_, cpu, isa, abi, lanes)
-    return named(name, made.target.name, abi, lanes, made.variant)
+    return named(name, isa, abi, lanes, variant)
 
 
 def __getattr__(name: str) -> object:

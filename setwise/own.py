@@ -45,15 +45,16 @@ class Commands(ABC):
         *,
         for_: str = "size",
         cpu: str | None = None,
+        checked: bool = False,
     ) -> Function:
         """The routine as a function on integers, made once: machine code, by default of the best set that runs here.
 
-        `for_` and `cpu` are as `setwise.kernel` has them.
+        `for_`, `cpu` and `checked` are as `setwise.kernel` has them.
         """
         from setwise.codegen.run.function import function
 
         made: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
-        key = isa, abi, lanes, for_, cpu
+        key = isa, abi, lanes, for_, cpu, checked
         if key not in made:
             routine, variant = self.routine, ""
             if for_ != "size":
@@ -62,6 +63,10 @@ class Commands(ABC):
                 best = fastest(routine, for_, cpu, isa, abi, lanes)
                 isa, variant = best.target.name, best.variant
             made[key] = function(routine, isa, abi, lanes, variant)
+            if checked:
+                from setwise.checked import Checked
+
+                made[key] = Checked(made[key].kernel, made[key]._recipe)
         return made[key]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:

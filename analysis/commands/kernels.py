@@ -87,12 +87,13 @@ def _check(objective: str) -> None:
 
 
 def had_by(routine: Routine, on: Processor, *, native: bool) -> tuple[str, ...]:
-    """The instruction sets of a routine that the processor has, or this one where that is meant.
+    """The instruction sets of a routine that the processor has, and this one as well where code is for both.
 
     Not those whose lanes are boards, where others do one board.
     """
     of = on.name if on.features is None else on.features
-    has = [isa for isa in routine.isas if not (missing(TARGETS[isa]) if native else lacking(of, TARGETS[isa].features))]
+    had = [isa for isa in routine.isas if not lacking(of, TARGETS[isa].features)]
+    has = [isa for isa in had if not (native and missing(TARGETS[isa]))]
     alone = [isa for isa in has if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
     return tuple(alone or has)
 
