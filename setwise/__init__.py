@@ -194,20 +194,10 @@ def kernel(
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """
-    variant = ""
-    if for_ != "size":
-        from setwise.analysis.commands.kernels import fastest
-        from setwise.codegen.catalogue import find
+    from setwise.codegen.catalogue import find
+    from setwise.own import made
 
-        made = fastest(find(name), for_, cpu, isa, abi, lanes)
-        isa, variant = made.target.name, made.variant
-    if checked:
-        from setwise.checked import checked as made_checked
-
-        return made_checked(name, isa, abi, lanes, variant)
-    from setwise.codegen.run.function import named
-
-    return named(name, isa, abi, lanes, variant)
+    return made(find(name), isa, abi, lanes, for_, cpu, checked)
 
 
 def __getattr__(name: str) -> object:

@@ -56,12 +56,9 @@ class Checked(Function):
                 yield from conditions(self._task, Integers(), row)
 
     def __reduce__(self) -> tuple[Callable[..., Function], Recipe]:
-        return checked, self._recipe
+        return checked, self.recipe
 
 
-def checked(
-    name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None, variant: str = ""
-) -> Checked:
-    """Return the function of the routine of that name that checks every call; errors as `named`."""
-    function = named(name, isa, abi, lanes, variant)
-    return Checked(function.kernel, function._recipe)
+def checked(*recipe: Any) -> Checked:
+    """Return the function of a recipe, which a pickle holds, that checks every call; errors as `named`."""
+    return Checked(named(*recipe).kernel, recipe)

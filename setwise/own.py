@@ -20,6 +20,26 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def made(
+    routine: Routine, isa: str | None, abi: str | None, lanes: int | None, for_: str, cpu: str | None, checked: bool
+) -> Function:
+    """Return the function of a routine, as `setwise.kernel` makes it."""
+    from setwise.codegen.run.function import function
+
+    variant = ""
+    if for_ != "size":
+        from setwise.analysis.commands.kernels import fastest
+
+        best = fastest(routine, for_, cpu, isa, abi, lanes)
+        isa, variant = best.target.name, best.variant
+    plain = function(routine, isa, abi, lanes, variant)
+    if not checked:
+        return plain
+    from setwise.checked import Checked
+
+    return Checked(plain.kernel, plain.recipe)
+
+
 class Commands(ABC):
     """What the subcommands of `setwise` do, with routines at hand; arguments are the options, by their names.
 
@@ -51,23 +71,11 @@ class Commands(ABC):
 
         `for_`, `cpu` and `checked` are as `setwise.kernel` has them.
         """
-        from setwise.codegen.run.function import function
-
-        made: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
+        kernels: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
         key = isa, abi, lanes, for_, cpu, checked
-        if key not in made:
-            routine, variant = self.routine, ""
-            if for_ != "size":
-                from setwise.analysis.commands.kernels import fastest
-
-                best = fastest(routine, for_, cpu, isa, abi, lanes)
-                isa, variant = best.target.name, best.variant
-            made[key] = function(routine, isa, abi, lanes, variant)
-            if checked:
-                from setwise.checked import Checked
-
-                made[key] = Checked(made[key].kernel, made[key]._recipe)
-        return made[key]
+        if key not in kernels:
+            kernels[key] = made(self.routine, *key)
+        return kernels[key]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code on integers, NumPy arrays or sequences of integers, as `setwise.Function` says."""

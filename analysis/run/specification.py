@@ -26,6 +26,10 @@ class TaskError(ValueError):
     """A contract that there is no way to hold a routine to; the message is one line."""
 
 
+class BranchingError(TaskError):
+    """A specification, or a requirement, that branches on a word that may be any."""
+
+
 def specified(
     specification: str | Written,
     direction: str,
@@ -37,8 +41,8 @@ def specified(
 ) -> list[Bits]:
     """So many results of a specification for words of a domain, whose kinds are the parameters'.
 
-    TaskError where it has none, or is wrong; BranchError where it branches on a word that may be any, whatever it makes
-    of that.
+    TaskError where it has none, or is wrong; BranchingError where it branches on a word that may be any, whatever it
+    makes of that.
     """
     arguments = [Word(domain, word) for word in words]
     domain.branched = False
@@ -51,8 +55,6 @@ def specified(
         except ValueError as error:
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
-    if domain.branched:
-        raise BranchError("asks for the value of a word that may be any, and goes on without")
     if len(results) != number:
         raise TaskError(f"{specification}: its specification gives {len(results)} results, the routine {number}")
     return [_bits(specification, result) for result in results]
@@ -71,12 +73,16 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
         function = raywalk.in_directions(function, direction)
 
     def refused(failure: Failure) -> TaskError:
+        if domain.branched:
+            return BranchingError(f"its {written.part} {failure.text}: it can be checked by running, not proved")
         place = f"{written.name.partition(':')[0]}:{failure.line}" if failure.line else written.name
         return TaskError(f"{place}: the {written.part} of {written.name}: {failure}")
 
     file = written.given.__code__.co_filename if isfunction(written.given) else ""
-    with running(file, refused, BranchError, TaskError):
+    with running(file, refused):
         result = function(*arguments)
+        if domain.branched:
+            raise BranchError("asks for the value of a word that may be any, and goes on without")
     return result if isinstance(result, tuple) else (result,)
 
 

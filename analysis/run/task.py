@@ -11,7 +11,6 @@ from setwise.analysis.run.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Nu
 from setwise.analysis.run.specification import TaskError as TaskError
 from setwise.analysis.run.specification import specified as results_of
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
-from setwise.analysis.semantics.words import BranchError
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,7 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
     sliders = [word for argument, word in named if argument.kind == "board"]
     for requirement in task.requires:
         if isinstance(requirement, Written):
-            (kept,) = _results(task, requirement, "", domain, words, 1)
+            (kept,) = results_of(requirement, "", task.kinds, domain, words, 1)
             yield str(requirement), domain.ne(kept, 0, 64)
             continue
         kind = SLIDERS_WITHIN.get(requirement)
@@ -164,17 +163,8 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
 
 def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
     """The results that the specification gives for the words."""
-    return _results(task, task.specification, task.direction, domain, words, len(task.results))
-
-
-def _results(
-    task: Task, given: str | Written, direction: str, domain: Domain, words: Sequence[Bits], number: int
-) -> list[Bits]:
-    try:
-        return results_of(given, direction, task.kinds, domain, words, number, task.numbering)
-    except BranchError as error:
-        part = given.part if isinstance(given, Written) else "specification"
-        raise TaskError(f"its {part} {error}: it can be checked by running, not proved") from None
+    number = len(task.results)
+    return results_of(task.specification, task.direction, task.kinds, domain, words, number, task.numbering)
 
 
 def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:

@@ -74,7 +74,7 @@ class Function:
     def __init__(self, kernel: Kernel, recipe: Recipe | None = None) -> None:
         refuse_unrunnable(kernel.code, kernel.target)
         self.kernel = kernel
-        self._recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes, "")
+        self.recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes, "")
         contract = kernel.routine.contract
         self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
         self._names = tuple(parameter.name for parameter in self._parameters)
@@ -150,7 +150,7 @@ class Function:
         """What takes arrays: of the routine on arrays if there are vectors for it, else of this kernel."""
         from setwise.codegen.run.arrays import Elementwise
 
-        routine, (_, isa, _, lanes, _) = self.kernel.routine, self._recipe
+        routine, (_, isa, _, lanes, _) = self.kernel.routine, self.recipe
         loop, code = self._loop, self._code
         if not is_batch(routine) and set(VECTORS) & {*routine.isas} and not any(p.scalar for p in self._parameters):
             arrays = on_arrays(routine)
@@ -161,7 +161,7 @@ class Function:
         return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
 
     def __reduce__(self) -> tuple[Callable[..., Function], Recipe]:
-        return named, self._recipe
+        return named, self.recipe
 
     def __repr__(self) -> str:
         takes, required = ", ".join(self._names), "; ".join(self.kernel.routine.contract.required)
