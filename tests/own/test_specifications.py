@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import pytest
@@ -10,6 +11,7 @@ import setwise
 from setwise import EAST, NORT, SOUT, WEST, Board, Bound, Dir8, Empty, Number, Occupied, Ray, Square, Word
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.lower import lower
+from setwise.codegen.own.files import routines_named
 
 
 def kinds(routine: setwise.OwnRoutine, isa: str = "x86-64") -> set[str]:
@@ -331,3 +333,17 @@ def test_a_layout_says_how_rays_lie() -> None:
     assert "x86-64" in both_sides.routine.isas
     task = task_of(lower(both_sides.routine, "avx2"))
     assert task.expected((1, 0)) == (0x102,)
+
+
+def test_one_that_leads_back_to_itself_is_not_proved(mine: Path) -> None:
+    mine.write_text(
+        "import setwise\n"
+        "@setwise.routine\ndef f(x: setwise.Board) -> setwise.Board: return x\n"
+        "f.specification('mine.py:g')\n"
+        "@setwise.routine\ndef g(x: setwise.Board) -> setwise.Board: return x\n"
+        "g.specification('mine.py:f')\n"
+    )
+    (routine,) = routines_named("mine.py:f")
+    (proof,) = setwise.OneDirection(routine).prove("x86-64", abi="sysv")
+    assert proof["status"] == "not proved"
+    assert "RecursionError" in proof["reason"]
