@@ -229,7 +229,7 @@ def _needs(value: Value) -> tuple[Value, ...]:
     region = value.region
     if region is None:
         return value.args
-    asked = (region.condition.value,) if region.kind == "when" and region.condition else ()
+    asked = (region.condition.value,) if region.kind == "when" and region.condition is not None else ()
     return (*region.inits, *asked, *(() if region.index is None else (region.index,)))
 
 

@@ -201,6 +201,11 @@ class Condition:
             return self.value.number != 0
         return (self.value.number < self.bound) == (self.kind == "below")
 
+    def __bool__(self) -> bool:
+        if self.decided is None:
+            raise TypeError(_NO_NUMBER)
+        return self.decided
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
@@ -242,7 +247,7 @@ class Region:
             inits=now(self.inits),
             bodies=tuple(map(now, self.bodies)),
             effects=tuple(map(now, self.effects)),
-            condition=self.condition and replace(self.condition, value=now(self.asked)[0]),
+            condition=None if self.condition is None else replace(self.condition, value=now(self.asked)[0]),
             index=None if self.index is None else now((self.index,))[0],
         )
 

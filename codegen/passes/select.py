@@ -322,7 +322,8 @@ def _loaded(graph: Graph, target: Target) -> Graph:
         def loaded(value: Value) -> Value:
             return value if value.constant is None else loads.setdefault(value.constant, _load(value))
 
-        asked = region.condition and replace(region.condition, value=loaded(region.condition.value))
+        asked = region.condition
+        asked = None if asked is None else replace(asked, value=loaded(asked.value))
         return replace(region, condition=asked, index=None if region.index is None else loaded(region.index))
 
     return rewrite(graph, rule, region_rule)

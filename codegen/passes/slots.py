@@ -186,7 +186,7 @@ class Rewriting:
             phis=tuple(tuple(phis[i] for i in kept) for phis in old.phis),
             bodies=tuple(values[: len(kept)] for values in left),
             effects=tuple(tuple(self.now[each] for each in made if each.op != "sequence") for made in old.effects),
-            condition=old.condition and replace(old.condition, value=decides[0]),
+            condition=None if old.condition is None else replace(old.condition, value=decides[0]),
             index=None if old.index is None else decides[0],
         )
         self.paths[new] = path

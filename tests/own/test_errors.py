@@ -27,6 +27,8 @@ BODIES = {
     "    if x:\n        return x": "7: f: .* Python's if and while cannot ask it: use when",
     "    while x:\n        x = x << 1": "7: f: .* use when, while_ or switch",
     "    while x != x << 1:\n        x = x << 1": "7: f: boards are compared when the code runs",
+    "    if setwise.nonzero(x):\n        x = x << 1\n    return x": "7: f: .* use when, while_ or switch",
+    "    while not setwise.below(x, 9):\n        x = x << 1": "7: f: .* use when, while_ or switch",
     "    return 3 in x": "7: f: .*: a board has the operators",
     "    return x[3]": "7: f: 'Value' object is not subscriptable: a board has the operators",
     "    return [s for s in x]": "7: f: 'Value' object is not iterable",
