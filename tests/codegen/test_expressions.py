@@ -107,6 +107,15 @@ def test_every_count_under_a_mask(shift: str) -> None:
         assert not list(wrong(programs, here, arguments(draw)))
 
 
+@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+def test_unions_of_steps_under_a_mask() -> None:
+    draw = random.Random(5)
+    scalars = [isa for isa in SCALARS if not missing(TARGETS[isa])]
+    for _ in range(30):
+        programs = [union_of_steps(draw) for _ in range(TOGETHER)]
+        assert not list(wrong(programs, scalars, arguments(draw)))
+
+
 if __name__ == "__main__":
     number, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3
     for done in range(0, number, 10_000):

@@ -171,7 +171,7 @@ def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None
     def describe(a: Value, b: Value) -> tuple[Value, ...]:
         found = b
         for number in range(3):
-            index = ((a | 4) & 4) >> 2 ^ number
+            index = (((a | 4) & 4) >> 1 & 1) ^ number
             (found,) = switch(index, [lambda x, n=n: (x + (a ^ n),) for n in range(4)], found, falls=falls)
         return (found,)
 
