@@ -177,6 +177,7 @@ def kernel(
     *,
     for_: str = "size",
     cpu: str | None = None,
+    checked: bool = False,
 ) -> Function:
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
 
@@ -184,21 +185,17 @@ def kernel(
     63 unless the routine numbers squares otherwise; parameters and results are the routine's, and help() of the
     function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
     convention of this platform's C; both give the same results. `for_` "latency" or "throughput" takes the variant that
-    is the fastest by timings and bounds, on `cpu` where one is named; without `isa`, of all that this processor has.
-    Any number of threads may call the function. It can be pickled: the pickle holds these arguments, of `for_` what was
-    chosen, and who reads it makes the function anew for his processor.
+    is the fastest by timings and bounds, on `cpu` where one is named; without `isa`, of all that this processor has. What
+    the routine requires, as help() of the function says, callers keep to; with `checked` each call that does not is a
+    ValueError. Any number of threads may call the function. It can be pickled: the pickle holds these arguments, of
+    `for_` what was chosen, and who reads it makes the function anew for his processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """
-    from setwise.codegen.run.function import named
-
-    if for_ == "size":
-        return named(name, isa, abi, lanes)
-    from setwise.analysis.commands.kernels import fastest
     from setwise.codegen.catalogue import find
+    from setwise.own import made
 
-    made = fastest(find(name), for_, cpu, isa, abi, lanes)
-    return named(name, made.target.name, abi, lanes, made.variant)
+    return made(find(name), isa, abi, lanes, for_, cpu, checked)
 
 
 def __getattr__(name: str) -> object:

@@ -20,6 +20,33 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def made(
+    routine: Routine, isa: str | None, abi: str | None, lanes: int | None, for_: str, cpu: str | None, checked: bool
+) -> Function:
+    """Return the function of a routine, as `setwise.kernel` makes it."""
+    from setwise.codegen.run.function import function
+
+    variant = ""
+    if for_ != "size":
+        from setwise.analysis.commands.kernels import fastest
+
+        best = fastest(routine, for_, cpu, isa, abi, lanes)
+        isa, variant = best.target.name, best.variant
+    plain = function(routine, isa, abi, lanes, variant)
+    if not checked:
+        return plain
+    from setwise.checked import Checked
+
+    return Checked(plain.kernel, plain.recipe)
+
+
+def _options(arguments: dict[str, Any], **others: Any) -> Namespace:
+    """Return the options of a command, from the arguments of a method, by their names; `for_` is --for."""
+    options = Namespace(objective=arguments["for_"], variant=None, **others)
+    vars(options).update(arguments)
+    return options
+
+
 class Commands(ABC):
     """What the subcommands of `setwise` do, with routines at hand; arguments are the options, by their names.
 
@@ -45,24 +72,17 @@ class Commands(ABC):
         *,
         for_: str = "size",
         cpu: str | None = None,
+        checked: bool = False,
     ) -> Function:
         """The routine as a function on integers, made once: machine code, by default of the best set that runs here.
 
-        `for_` and `cpu` are as `setwise.kernel` has them.
+        `for_`, `cpu` and `checked` are as `setwise.kernel` has them.
         """
-        from setwise.codegen.run.function import function
-
-        made: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
-        key = isa, abi, lanes, for_, cpu
-        if key not in made:
-            routine, variant = self.routine, ""
-            if for_ != "size":
-                from setwise.analysis.commands.kernels import fastest
-
-                best = fastest(routine, for_, cpu, isa, abi, lanes)
-                isa, variant = best.target.name, best.variant
-            made[key] = function(routine, isa, abi, lanes, variant)
-        return made[key]
+        kernels: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
+        key = isa, abi, lanes, for_, cpu, checked
+        if key not in kernels:
+            kernels[key] = made(self.routine, *key)
+        return kernels[key]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code on integers, NumPy arrays or sequences of integers, as `setwise.Function` says."""
@@ -80,11 +100,10 @@ class Commands(ABC):
         cpu: str | None = None,
     ) -> Listing:
         """The assembly source, as text: for nasm, gas, att, masm or go."""
+        given = _options(locals(), prefix=None)
         from setwise.analysis.commands.listing import listed
 
-        options = Namespace(isa=isa, lanes=lanes, abi=abi, syntax=syntax, endbr64=endbr64, prefix=None)
-        options.__dict__.update(objective=for_, cpu=cpu, variant=None)
-        return Listing(listed(self.routine, options))
+        return Listing(listed(self.routine, given))
 
     def count(
         self,
@@ -96,11 +115,11 @@ class Commands(ABC):
         cpu: str | None = None,
     ) -> Record:
         """The instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
+        given = _options(locals())
         from setwise.analysis.commands.code import of_routines
         from setwise.analysis.commands.count import count_row
 
-        options = Namespace(isa=isa, lanes=lanes, abi=abi, objective=for_, cpu=cpu, variant=None)
-        (row,) = of_routines((self.routine,), options, count_row)
+        (row,) = of_routines((self.routine,), given, count_row)
         return Record(row)
 
     def cost(
@@ -113,11 +132,11 @@ class Commands(ABC):
         for_: str = "size",
     ) -> Table:
         """Lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
+        given = _options(locals())
         from setwise.analysis.commands.code import of_routines
         from setwise.analysis.commands.cost import costed
 
-        options = Namespace(isa=isa, lanes=lanes, abi=abi, objective=for_, cpu=cpu, variant=None)
-        (code,) = of_routines((self.routine,), options, lambda code: costed(code, cpu))
+        (code,) = of_routines((self.routine,), given, lambda code: costed(code, cpu))
         return Table(code.rows, ("name", "isa", "cpu", "latency", "bound", "limit", "depth", "bytes", "registers"))
 
     def check(
@@ -166,11 +185,10 @@ class Commands(ABC):
         cpu: str | None = None,
     ) -> Table:
         """Time it on this processor, in core cycles: a row a kernel and way of calling, `median` among its keys."""
+        given = _options(locals(), variants=False)
         from setwise.analysis.commands.bench import rows_of, timed
 
-        options = Namespace(isa=isa, lanes=lanes, abi=abi, mode=mode, beside=beside, boards=boards, patience=patience)
-        options.__dict__.update(objective=for_, cpu=cpu, variant=None, variants=False)
-        timings, _ = timed(options, self.routines)
+        timings, _ = timed(given, self.routines)
         return Table(rows_of(timings), ("name", "isa", "maker", "mode", "unit", "median", "p10"))
 
     def export(
@@ -198,24 +216,10 @@ class Commands(ABC):
         `isa` may name several instruction sets, with commas between; `format` is one of nasm, gas, att, masm, go, elf,
         coff, macho, lib, c, rust and zig.
         """
+        given = _options(locals(), names=[routine.name for routine in self.routines])
         from setwise.analysis.commands.export import written
 
-        options = Namespace(output=output, format=format, isa=isa, lanes=lanes, abi=abi, endbr64=endbr64)
-        options.__dict__.update(
-            dispatch=dispatch,
-            checked=checked,
-            bound=bound,
-            name=name,
-            prefix=prefix,
-            force=force,
-            unproved=unproved,
-            time_limit=time_limit,
-            objective=for_,
-            cpu=cpu,
-            variant=None,
-        )
-        options.names = [routine.name for routine in self.routines]
-        return written(options, self.routines)
+        return written(given, self.routines)
 
     def _repr_html_(self) -> str:
         """In a notebook: what it computes, its counts on every instruction set, and its listing."""

@@ -10,6 +10,8 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 import setwise
+from setwise.analysis.commands import kernels
+from setwise.analysis.cost.processors import processor
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.machine.convention import CONVENTIONS
@@ -174,3 +176,53 @@ def test_a_processor_without_the_features(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(cpu, "features", frozenset)
     with pytest.raises(NotRunnable, match="it lacks"):
         setwise.kernel("dumb7.attacks.sout", isa="bmi2")
+
+
+@runs
+def test_what_is_required_is_checked_where_that_is_asked_for() -> None:
+    plain, union = setwise.kernel("sliders.union"), setwise.kernel("sliders.union", checked=True)
+    assert "requires sliders within occupied" in repr(plain)
+    assert "checked=True" in str(plain.__doc__)
+    assert "checked=True" not in str(union.__doc__)
+    breach = r"^sliders\.union requires sliders within occupied: this call does not keep to that$"
+    for made in (union, pickle.loads(pickle.dumps(union))):
+        assert made(1, 4, 5) == made(rooks=1, bishops=4, occupied=5) == plain(1, 4, 5)
+        for given in ((1, 4, 0), (1, 2, 5), ([1, 1], 4, [5, 4])):
+            with pytest.raises(ValueError, match=breach):
+                made(*given)
+    assert setwise.kernel("exploding.rook", checked=True)("a1", 0) == setwise.kernel("exploding.rook")(0, 0)
+    with pytest.raises(ValueError, match="square is 64: it must be from 0 to"):
+        setwise.kernel("exploding.rook", checked=True)(64, 0)
+
+
+@runs
+def test_what_is_required_of_arrays_is_checked_before_anything_is_written() -> None:
+    np = require_module("numpy")
+    union = setwise.kernel("sliders.union", checked=True)
+    rooks, occupied = np.array([[1, 2], [4, 8]], np.uint64), np.array([3, 12], np.uint64)
+    with pytest.raises(ValueError, match="does not keep to that"):
+        union(rooks, 0, occupied, out=rooks)
+    assert rooks.tolist() == [[1, 2], [4, 8]]
+    assert union(rooks, 0, occupied[:, None]).shape == (2, 2)
+    with pytest.raises(TypeError, match="holds float64"):
+        union(rooks.astype(float), 0, 0)
+
+    @setwise.routine
+    def lowest(pieces: setwise.Board) -> setwise.Board:
+        """The only piece."""
+        return pieces & ~(pieces - 1)
+
+    lowest.requires(lambda pieces: pieces > 0 and pieces & pieces - 1 == 0)
+    made = lowest.kernel(checked=True)
+    assert made(rooks).tolist() == rooks.tolist()
+    for given in (0, 3, [1, 3], np.array([1, 0], np.uint64)):
+        with pytest.raises(ValueError, match="does not keep to that"):
+            made(given)
+
+
+def test_sets_that_the_named_processor_lacks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    union = find("sliders.union")
+    monkeypatch.setattr(kernels, "missing", lambda target: ())
+    assert kernels.had_by(union, processor("zen3"), native=True) == ("x86-64", "bmi2", "sse2", "avx2")
+    monkeypatch.setattr(kernels, "missing", lambda target: ("avx2",) if "avx2" in target.features else ())
+    assert kernels.had_by(union, processor("zen5"), native=True) == ("x86-64", "bmi2", "sse2")

@@ -81,15 +81,12 @@ def check_objective(objective: str) -> None:
 
 
 def had_by(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
-    """The instruction sets of a routine that the processor has, or this one where that is meant.
+    """The instruction sets of a routine that the processor has, and this one as well where code is for both.
 
     Not those whose lanes are boards, where others do one board.
     """
-    has = [
-        isa
-        for isa in routine.isas
-        if not (missing(TARGETS[isa]) if native or on is None else lacking(on.name, TARGETS[isa].features))
-    ]
+    had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
+    has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
     alone = [isa for isa in has if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
     return tuple(alone or has)
 

@@ -41,7 +41,6 @@ _PIECES = range(8, 29)  # on a board; of them at most so many are sliders of one
 _SLIDERS = 4
 _ON_SQUARES = ("board", "leapers")
 _BOARDS = (*_ON_SQUARES, "empty", "occupied")
-_SELECTING = ("square", "dir8", "direction9")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class Subject:
         """
         if self.boards:
             return False
-        selects = any(parameter.kind in _SELECTING for parameter in self.contract.parameters)
+        selects = any(parameter.below or parameter.kind == "direction9" for parameter in self.contract.parameters)
         return selects or any(instruction.flow in ("branch", "indirect") for instruction in _code(self.binary.text))
 
     @property

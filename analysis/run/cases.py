@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setwise.analysis.run.contracts import Contract, Parameter
-from setwise.analysis.run.specification import SLIDERS_WITHIN, Written, specified
+from setwise.analysis.run.specification import SLIDERS_WITHIN, BranchingError, Written, specified
 from setwise.analysis.semantics.columns import Columns
 from setwise.analysis.semantics.domains import Integers
-from setwise.analysis.semantics.words import BranchError
 from setwise.analysis.spec import leaperwalk, raywalk
 
 Column = NDArray[np.uint64]
@@ -119,7 +118,7 @@ def _specified(contract: Contract, parameters: Sequence[Parameter], words: Seque
     held = partial(specified, contract.specification, contract.direction, kinds, numbering=contract.numbering)
     try:
         results = held(Columns(), words, number)
-    except BranchError:
+    except BranchingError:
         results = list(
             zip(*(held(Integers(), row, number) for row in zip(*(w.tolist() for w in words), strict=True)), strict=True)
         )

@@ -146,7 +146,7 @@ class _Seen:
             moved, other = value.args[at], value.args[1 - at]
             if moved not in self.moved:
                 continue
-            if value.op == "and" and self._lets_through(other) and value not in self.results:
+            if value.op == "and" and self._lets_through(other) and value not in {*self.results}:
                 self._add(self.moved.pop(moved), scope[value][0], words[1 - at])
             elif value.op == "or" and self.passable is None and other is moved.args[0]:
                 self._add(self.moved.pop(moved), words[at], None)

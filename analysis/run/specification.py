@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from traceback import extract_tb
+from collections.abc import Sequence
+from functools import partial
+from inspect import isfunction
 from typing import Any
 
-from setwise.analysis.semantics.domains import Bits, BitVectors, Domain
+from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.words import BranchError, Word
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.evaluator import EvaluationError, evaluate
@@ -19,13 +20,15 @@ from setwise.codegen.describe.routine import Written as Written
 from setwise.codegen.describe.values import parameter
 from setwise.codegen.numbering import LITTLE_ENDIAN as LITTLE_ENDIAN
 from setwise.codegen.numbering import Numbering as Numbering
-
-SELECTING = frozenset({"square", "dir8", "direction9"})
-"""Kinds of numbers that, where they are known, choose one of the specification's ways."""
+from setwise.codegen.own.running import Failure, running
 
 
 class TaskError(ValueError):
     """A contract that there is no way to hold a routine to; the message is one line."""
+
+
+class BranchingError(TaskError):
+    """A specification, or a requirement, that branches on a word that may be any."""
 
 
 def specified(
@@ -39,12 +42,11 @@ def specified(
 ) -> list[Bits]:
     """So many results of a specification for words of a domain, whose kinds are the parameters'.
 
-    TaskError where it has none, or is wrong; BranchError where it branches on a word that may be any.
+    TaskError where it has none, or is wrong; BranchingError where it branches on a word that may be any, whatever it
+    makes of that.
     """
-    arguments = [
-        word if isinstance(word, int) and kind in SELECTING else Word(domain, word)
-        for kind, word in zip(kinds, words, strict=True)
-    ]
+    arguments = [Word(domain, word) for word in words]
+    domain.branched = False
     if isinstance(specification, Written):
         results = _called(specification, direction, domain, arguments)
     else:
@@ -62,33 +64,30 @@ def specified(
 _NONE = "nothing says what it must do: write its specification (@name.specification)"
 
 
-def promised(requirement: Written, kinds: Sequence[str], domain: Domain, words: Sequence[Bits]) -> Bits:
-    """Whether words keep to a requirement that a user wrote, as one bit."""
-    (result,) = specified(requirement, "", kinds, domain, words, 1)
-    return domain.ne(result, 0, 64)
-
-
-def _called(written: Written, direction: str, domain: Domain, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    if isinstance(written.given, str | Routine):
-        return _of_routine(written, domain, arguments)
-    function: Callable[..., Any] = written.given
-    if direction == "any":
+def _called(written: Written, direction: str, domain: Domain, arguments: Sequence[Word]) -> tuple[Any, ...]:
+    function: Any = written.given
+    if isinstance(function, str | Routine):
+        function = partial(_of_routine, written, domain)
+    elif direction == "any":
         function = raywalk.at_run_time(function)
     elif direction:
         function = raywalk.in_directions(function, direction)
-    try:
+
+    def refused(failure: Failure) -> TaskError:
+        if domain.branched:
+            return BranchingError(f"its {written.part} {failure.text}: it can be checked by running, not proved")
+        place = f"{written.name.partition(':')[0]}:{failure.line}" if failure.line else written.name
+        return TaskError(f"{place}: the {written.part} of {written.name}: {failure}")
+
+    file = written.given.__code__.co_filename if isfunction(written.given) else ""
+    with running(file, refused, TaskError):
         result = function(*arguments)
-    except (BranchError, TaskError):
-        raise
-    except Exception as error:
-        code = getattr(written.given, "__code__", None)
-        lines = [at.lineno for at in extract_tb(error.__traceback__) if code and at.filename == code.co_filename]
-        place = f"{written.name.partition(':')[0]}:{lines[-1]}" if lines else written.name
-        raise TaskError(f"{place}: the specification of {written.name}: {type(error).__name__}: {error}") from None
+        if domain.branched:
+            raise BranchError("asks for the value of a word that may be any, and goes on without")
     return result if isinstance(result, tuple) else (result,)
 
 
-def _of_routine(written: Written, domain: Domain, arguments: Sequence[Any]) -> tuple[Any, ...]:
+def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any, ...]:
     """What another routine gives: one that is named what it is held to, one that is given what its description says."""
     try:
         other = find(written.given) if isinstance(written.given, str) else written.given
@@ -100,27 +99,22 @@ def _of_routine(written: Written, domain: Domain, arguments: Sequence[Any]) -> t
     if len(parameters) != len(arguments):
         takes = f"takes {len(parameters)} parameters, not {len(arguments)}"
         raise TaskError(f"{written.name}: its specification {other.name} {takes}")
-    words = [word.value if isinstance(word, Word) else word for word in arguments]
-    if isinstance(written.given, str):
-        kinds, number = [p.kind for p in parameters], len(contract.results)
-        results = specified(
-            contract.specification, contract.direction, kinds, domain, words, number, contract.numbering
-        )
-    else:
-        results = _evaluated(other, domain, words)
-    return tuple(result if isinstance(result, Word) else Word(domain, result) for result in results)
+    if not isinstance(written.given, str):
+        return _evaluated(other, arguments)
+    kinds, words, number = [p.kind for p in parameters], [word.value for word in arguments], len(contract.results)
+    results = specified(contract.specification, contract.direction, kinds, domain, words, number, contract.numbering)
+    return tuple(Word(domain, result) for result in results)
 
 
-def _evaluated(routine: Routine, domain: Domain, words: Sequence[Bits]) -> list[Any]:
+def _evaluated(routine: Routine, words: Sequence[Word]) -> tuple[Any, ...]:
     """What the first description of a routine gives, by the evaluator, which shares nothing with what lowers it."""
     parameters = tuple(parameter(at) for at, _ in enumerate(routine.contract.parameters))
-    given = [Word(domain, word) for word in words] if isinstance(domain, BitVectors) else words
     behind = [None] * (len(parameters) - len(words))  # the address of several results
     try:
-        results = evaluate(Graph(parameters, routine.descriptions[0](Layout(), *parameters)), (*given, *behind))
+        results = evaluate(Graph(parameters, routine.descriptions[0](Layout(), *parameters)), (*words, *behind))
     except EvaluationError as error:
         raise TaskError(f"{routine.name}: {error}") from None
-    return [result for (result,) in results]
+    return tuple(result for (result,) in results)
 
 
 def _bits(specification: str | Written, result: Any) -> Bits:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
-from setwise.analysis.run.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Numbering, Written, promised
+from setwise.analysis.run.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Numbering, Written
 from setwise.analysis.run.specification import TaskError as TaskError
 from setwise.analysis.run.specification import specified as results_of
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
-from setwise.analysis.semantics.words import BranchError
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,39 +106,65 @@ class Task:
         return tuple(specified(self, Integers(), words))
 
 
+_PATIENCE = 2000
+"""Milliseconds for a solver to find words that meet what is required."""
 _KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word"})
 _ARRAYS = frozenset({"boards", "count"})
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
-    """What the contract requires of the words, as conditions of one bit; TaskError for what it does not know."""
+    """Return what the contract requires of the words, as conditions of one bit.
+
+    TaskError for what is not known, and where no words at all meet it: of them anything would be true.
+    """
+    if any(isinstance(requirement, Written) for requirement in task.requires):
+        _refuse_unmet(task, domain)
+    return [condition for _, condition in conditions(task, domain, words)]
+
+
+@lru_cache(64)
+def _refuse_unmet(task: Task, domain: BitVectors) -> None:
+    options = domain.bitwuzla.Options()
+    options.set(domain.bitwuzla.Option.TIME_LIMIT_PER, _PATIENCE)
+    solver = domain.bitwuzla.Bitwuzla(domain.terms, options)
+    words = [domain.variable(f"required {argument.name}", 64) for argument in task.words]
+    for _, condition in conditions(task, domain, words):
+        solver.assert_formula(domain.is_true(condition))
+    answer = solver.check_sat()
+    if answer != domain.bitwuzla.Result.SAT:
+        found = "nothing meets" if answer == domain.bitwuzla.Result.UNSAT else "nothing was found in time that meets"
+        raise TaskError(f"{found} what is required: {' and '.join(map(str, task.requires))}")
+
+
+def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tuple[str, Bits]]:
+    """Yield each thing that the contract requires, in words, with the bit that says whether these words meet it."""
     for argument in (*task.arguments, *task.words):
         if argument.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
             raise TaskError(f"no proof knows what a parameter of kind '{argument.kind}' is ({argument.name})")
     named = list(zip(task.words, words, strict=True))
-    conditions = [domain.ult(word, argument.below, 64) for argument, word in named if argument.below]
+    for argument, word in named:
+        if argument.below:
+            yield f"{argument.name} below {argument.below}", domain.ult(word, argument.below, 64)
     sliders = [word for argument, word in named if argument.kind == "board"]
     for requirement in task.requires:
         if isinstance(requirement, Written):
-            conditions.append(promised(requirement, task.kinds, domain, words))
+            (kept,) = results_of(requirement, "", task.kinds, domain, words, 1)
+            yield str(requirement), domain.ne(kept, 0, 64)
             continue
         kind = SLIDERS_WITHIN.get(requirement)
         if kind:
             for word in _of_kind(named, kind):
                 outside = word if kind == "empty" else domain.not_(word, 64)
-                conditions += [domain.eq(domain.and_(slider, outside, 64), 0, 64) for slider in sliders]
+                for slider in sliders:
+                    yield requirement, domain.eq(domain.and_(slider, outside, 64), 0, 64)
         elif not _is_bound(task, requirement):
             raise TaskError(f"no proof knows what '{requirement}' means")
-    return conditions
 
 
 def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
     """The results that the specification gives for the words."""
-    try:
-        number = len(task.results)
-        return results_of(task.specification, task.direction, task.kinds, domain, words, number, task.numbering)
-    except BranchError as error:
-        raise TaskError(f"its specification {error}: it can be checked by running, not proved") from None
+    number = len(task.results)
+    return results_of(task.specification, task.direction, task.kinds, domain, words, number, task.numbering)
 
 
 def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:

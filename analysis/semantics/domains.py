@@ -27,6 +27,9 @@ class Domain:
     not is made of terms by the domains that have some.
     """
 
+    branched = False
+    """Whether a specification asked for the value of what is not known, which `Word` notes here."""
+
     def and_(self, a: Bits, b: Bits, width: int) -> Bits:
         """Bitwise and."""
         return self._two("BV_AND", a, b, width)

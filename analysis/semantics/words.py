@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import index
 
 from setwise.analysis.semantics.domains import Bits, Domain
 
@@ -18,8 +19,8 @@ class BranchError(TypeError):
 class Word:
     """A word of a specification: 64 bits of a domain with the operators of an unsigned integer modulo 2**64.
 
-    Comparisons give 1 or 0.
-    Where the value is known, Python's `if` may ask for it and a table be indexed by it; else BranchError is raised.
+    Comparisons give 1 or 0. Where the value is known, Python's `if` may ask for it, a table be indexed by it, and it
+    may be divided; else BranchError is raised, and the domain remembers that, whoever catches it.
 
     >>> from setwise.analysis.semantics.domains import Integers
     >>> hex((~Word(Integers(), 0xFF) << 8 | 1).value), (1 - Word(Integers(), 2)).value == 2**64 - 1
@@ -58,6 +59,12 @@ class Word:
     def __invert__(self) -> Word:
         return Word(self.domain, self.domain.not_(self.value, 64))
 
+    def __floordiv__(self, other: Word | int) -> Word:
+        return self._of(index(self) // index(other))
+
+    def __mod__(self, other: Word | int) -> Word:
+        return self._of(index(self) % index(other))
+
     def __lshift__(self, count: Word | int) -> Word:
         return self._with(self.domain.shl, _count(count))
 
@@ -71,9 +78,7 @@ class Word:
         return self._of(other) >> self
 
     def __eq__(self, other: object) -> Word:  # type: ignore[override]
-        if not isinstance(other, Word | int):
-            return NotImplemented
-        return self._asked(self.domain.eq, other)
+        return self._asked(self.domain.eq, other)  # type: ignore[arg-type]
 
     def __ne__(self, other: object) -> Word:  # type: ignore[override]
         return (self == other) ^ 1
@@ -82,7 +87,7 @@ class Word:
         return self._asked(self.domain.ult, other)
 
     def __gt__(self, other: Word | int) -> Word:
-        return (self._of(other) if isinstance(other, int) else other) < self
+        return self._of(other) < self
 
     def __le__(self, other: Word | int) -> Word:
         return (self > other) ^ 1
@@ -90,28 +95,31 @@ class Word:
     def __ge__(self, other: Word | int) -> Word:
         return (self < other) ^ 1
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(index(self))
 
     def __index__(self) -> int:
         if not isinstance(self.value, int):
+            self.domain.branched = True
             raise BranchError("asks for the value of a word that may be any: write it with & | ^ and shifts alone")
         return self.value
 
     def __bool__(self) -> bool:
-        return bool(self.__index__())
+        return bool(index(self))
 
-    def _of(self, number: int) -> Word:
-        return Word(self.domain, number & _ALL)
+    def _of(self, other: Word | int) -> Word:
+        return other if isinstance(other, Word) else Word(self.domain, index(other) & _ALL)
 
     def _with(self, operation: Callable[[Bits, Bits, int], Bits], other: Word | int) -> Word:
-        value = other.value if isinstance(other, Word) else other & _ALL
-        return Word(self.domain, operation(self.value, value, 64))
+        return Word(self.domain, operation(self.value, self._of(other).value, 64))
 
     def _asked(self, comparison: Callable[[Bits, Bits, int], Bits], other: Word | int) -> Word:
         return Word(self.domain, self.domain.concat(0, self._with(comparison, other).value, 63, 1))
 
 
 def _count(count: Word | int) -> Word | int:
-    if isinstance(count, int) and count < 0:
+    if isinstance(count, Word):
+        return count
+    if index(count) < 0:
         raise ValueError(f"a shift by {count}: shift the other way")
-    return count
+    return min(index(count), 64)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from setwise.analysis.spec.raywalk import DIRECTIONS
-from setwise.analysis.spec.words import ALL, clip, population
+from setwise.analysis.spec.words import ALL, clip, known_number, population
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Condition, Region, Value
 
@@ -220,12 +220,6 @@ class _Evaluator:
         )
 
 
-def known_number(word: WordLike) -> int | None:
-    """The number that a word is known to be; None where it is unknown, or stands for many."""
-    number = word if isinstance(word, int) else getattr(word, "value", None)
-    return number if isinstance(number, int) else None
-
-
 def _nobody_knows(_: WordLike) -> bool:
     raise EvaluationError("how often a loop goes round is known only when it runs")
 
@@ -235,7 +229,7 @@ def _needs(value: Value) -> tuple[Value, ...]:
     region = value.region
     if region is None:
         return value.args
-    asked = (region.condition.value,) if region.kind == "when" and region.condition else ()
+    asked = (region.condition.value,) if region.kind == "when" and region.condition is not None else ()
     return (*region.inits, *asked, *(() if region.index is None else (region.index,)))
 
 

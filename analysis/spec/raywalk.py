@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from setwise.analysis.spec import adders, leaperwalk
 from setwise.analysis.spec.words import ALL as ALL
-from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, on, population
+from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, known_number, on, population
 
 BoardKind = Literal["empty", "occupied"]
 
@@ -247,8 +247,9 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
     >>> hex(from_square("bishop", 7, ALL)), hex(from_square("bishop", 7, ALL, mirrored))
     ('0x102040810204000', '0x102040810204000')
     """
-    if isinstance(square, int):
-        return _from_one_square(piece, square, free, numbers, reaches)
+    known = known_number(square)
+    if known is not None:
+        return _from_one_square(piece, known, free, numbers, reaches)
     # Whatever the square is: exactly one of the 64 conditions holds.
     return joined(
         _from_one_square(piece, at, free, numbers, reaches) & equality_mask(square, at, 6) for at in range(64)
@@ -303,8 +304,9 @@ def in_direction(square: W, number: W, white: W, black: W, numbers: Sequence[int
     ('0x6', 0)
     """
     free = clip(~(white | black))
-    if isinstance(number, int):
-        return from_square(NUMBERED[number], square, free, numbers) if number in NUMBERED else free ^ free
+    known = known_number(number)
+    if known is not None:
+        return from_square(NUMBERED[known], square, free, numbers) if known in NUMBERED else free ^ free
     return joined(
         from_square(direction, square, free, numbers) & equality_mask(number, numbered, 64)
         for numbered, direction in NUMBERED.items()
@@ -436,8 +438,9 @@ def at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def called(*words: Any) -> Any:
         *boards, dir8 = words
-        if isinstance(dir8, int):
-            return function(DIR8[dir8], *boards)
+        known = known_number(dir8)
+        if known is not None:
+            return function(DIR8[known], *boards)
         return joined(function(single, *boards) & equality_mask(dir8, number, 3) for number, single in enumerate(DIR8))
 
     return called

@@ -44,6 +44,12 @@ def full(word: W) -> W:
     return clip(~(word ^ word))
 
 
+def known_number(word: Any) -> int | None:
+    """Return the number that a word is known to be; None where it is unknown, or stands for many."""
+    number = word if isinstance(word, int) else getattr(word, "value", None)
+    return number if isinstance(number, int) else None
+
+
 def joined(words: Iterable[W]) -> W:
     """The union."""
     return reduce(lambda one, other: one | other, words)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, reduce
 from itertools import count
 from typing import Any
 
-from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.describe.values import Region, Value, same
 from setwise.codegen.machine.code import Line
 
 CROSSING = 3
@@ -167,7 +167,7 @@ def rewrite(
     def region_of(old: Region) -> Region:
         if old not in regions:
             changed = old.on(now)
-            unlike = changed if dependencies_of(changed) != dependencies_of(old) else old
+            unlike = old if same(dependencies_of(changed), dependencies_of(old)) else changed
             regions[old] = unlike if region_rule is None else region_rule(unlike)
         return regions[old]
 
@@ -191,14 +191,15 @@ def rewrite(
             if value.line is not None:
                 _hand_on(value.line, made)
     parameters, results = now(graph.parameters), now(graph.results)
-    return graph if (parameters, results) == (graph.parameters, graph.results) else Graph(parameters, results)
+    stays = same(parameters, graph.parameters) and same(results, graph.results)
+    return graph if stays else Graph(parameters, results)
 
 
 def _hand_on(line: Line, *made: Value) -> None:
     """What a rule made, and what it made on the way there, has this line, unless it has one."""
-    unseen = [*made]
+    unseen, first = [*made], {*made}
     while unseen:
         value = unseen.pop()
-        if value.op != "param" and (value.line is None or value in made):
+        if value.op != "param" and (value.line is None or value in first):
             object.__setattr__(value, "line", value.line or line)
             unseen += value.args

@@ -56,12 +56,17 @@ class Written:
     given: Callable[..., Any] | Routine | str
     number: int = 0
 
+    @property
+    def part(self) -> str:
+        """Which part of the routine's contract it is."""
+        return "requirement" if self.number else "specification"
+
     def __str__(self) -> str:
         if isinstance(self.given, str):
             return self.given
         if isinstance(self.given, Routine):
             return self.given.name
-        said = (self.given.__doc__ or "").strip()
+        said = self.given.__doc__.strip() if isinstance(self.given.__doc__, str) else ""
         return said.splitlines()[0].rstrip(".") if said else f"{self.name}, as its file says"
 
     __repr__ = __str__

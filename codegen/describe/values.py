@@ -17,10 +17,10 @@ share what they have in common.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from operator import index, or_
+from operator import index, is_, or_
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -33,6 +33,11 @@ Lanes = tuple[int, ...]
 
 
 _NO_NUMBER = "a traced value is not yet a number, so Python's if and while cannot ask it: use when, while_ or switch"
+
+_COMPARED = (
+    "boards are compared when the code runs, so Python's == and != cannot: "
+    "use when, while_ or switch, with nonzero(a ^ b), or below(a ^ b, 1) for equal ones"
+)
 
 
 @dataclass(eq=False, slots=True, repr=False)
@@ -90,10 +95,8 @@ class Value:
         raise TypeError(_NO_NUMBER)
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same value; with a number a TypeError, for that would be asked of a number."""
-        if isinstance(other, int):
-            raise TypeError(_NO_NUMBER)
-        return self is other
+        """Raise TypeError: values are told apart by `is`, and boards are compared when the code runs."""
+        raise TypeError(_COMPARED)
 
     __hash__ = object.__hash__
 
@@ -198,6 +201,11 @@ class Condition:
             return self.value.number != 0
         return (self.value.number < self.bound) == (self.kind == "below")
 
+    def __bool__(self) -> bool:
+        if self.decided is None:
+            raise TypeError(_NO_NUMBER)
+        return self.decided
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
@@ -239,7 +247,7 @@ class Region:
             inits=now(self.inits),
             bodies=tuple(map(now, self.bodies)),
             effects=tuple(map(now, self.effects)),
-            condition=self.condition and replace(self.condition, value=now(self.asked)[0]),
+            condition=None if self.condition is None else replace(self.condition, value=now(self.asked)[0]),
             index=None if self.index is None else now((self.index,))[0],
         )
 
@@ -253,6 +261,16 @@ def constant(number: int | Lanes, lanes: int = 1) -> Value:
 def parameter(index: int, lanes: int = 1) -> Value:
     """The routine's parameter number `index`."""
     return Value("param", attr=index, lanes=lanes)
+
+
+def same(values: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether these are the same values, one by one."""
+    return len(values) == len(others) and all(map(is_, values, others))
+
+
+def place_of(value: Value, values: Sequence[Value]) -> int:
+    """Return the number of the value among these; ValueError where it is not there."""
+    return [each is value for each in values].index(True)
 
 
 def in_register(value: Value) -> bool:

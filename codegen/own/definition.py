@@ -12,9 +12,8 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from traceback import walk_tb
-from types import TracebackType
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
@@ -24,6 +23,7 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine, Written
 from setwise.codegen.describe.values import Ray, Value, constant
 from setwise.codegen.own.reserved import reserved
+from setwise.codegen.own.running import Failure, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
 F = TypeVar("F", bound=Callable[..., Any] | str)
@@ -32,6 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any] | str)
 _KINDS = "Board, Occupied, Empty, Square, Dir8 or Number"
 _DIR8 = Parameter("dir8", "dir8", below=8)
 _RESULTS = Parameter("results", "results")
+_MADE = "__setwise_routines__"
 
 
 class DescriptionError(ValueError):
@@ -68,6 +69,7 @@ class Definition:
         if self._of_ray and len(self.results) > 1:
             raise self._error("is of a Ray and gives several boards: write -> Board, or take a Layout")
         self.__signature__ = self._signature()
+        made_in(function.__module__).append(self)
 
     @property
     def _shaped(self) -> int:
@@ -210,19 +212,16 @@ class Definition:
         return fill
 
     def _called(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        try:
+        def refused(failure: Failure) -> DescriptionError:
+            said = failure.text if isinstance(failure.error, TypeError | ValueError) else str(failure)
+            if isinstance(failure.error, RecursionError):
+                said = "calls itself without end: give it a case that ends"
+            if isinstance(failure.error, TypeError | AttributeError) and "'Value'" in said:
+                said += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
+            return self._error(said, failure.line, function)
+
+        with running(function.__code__.co_filename, refused, DescriptionError):
             return function(*arguments)
-        except RecursionError as error:
-            raise self._error(
-                "calls itself without end: give it a case that ends", error.__traceback__, function
-            ) from None
-        except DescriptionError:
-            raise
-        except (Exception, SystemExit) as error:
-            complaint = str(error) if isinstance(error, TypeError | ValueError) else f"{type(error).__name__}: {error}"
-            if isinstance(error, TypeError | AttributeError) and "'Value'" in complaint:
-                complaint += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
-            raise self._error(complaint, error.__traceback__, function) from error
 
     def _value(self, result: Any, layout: Layout, function: Callable[..., Any]) -> Value:
         if isinstance(result, int) and not isinstance(result, bool):
@@ -233,10 +232,11 @@ class Definition:
         return result
 
     def _hints(self) -> dict[str, Any]:
-        try:
+        def refused(failure: Failure) -> DescriptionError:
+            return self._error(f"an annotation means nothing ({failure.text or failure.kind}): write {_KINDS}")
+
+        with running(self.function.__code__.co_filename, refused):
             return typing.get_type_hints(self.function, include_extras=True)
-        except Exception as error:
-            raise self._error(f"an annotation means nothing ({error}): write {_KINDS}") from None
 
     def _known(self, isas: Sequence[str]) -> tuple[str, ...]:
         """The instruction sets, in the order of their age."""
@@ -247,17 +247,16 @@ class Definition:
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
         """The names of a description's parameters, which all are plain ones."""
+        error = partial(self._error, function=function)
         if not function.__name__.isidentifier() or not function.__name__.isascii():
-            raise self._error(
-                "has no name that listings and exports can use: write def and an ASCII name", None, function
-            )
+            raise error("has no name that listings and exports can use: write def and an ASCII name")
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-            raise self._error("gives no board but an iterator or a coroutine: write return", None, function)
+            raise error("gives no board but an iterator or a coroutine: write return")
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
-                raise self._error(f"'{parameter}' is no plain parameter: code takes each by its place", None, function)
+                raise error(f"'{parameter}' is no plain parameter: code takes each by its place")
             if parameter.default is not parameter.empty:
-                raise self._error(f"parameter '{parameter.name}' has a default: code takes all of them", None, function)
+                raise error(f"parameter '{parameter.name}' has a default: code takes all of them")
         return [*inspect.signature(function).parameters]
 
     def _parameter(self, name: str, hint: Any) -> Parameter:
@@ -285,14 +284,22 @@ class Definition:
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         return inspect.Signature(taken, return_annotation=int if len(self.results) == 1 else tuple[int, ...])
 
-    def _error(
-        self, what: str, traceback: TracebackType | None = None, function: Callable[..., Any] | None = None
-    ) -> DescriptionError:
-        """The error of that line of the user's file that is nearest to where it happened."""
+    def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
+        """The error of that line of the user's file, or of the function's first one."""
         code = (function or self.function).__code__
-        lines = [line for frame, line in walk_tb(traceback) if frame.f_code.co_filename == code.co_filename]
         file = _shortest(code.co_filename)
-        return DescriptionError(f"{file}:{lines[-1] if lines else code.co_firstlineno}: {code.co_name}: {what}")
+        return DescriptionError(f"{file}:{line or code.co_firstlineno}: {code.co_name}: {what}")
+
+
+def made_in(module: str) -> list[Definition]:
+    """Return the routines that a module has made since it began to run, in their order; what a name leads to."""
+    names: dict[str, Any] = getattr(sys.modules.get(module), "__dict__", {})
+    made: list[Definition]
+    run, made = names.get(_MADE, (None, []))
+    if run is not names.get("__spec__"):  # loaded again, in the same namespace
+        made = []
+    names[_MADE] = names.get("__spec__"), made
+    return made
 
 
 def _of_lanes(value: Value, layout: Layout) -> Value:

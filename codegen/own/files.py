@@ -13,16 +13,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatch
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
 from setwise.codegen.describe.routine import Routine, Written
 from setwise.codegen.files import NotRegularError, regular_content
 from setwise.codegen.fills.batch import on_arrays
-from setwise.codegen.own.definition import Definition, DescriptionError
+from setwise.codegen.own.definition import Definition, DescriptionError, made_in
+from setwise.codegen.own.running import Failure, running
 
 _MOST_BYTES = 1 << 24
 _LOADED = "__setwise_content__"
@@ -58,7 +58,7 @@ def routines_named(name: str) -> list[Routine]:
     ValueError in one line for a file that is not there or does not run, and for a name that it does not hold.
     """
     module, wanted = parted(name)
-    definitions = list(definitions_of(module))
+    definitions = definitions_of(module)
     if not definitions:
         raise ValueError(f"{module} has no routine of its own: write @setwise.routine over a function")
     if not wanted:
@@ -83,15 +83,23 @@ def _on_arrays(routine: Routine) -> Routine:
     return on_arrays(routine)
 
 
-def definitions_of(module: str) -> Iterator[Definition]:
-    """The definitions that a file, or a module by its name, makes itself, in its order."""
+def definitions_of(module: str) -> list[Definition]:
+    """The definitions that a file, or a module by its name, makes itself, in its order.
+
+    ValueError where two have one name, by which only one could be meant.
+    """
     if module.endswith(".py"):
         loaded = sys.modules[module] = _file(module, Path(module).resolve(), _content(module))
     else:
         loaded = _module(module)
-    for value in dict.fromkeys(value for value in vars(loaded).values() if isinstance(value, Definition)):
-        if value.function.__module__ == loaded.__name__:
-            yield value
+    lines: dict[str, int] = {}
+    for definition in made_in(loaded.__name__):
+        line = definition.function.__code__.co_firstlineno
+        if definition.name in lines:
+            twice = f"(lines {lines[definition.name]} and {line})"
+            raise ValueError(f"two routines are named {definition.name} {twice}: give each a name of its own")
+        lines[definition.name] = line
+    return made_in(loaded.__name__)
 
 
 def source_digest(module: str, *, loaded: bool = False) -> str:
@@ -127,7 +135,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     module.__file__ = str(path)
     setattr(module, _LOADED, content)
     sys.modules[file] = module
-    with _importing(str(path.parent)), _complaining(file):
+    with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
         exec(compile(content, file, "exec"), module.__dict__)  # what was read, whatever stands there by now
     return module
 
@@ -135,7 +143,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
 def _module(name: str) -> ModuleType:
     if name == "__main__" or not all(part.isidentifier() for part in name.split(".")):
         raise ValueError(f"'{name}' is no module: name a file, such as mine.py, or package.module")
-    with _importing(str(Path.cwd())), _complaining(name):
+    with _importing(str(Path.cwd())), running(name, partial(_refused, name), DescriptionError):
         return importlib.import_module(name)
 
 
@@ -151,19 +159,12 @@ def _importing(folder: str) -> Iterator[None]:
             sys.path.remove(folder)
 
 
-@contextmanager
-def _complaining(name: str) -> Iterator[None]:
+def _refused(name: str, failure: Failure) -> ValueError:
     """An error of the user's file in one line, with the line that it came from."""
-    try:
-        yield
-    except DescriptionError:
-        raise
-    except SyntaxError as error:
-        raise ValueError(f"{error.filename or name}:{error.lineno or 1}: {error.msg}") from None
-    except (Exception, SystemExit) as error:
-        lines = [at.lineno for at in extract_tb(error.__traceback__) if Path(at.filename).name == Path(name).name]
-        place = f"{name}:{lines[-1]}" if lines else name
-        raise ValueError(f"{place}: {type(error).__name__}{f': {error}' if str(error) else ''}") from None
+    error = failure.error
+    if isinstance(error, SyntaxError):
+        return ValueError(f"{error.filename or name}:{error.lineno or 1}: {failure.text}")
+    return ValueError(f"{name}:{failure.line}: {failure}" if failure.line else f"{name}: {failure}")
 
 
 def _written_named(name: str, number: int) -> Written:

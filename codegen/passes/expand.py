@@ -8,7 +8,7 @@ from functools import lru_cache
 from setwise.codegen.describe.bits import demanded, known_zero, known_zero_along
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import ALL, CompassRay, Lanes, Value
+from setwise.codegen.describe.values import ALL, CompassRay, Lanes, Value, same
 from setwise.codegen.passes.unit import AGAIN, Masks, Unit
 
 LATELY = 8
@@ -106,7 +106,7 @@ class _Expansion:
         key = (value, mask.constant or mask)
         if key not in self.confined:
             confined = value & mask
-            as_it_was = confined in (value, mask) or confined.constant is not None
+            as_it_was = confined in {value, mask} or confined.constant is not None
             self.confined[key] = confined if as_it_was else replace(confined, in_place=True)
         return self.confined[key]
 
@@ -135,7 +135,7 @@ def _joined(graph: Graph) -> Graph:
 
     def rule(value: Value, old: Value) -> Value:
         one, other = value.args
-        alike = one.op == other.op == "step" and (one.attr, one.args[1:]) == (other.attr, other.args[1:])
+        alike = one.op == other.op == "step" and one.attr == other.attr and same(one.args[1:], other.args[1:])
         if alike and one is not other and all(len(uses[step]) == 1 for step in old.args):
             return one.on((one.args[0] | other.args[0], *one.args[1:]))
         return value

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import Value
+from setwise.codegen.describe.values import Value, same
 from setwise.codegen.passes.unit import AGAIN, Unit
 
 
@@ -39,7 +39,7 @@ def _shifted_on(graph: Graph, eligible: Callable[[Value], bool]) -> Graph:
 def _runs_shifted_on(graph: Graph) -> Graph:
     uses = graph.users
     return _shifted_on(
-        graph, lambda shift: all(user.op == "and" and shift.args[0] in user.args for user in uses[shift])
+        graph, lambda shift: all(user.op == "and" and shift.args[0] in {*user.args} for user in uses[shift])
     )
 
 
@@ -59,4 +59,4 @@ def runs_further(unit: Unit) -> Unit:
 
 def further(unit: Unit) -> Unit:
     """The pass for all shifts, where those of runs are among them."""
-    return unit if runs_further(unit).graphs == unit.graphs else _tried(unit, _all_shifted_on)
+    return unit if same(runs_further(unit).graphs, unit.graphs) else _tried(unit, _all_shifted_on)

@@ -18,7 +18,7 @@ from math import inf
 from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
-from setwise.codegen.describe.values import Value, in_register
+from setwise.codegen.describe.values import Value, in_register, same
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.live import in_registers
 from setwise.codegen.passes.parts import Parts
@@ -78,8 +78,8 @@ def _ordered(block: Block, orders: Iterator[_Orders], best: _Order) -> Block:
         stretch = []
         if item is not None:
             bodies = tuple([_ordered(body, orders, best) for body in item.bodies])
-            items.append(item if bodies == item.bodies else PlacedRegion(item.region, bodies, item.results))
-    return block if tuple(items) == block.items else Block(tuple(items))
+            items.append(item if same(bodies, item.bodies) else PlacedRegion(item.region, bodies, item.results))
+    return block if same(items, block.items) else Block(tuple(items))
 
 
 @lru_cache(LATELY)

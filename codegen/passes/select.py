@@ -11,7 +11,7 @@ from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, in_turn, rewrite
 from setwise.codegen.describe.operations import COMMUTATIVE
 from setwise.codegen.describe.orders import permuted
-from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant
+from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, place_of, same
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.counted import counted
 from setwise.codegen.passes.fold import fold
@@ -46,7 +46,10 @@ def _canonical(graph: Graph) -> Graph:
 
 
 def _low_half(graph: Graph, target: Target) -> Graph:
-    """A shift of which only the lower half is kept clears the upper one itself, as instructions of 32 bits do."""
+    """A shift of which only the lower half is kept clears the upper one itself, as instructions of 32 bits do.
+
+    Those take only the low five bits of a count.
+    """
     lower_half = ((1 << 32) - 1,)
     if not target.has("low-shl", 1) or not any(value.constant == lower_half for value in graph.order):
         return graph
@@ -54,7 +57,7 @@ def _low_half(graph: Graph, target: Target) -> Graph:
 
     def rule(value: Value, old: Value) -> Value:
         shifted, mask = value.args
-        if mask.constant == lower_half and shifted.op == "shl" and len(uses[old.args[0]]) == 1:
+        if mask.constant == lower_half and shifted.op == "shl" and shifted.count < 32 and len(uses[old.args[0]]) == 1:
             return replace(shifted, op="low-shl")
         return value
 
@@ -244,10 +247,10 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
     def position(user: Value, board: Value) -> int | None:
         """Where the user would have the board, if it can take it from memory."""
         others = [arg for arg in user.args if arg is not board]
-        if user.args.count(board) != 1 or any(arg in eager for arg in others):
+        if sum(arg is board for arg in user.args) != 1 or any(arg in eager for arg in others):
             return None
         last = len(user.args) - 1
-        at = last if user.op in COMMUTATIVE or user.op == "ternary" else user.args.index(board)
+        at = last if user.op in COMMUTATIVE or user.op == "ternary" else place_of(board, user.args)
         rows = target.rows_for(user)
         return at if rows and all(row.folds("abc"[at]) for row in rows) else None
 
@@ -313,14 +316,15 @@ def _loaded(graph: Graph, target: Target) -> Graph:
             else arg
             for letter, arg in zip("abc", value.args, strict=False)
         )
-        return replace(value, args=args) if args != value.args else value
+        return replace(value, args=args) if not same(args, value.args) else value
 
     def region_rule(region: Region) -> Region:
+        def loaded(value: Value) -> Value:
+            return value if value.constant is None else loads.setdefault(value.constant, _load(value))
+
         asked = region.condition
-        if asked is None or asked.value.constant is None:
-            return region
-        number = loads.setdefault(asked.value.constant, _load(asked.value))
-        return replace(region, condition=replace(asked, value=number))
+        asked = None if asked is None else replace(asked, value=loaded(asked.value))
+        return replace(region, condition=asked, index=None if region.index is None else loaded(region.index))
 
     return rewrite(graph, rule, region_rule)
 

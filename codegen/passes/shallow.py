@@ -59,7 +59,7 @@ def shallow(graph: Graph) -> Graph:
         if mask is None or union.op != "or":
             return [value]
         before = next(arg for arg in old.args if arg.constant is None)
-        if not inside(before):
+        if before not in unions or not inside(before):
             return [value]
         free: list[Value] = []
         bound: list[Value] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value, constant, make, reshaped
+from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
 from setwise.codegen.passes.carried import carry_less
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.unit import AGAIN, Unit
@@ -63,7 +63,7 @@ def fold(graph: Graph, unfolded: set[Value]) -> Graph:
             if first.constant is not None:
                 args = (inner, make(value.op, first, args[1]))
         simpler = make(value.op, *args, attr=value.attr, in_place=value.in_place)
-        return value if simpler.op == value.op and simpler.args == value.args else simpler
+        return value if simpler.op == value.op and same(simpler.args, value.args) else simpler
 
     return rewrite(graph, rule)
 
@@ -211,7 +211,7 @@ def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value
 
 def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
     """The graph with one of its arguments in the place of each of these values."""
-    return rewrite(graph, lambda new, old: new.args[old.args.index(doomed[old])] if old in doomed else new)
+    return rewrite(graph, lambda new, old: new.args[place_of(doomed[old], old.args)] if old in doomed else new)
 
 
 def _meet(changes: Iterable[int], bits: Lanes) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.describe.values import Region, Value, same
 from setwise.codegen.passes.live import asked_first, asked_last, in_registers
 from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled
 
@@ -102,7 +102,7 @@ class Rewriting:
             self.region(item, items)
             return
         args = self.fetched(item.args, items, stays=True)
-        self.called(item, item.on(args) if args != item.args else item)
+        self.called(item, item if same(args, item.args) else item.on(args))
         self.add(self.now[item], items)
         self.keep(item, items)
 
@@ -147,7 +147,7 @@ class Rewriting:
         if value.op != "place":
             return again[value] if value in again else self.now.get(value, value)
         args = tuple([self.renamed(arg, again) for arg in value.args])
-        return value.on(args) if args != value.args else value
+        return value if same(args, value.args) else value.on(args)
 
     def stored(self, value: Value, slot: int, items: Items) -> None:
         """A value, or a constant, goes into a slot."""
@@ -186,7 +186,7 @@ class Rewriting:
             phis=tuple(tuple(phis[i] for i in kept) for phis in old.phis),
             bodies=tuple(values[: len(kept)] for values in left),
             effects=tuple(tuple(self.now[each] for each in made) for made in old.effects),
-            condition=old.condition and replace(old.condition, value=decides[0]),
+            condition=None if old.condition is None else replace(old.condition, value=decides[0]),
             index=None if old.index is None else decides[0],
         )
         self.paths[new] = path
@@ -196,7 +196,7 @@ class Rewriting:
             self.called(result, replace(result, attr=kept.index(int(result.attr)), region=new))
         items.append(PlacedRegion(new, tuple(bodies), tuple(self.now[result] for result in results)))
         for result in placed.results:
-            if result in results:
+            if int(result.attr) not in away:
                 self.keep(result, items)
             else:
                 self.lies[result] = away[int(result.attr)]
@@ -209,7 +209,7 @@ class Rewriting:
         phis, nexts, asked = old.phis[number], old.bodies[number], asked_last(old)
         written = {i: slot for i, slot in away.items() if nexts[i] is not phis[i]}
         for i in written:
-            if phis[i] in (*nexts, *asked):
+            if phis[i] in {*nexts, *asked}:
                 aside = _multiple(self.slots, phis[i].lanes)
                 self.slots = aside + phis[i].lanes
                 self.stored(phis[i], aside, items)

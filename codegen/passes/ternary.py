@@ -11,7 +11,7 @@ from itertools import chain, product
 
 from setwise.codegen.describe.graph import Graph, postorder, rewrite
 from setwise.codegen.describe.orders import permuted
-from setwise.codegen.describe.values import Value
+from setwise.codegen.describe.values import Value, same
 
 Cut = tuple[Value, ...]
 
@@ -59,7 +59,7 @@ def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
         if old not in best:
             return value
         leaves = best[old][1]
-        if tuple(dict.fromkeys(old.args)) == leaves and old.op not in ("select", "not"):
+        if same([*dict.fromkeys(old.args)], leaves) and old.op not in ("select", "not"):
             return value
         padded = (*leaves, *leaves[-1:] * (3 - len(leaves)))
         inputs = dict(zip(reversed(padded), (0xAA, 0xCC, 0xF0), strict=True))

@@ -84,11 +84,13 @@ Body = tuple[Region | None, int]
 
 
 def _stays_inside(graph: Graph) -> None:
-    """Refuse a description that takes what a body makes from outside of that body."""
+    """Refuse a description that takes from elsewhere what a body makes, or what another routine was given."""
     bodies: dict[Value, frozenset[Body]] = {}
     for region in dict.fromkeys(value.region for value in graph.order):
         for at, phis in enumerate(region.phis if region is not None else ()):
             bodies.update(dict.fromkeys(phis, frozenset({(region, at)})))
+    if {value for value in graph.order if value.op == "param"} - {*graph.parameters}:
+        raise Refused("a value that was made for another routine has no meaning here: let it be a parameter")
     _refuse_if(any(value.op == "phi" and value not in bodies for value in graph.order))
 
     def inside(values: Iterable[Value]) -> frozenset[Body]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value
+from setwise.codegen.describe.values import Value, place_of
 from setwise.codegen.machine.code import Item, Register, RegisterFile
 from setwise.codegen.registers.machine import Machine
 from setwise.codegen.registers.points import FILES, RCX, REGISTERS, Alternative, Point, Registers, together
@@ -122,9 +122,9 @@ class Choices:
         """What tells the steps that make the point's value."""
         value = point.value
         if value.op == "copy":
-            return partial(self._copy, point, point.live.index(value.args[0]))
+            return partial(self._copy, point, place_of(value.args[0], point.live))
         if value.op in VIEWS:
-            return partial(_viewed, point, point.live.index(value.args[0]))
+            return partial(_viewed, point, place_of(value.args[0], point.live))
         if value.op in WRITES:
             return partial(self._write, point)
         return partial(self._make, point, self.wants.get(value))
@@ -132,11 +132,11 @@ class Choices:
     def _make(self, point: Point, want: int | None, before: Assignment) -> list[Step]:
         """A value made by a row, in whatever register is best."""
         registers, _, _ = before
-        kept = point.keep(registers)
+        kept, args = point.keep(registers), {*point.value.args}
         steps: list[Step] = []
         for row in point.alternatives:
             if row[0].counts and registers[row[0].reads[1]] != RCX:
-                needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in point.value.args))
+                needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in args))
                 for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
                     made: list[Step] = []
                     self._make_by(row, start[0], point.keep(start[0][0]), point, want, made)

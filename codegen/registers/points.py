@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.orders import overwritable, reordered
-from setwise.codegen.describe.values import Region, Value, in_register
+from setwise.codegen.describe.values import Region, Value, in_register, place_of
 from setwise.codegen.machine.code import Memory, Operand, Register, RegisterFile, vector
 from setwise.codegen.machine.convention import WHOLE
 from setwise.codegen.passes.live import Event
@@ -197,7 +197,7 @@ def _homes(events: Sequence[Event]) -> dict[Region, dict[Value, list[int]]]:
             around.pop()
         elif event.kind == "leave" and region is not None:
             for phi, value in event.left:
-                join(value, (region.phis[0].index(phi) - len(region.inits),))
+                join(value, (place_of(phi, region.phis[0]) - len(region.inits),))
         elif event.value is not None and around:
             for arg in overwritable(event.value):
                 join(arg, homes[around[-1]].get(event.value, ()))

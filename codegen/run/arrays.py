@@ -7,8 +7,10 @@ while there is much to do. Who imports this needs NumPy.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations, pairwise
 from operator import index
 from typing import Any
 
@@ -60,8 +62,12 @@ class Elementwise:
             to = tuple(map(_written, self._results, out))
         else:
             raise TypeError(f"{name} is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
-        if threads > 1 or (several and out is not None):
-            results = self._into(operands, to, threads)
+        written = [each for each in to if each is not None]
+        if written:
+            _refuse_overlap(name, written)
+            operands = [_apart(each, written, in_place=not several) for each in operands]
+        if threads > 1:
+            results = self._shared_out(operands, to, threads)
             return self._made(*results) if several else results[0]
         made = self._ufunc(*operands, *to)
         return self._made(*made) if several else made
@@ -78,29 +84,47 @@ class Elementwise:
             return arguments
         return list(map(_operand, self._parameters, arguments))
 
-    def _into(self, operands: Sequence[Any], out: Sequence[Boards | None], threads: int) -> Sequence[Boards]:
+    def _shared_out(self, operands: Sequence[Any], out: Sequence[Boards | None], threads: int) -> Sequence[Boards]:
         """The results in these arrays, new ones for None, shared out among threads along the first axis."""
         shape = np.broadcast_shapes(*(np.shape(each) for each in operands))
         results = [np.empty(shape, np.uint64) if each is None else each for each in out]
-        # NumPy sees what overlaps within a part alone, and a kernel of several results writes one before it reads
-        # what the next one needs.
-        apart = (each.copy() if any(np.may_share_memory(each, to) for to in results) else each for each in operands)
         shape = results[0].shape
         if any(each.shape != shape for each in results):
             raise ValueError(f"arrays of one shape are wanted for results, not {[each.shape for each in results]}")
-        whole = [*(np.broadcast_to(each, shape) for each in apart), *results]
+        whole = [*(np.broadcast_to(each, shape) for each in operands), *results]
+        cuts = np.linspace(0, shape[0], 1 + min(threads, os.cpu_count() or 1, shape[0]), dtype=int) if shape else ()
 
-        def work(part: int) -> None:
-            cut = slice(shape[0] * part // threads, shape[0] * (part + 1) // threads)
+        def work(cut: Any) -> None:
             parts = [each[cut] for each in whole]
             self._ufunc(*parts[: len(operands)], out=tuple(parts[len(operands) :]))
 
-        if not shape or threads == 1:
-            self._ufunc(*whole[: len(operands)], out=tuple(results))
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(work, range(threads)))
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(work, [slice(*pair) for pair in pairwise(cuts)] or [...]))
         return results
+
+
+def _refuse_overlap(name: str, written: Sequence[Boards]) -> None:
+    """ValueError for arrays of which two elements to be written lie one over the other."""
+    for each in written:
+        reach = each.itemsize
+        for stride, length in sorted(
+            (abs(stride), length) for stride, length in zip(each.strides, each.shape, strict=True)
+        ):
+            if stride < reach and length > 1 and each.size:
+                raise ValueError(f"{name} overlaps itself: give an array whose elements lie apart")
+            reach += stride * (length - 1)
+    for one, other in combinations(written, 2):
+        if np.shares_memory(one, other):
+            raise ValueError(f"arrays of {name} overlap each other: give one of its own for each result")
+
+
+def _apart(operand: Any, written: Sequence[Boards], *, in_place: bool) -> Any:
+    """Return the operand, or a copy where it overlaps what is written; `in_place` allows the very same elements."""
+    if not isinstance(operand, np.ndarray):
+        return operand
+    over = [to for to in written if np.may_share_memory(operand, to)]
+    same = in_place and all(operand.__array_interface__ == to.__array_interface__ for to in over)
+    return operand.copy() if over and not same else operand
 
 
 def _interface() -> Any:

@@ -50,7 +50,9 @@ class Function:
     `threads` share out long arrays along the first axis. Other threads of Python run meanwhile; they must leave the
     arrays alone. Sequences of n give a list of n results.
 
-    TypeError for a wrong count or type, ValueError for what the contract does not take, each in one line.
+    TypeError for a wrong count or type, ValueError for a number out of range, each in one line. What the routine
+    requires besides, as help() of the function says, is not checked: where a call does not keep to it, results are
+    others. `setwise.kernel(..., checked=True)` gives a function that checks it on every call, which takes longer.
 
     Any number of threads may call one function. A pickle of it holds what was asked for, the routine's name first, and
     where it is read the function is made anew: of the best instruction set there, unless one was named.
@@ -66,10 +68,13 @@ class Function:
     True
     """
 
+    checks = "Of that only ranges are checked: setwise.kernel(..., checked=True) checks the rest on every call."
+    """What the function says of what is required."""
+
     def __init__(self, kernel: Kernel, recipe: Recipe | None = None) -> None:
         refuse_unrunnable(kernel.code, kernel.target)
         self.kernel = kernel
-        self._recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes, "")
+        self.recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes, "")
         contract = kernel.routine.contract
         self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
         self._names = tuple(parameter.name for parameter in self._parameters)
@@ -83,7 +88,7 @@ class Function:
         self._options = options.keys() | ({"result"} if is_batch(kernel.routine) else set())
         self.__signature__ = _signature(self._names, options)
         self.__name__ = kernel.name
-        self.__doc__ = _docstring(kernel, self._names)
+        self.__doc__ = _docstring(kernel, self._names, self.checks)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code: see the class."""
@@ -103,7 +108,7 @@ class Function:
             if self._on_arrays is None:
                 self._on_arrays = self._for_arrays()
             return self._on_arrays(given, name, out, threads)
-        columns = list(map(_words, self._parameters, given))
+        columns = list(map(words_of, self._parameters, given))
         lengths = {len(words) for words in columns if not isinstance(words, int)}
         if len(lengths) > 1:
             raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
@@ -145,7 +150,7 @@ class Function:
         """What takes arrays: of the routine on arrays if there are vectors for it, else of this kernel."""
         from setwise.codegen.run.arrays import Elementwise
 
-        routine, (_, isa, _, lanes, _) = self.kernel.routine, self._recipe
+        routine, (_, isa, _, lanes, _) = self.kernel.routine, self.recipe
         loop, code = self._loop, self._code
         if not is_batch(routine) and set(VECTORS) & {*routine.isas} and not any(p.scalar for p in self._parameters):
             arrays = on_arrays(routine)
@@ -156,10 +161,12 @@ class Function:
         return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
 
     def __reduce__(self) -> tuple[Callable[..., Function], Recipe]:
-        return named, self._recipe
+        return named, self.recipe
 
     def __repr__(self) -> str:
-        return f"<setwise kernel {self.kernel.name} for {self.kernel.target.name}, {self.kernel.convention.name}>"
+        takes, required = ", ".join(self._names), "; ".join(self.kernel.routine.contract.required)
+        where = f"{self.kernel.target.name}, {self.kernel.convention.name}"
+        return f"<setwise kernel {self.kernel.name}({takes}) for {where}{required and f', requires {required}'}>"
 
 
 def function(
@@ -219,7 +226,7 @@ def _threads(number: Any) -> int:
     return threads
 
 
-def _words(parameter: Parameter, argument: Any) -> int | list[int]:
+def words_of(parameter: Parameter, argument: Any) -> int | list[int]:
     """An integer, or those of a sequence, as Python's own; TypeError for anything else, ValueError out of range."""
     try:
         return in_range(parameter, index(argument))
@@ -234,7 +241,7 @@ def _words(parameter: Parameter, argument: Any) -> int | list[int]:
     raise TypeError(f"{parameter.name} is of type {type(argument).__name__}: give an integer, or a sequence of them")
 
 
-def _docstring(kernel: Kernel, takes: Sequence[str]) -> str:
+def _docstring(kernel: Kernel, takes: Sequence[str], checks: str) -> str:
     """What a function says of itself."""
     contract = kernel.routine.contract
     summary = kernel.routine.summary
@@ -245,7 +252,8 @@ def _docstring(kernel: Kernel, takes: Sequence[str]) -> str:
         f"Each is an integer or a NumPy array of uint64; boards have {contract.numbering.bits}. Arrays broadcast.",
         *(f"Numbers of {title}: {text}." for title, text in contract.numbers),
         *(f"Requires {requirement}." for requirement in contract.required),
-        "Raises TypeError or ValueError, of one line, for what it does not take.",
+        *([checks] if contract.required else []),
+        "Raises TypeError or ValueError, of one line, for other types and for numbers out of range.",
         f"After {kernel.routine.source}.",
     )
     return "\n".join(lines)

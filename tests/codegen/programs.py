@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
 from setwise.codegen.assemble import assemble
+from setwise.codegen.board import DIR8
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.describe.values import CompassRay, Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
@@ -111,6 +113,7 @@ def _pattern(register: Register) -> int:
 # -- random descriptions
 
 COUNTED = ("shl", "shr", "rotl")
+ALONG = ("step", "run")
 PLAIN = ("and", "or", "xor", "add", "sub")
 
 
@@ -162,6 +165,9 @@ def _result(step: Step, left: Value, right: Value) -> Value:
         return left.rotate(step.count)
     if step.op == "shlv":
         return left << (right & 63)
+    if step.op in ALONG:
+        along = CompassRay((DIR8[step.count % 8],))
+        return along.run(left, step.count % 3 + 1) if step.op == "run" else along.step(left, step.count % 7 + 1)
     if step.op in COUNTED:
         return _shifted(left, step)
     return _joined(left, operand, step)
@@ -189,6 +195,7 @@ OPERATORS: dict[str, Callable[[Value, Value | int], Value]] = {
     "xor": operator.xor,
     "add": operator.add,
     "sub": operator.sub,
+    "from": lambda left, right: right - left,
     "mul": operator.mul,
 }
 IN_PLACE: dict[str, Callable[[Value, Value | int], Value]] = {
@@ -197,6 +204,7 @@ IN_PLACE: dict[str, Callable[[Value, Value | int], Value]] = {
     "xor": operator.ixor,
     "add": operator.iadd,
     "sub": operator.isub,
+    "from": OPERATORS["from"],
     "mul": operator.mul,
 }
 
@@ -220,3 +228,32 @@ def programs(
         st.booleans(),
     )
     return st.builds(Program, st.integers(2, parameters), st.lists(step, min_size=least, max_size=steps).map(tuple))
+
+
+MASKS = (
+    0xFF,
+    0xFFFF,
+    0xFFFF_FFFF,
+    0xFFFF_FFFF,
+    1,
+    ALL ^ 0xFFFF_FFFF,
+    0xFEFE_FEFE_FEFE_FEFE,
+    0x7F7F_7F7F_7F7F_7F7F,
+    (1 << 31) - 1,
+    1 << 63,
+)
+EXPRESSIONS = ("and", "and", "and", "or", "or", "xor", "add", "sub", "from", "not", "copy", *COUNTED, *COUNTED, "step")
+
+
+def small(draw: random.Random, operations: Sequence[str], steps: int = 6) -> Program:
+    """A small expression of two boards: constants and masks, near and far, and counts 0 to 64."""
+
+    def number() -> int:
+        ones = ((1 << draw.randrange(65)) - 1) << draw.randrange(64) & ALL
+        return draw.choice((0, 0, *draw.choices(MASKS, k=3), ones, ones ^ ALL, draw.getrandbits(64)))
+
+    def step() -> Step:
+        left, right = draw.choice((-1, -1, draw.randrange(8))), draw.choice((-2, -3, draw.randrange(8)))
+        return Step(draw.choice(operations), left, right, number(), draw.randrange(65), draw.random() < 0.3)
+
+    return Program(2, tuple(step() for _ in range(draw.randrange(1, steps + 1))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,11 @@ from hypothesis import strategies as st
 
 from setwise.codegen.describe.control import below, nonzero, repeat, switch, when, while_
 from setwise.codegen.describe.values import Value, constant
-from setwise.codegen.lower import lower
+from setwise.codegen.kernel import plan
+from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets.general import X86_64
+from setwise.codegen.variants import best, size
 from tests.codegen.programs import (
     ALL,
     COUNTED,
@@ -155,6 +159,24 @@ def test_random_control(
     function = native(lower(routine(describe, 2), isa, abi))
     for case in (arguments, arguments[::-1], [0, arguments[0]], [7, 7]):
         assert function(*case) == oracle(describe, case)
+
+
+@natively
+@pytest.mark.parametrize("falls", [False, True])
+@pytest.mark.parametrize("jumps", [False, True])
+def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None:
+    """What is known of bits makes a number of it only after the switch was described."""
+    rows = tuple(row for row in X86_64.rows if jumps or row.op != "distance")
+
+    def describe(a: Value, b: Value) -> tuple[Value, ...]:
+        found = b
+        for number in range(3):
+            index = (((a | 4) & 4) >> 1 & 1) ^ number
+            (found,) = switch(index, [lambda x, n=n: (x + (a ^ n),) for n in range(4)], found, falls=falls)
+        return (found,)
+
+    asked = plan(routine(describe, 2), replace(X86_64, rows=rows), "sysv", None)
+    assert native(best(PIPELINE, asked, size))(5, 7) == oracle(describe, (5, 7))
 
 
 def at_length(test: Any, examples: int, *strategies: st.SearchStrategy[Any]) -> Callable[..., None]:

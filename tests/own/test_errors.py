@@ -11,6 +11,7 @@ import pytest
 import setwise
 from setwise import Board
 from setwise.analysis.commands.main import main
+from setwise.codegen.own.files import routines_named
 
 Capture = pytest.CaptureFixture[str]
 HEAD = """\
@@ -25,6 +26,9 @@ from typing import Annotated, NamedTuple
 BODIES = {
     "    if x:\n        return x": "7: f: .* Python's if and while cannot ask it: use when",
     "    while x:\n        x = x << 1": "7: f: .* use when, while_ or switch",
+    "    while x != x << 1:\n        x = x << 1": "7: f: boards are compared when the code runs",
+    "    if setwise.nonzero(x):\n        x = x << 1\n    return x": "7: f: .* use when, while_ or switch",
+    "    while not setwise.below(x, 9):\n        x = x << 1": "7: f: .* use when, while_ or switch",
     "    return 3 in x": "7: f: .*: a board has the operators",
     "    return x[3]": "7: f: 'Value' object is not subscriptable: a board has the operators",
     "    return [s for s in x]": "7: f: 'Value' object is not iterable",
@@ -104,6 +108,48 @@ def test_a_signature(signature: str, wanted: str, mine: Path, capsys: Capture) -
 def test_a_file(text: str, wanted: str, mine: Path, capsys: Capture) -> None:
     mine.write_text(text)
     assert wanted in complaint(capsys, "prove", "mine.py")
+
+
+RAISED = {
+    "sys.exit(0)": "SystemExit: 0",
+    "sys.exit()": "SystemExit",
+    "raise GeneratorExit": "GeneratorExit",
+    "raise Odd('x')": "Odd",
+    "raise RuntimeError('two\\nlines')": "RuntimeError: two lines",
+    "raise StopIteration": "StopIteration",
+}
+ODD = """\
+import sys
+import setwise
+from setwise import Board
+class Odd(BaseException):
+    def __str__(self): raise Odd
+"""
+
+
+@pytest.mark.parametrize(("statement", "wanted"), RAISED.items())
+def test_whatever_is_raised_is_one_line(statement: str, wanted: str, mine: Path, capsys: Capture) -> None:
+    routine = "@setwise.routine\ndef f(x: Board) -> Board:\n {}return x\n@f.specification\ndef _(x):\n {}return x\n"
+    mine.write_text(f"{ODD}{statement}\n{routine.format('', '')}")
+    assert f"mine.py:6: {wanted}\n" in complaint(capsys, "prove", "mine.py")
+    mine.write_text(ODD + routine.format(f"{statement}; ", ""))
+    assert f"mine.py:8: f: {wanted}\n" in complaint(capsys, "count", "mine.py")
+    mine.write_text(ODD + routine.format("", f"{statement}; "))
+    for command in (("prove", "mine.py"), ("check", "mine.py", "--quick")):
+        assert main((*command, "--isa", "x86-64", "--abi", "sysv")) == 1
+        assert f"mine.py:11: the specification of mine.py:f: {wanted}\n" in capsys.readouterr().out
+    assert main(("export", "mine.py", "--format", "nasm", "-o", "out")) == 1
+    assert re.search(f"^setwise export: .* is not proved: .*: {re.escape(wanted)}; ", capsys.readouterr().err)
+    requirement = f"@f.requires\ndef _(x):\n    {statement}; return x\n"
+    mine.write_text(ODD + routine.format("", "") + requirement)
+    assert main(("prove", "mine.py", "--isa", "x86-64", "--abi", "sysv")) == 1
+    assert f"mine.py:14: the requirement of mine.py:f: {wanted}\n" in capsys.readouterr().out
+
+
+def test_ctrl_c_in_a_users_code_is_that(mine: Path) -> None:
+    mine.write_text("raise KeyboardInterrupt\n")
+    with pytest.raises(KeyboardInterrupt):
+        routines_named("mine.py")
 
 
 def test_what_is_no_file(mine: Path, capsys: Capture) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 from pathlib import Path
 
@@ -96,3 +97,49 @@ def test_several_files_and_directions(mine: Path, capsys: pytest.CaptureFixture[
     assert " 0 refuted, 0 not proved" in capsys.readouterr().out
     assert main(["listing", "fills.py:flood"]) == 2
     assert "is 15 routines: name one, such as fills.py:flood.noEa" in capsys.readouterr().err
+
+
+MADE = """\
+import setwise
+
+def made(ranks):
+    @setwise.routine
+    def up(x: setwise.Board) -> setwise.Board:
+        return x << 8 * ranks
+    up.specification(lambda x: x << 8)
+    return up
+
+"""
+TWICE = {
+    "one, other = made(1), made(2)": "made.<locals>.up (lines 4 and 4)",
+    "both = [made(ranks) for ranks in (1, 2)]": "made.<locals>.up (lines 4 and 4)",
+    "\n".join(2 * ["@setwise.routine\ndef up(x: setwise.Board) -> setwise.Board: return x"]): "up (lines 10 and 12)",
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), TWICE.items())
+def test_two_routines_of_one_name_are_an_error(
+    text: str, wanted: str, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine.write_text(MADE + text)
+    for name in ("mine.py", "mine.py:up", "mine.py:made.<locals>.up"):
+        assert main(["prove", name]) == 2
+        wanted_line = f"setwise prove: two routines are named mine.py:{wanted}: give each a name of its own\n"
+        assert capsys.readouterr().err == wanted_line
+
+
+def test_one_that_a_function_made_is_found_by_its_whole_name(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine.write_text(MADE + "made(1)")
+    assert main(["prove", "mine.py:made.<locals>.up", "--isa", "x86-64"]) == 0
+    assert " 2 proved, 0 refuted" in capsys.readouterr().out
+    assert main(["prove", "mine.py:up"]) == 2
+    assert capsys.readouterr().err.endswith("mine.py has no routine 'up': it has made.<locals>.up\n")
+
+
+def test_a_module_that_is_loaded_again_has_its_routines_once(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(mine.parent)
+    mine.rename("again_and_again.py")
+    importlib.reload(importlib.import_module("again_and_again"))
+    assert main(["count", "again_and_again:knight_attacks"]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import pytest
@@ -10,6 +11,7 @@ import setwise
 from setwise import EAST, NORT, SOUT, WEST, Board, Bound, Dir8, Empty, Number, Occupied, Ray, Square, Word
 from setwise.analysis.run.contracts import task_of
 from setwise.codegen.lower import lower
+from setwise.codegen.own.files import routines_named
 
 
 def kinds(routine: setwise.OwnRoutine, isa: str = "x86-64") -> set[str]:
@@ -151,6 +153,58 @@ def test_one_that_branches_is_checked_and_not_proved() -> None:
     assert "it can be checked by running, not proved" in proof["reason"]
 
 
+def test_one_that_goes_on_where_it_cannot_branch_is_not_proved() -> None:
+    @setwise.routine
+    def nothing(pieces: Board) -> Board:
+        return pieces & 0
+
+    @nothing.specification
+    def _(pieces: Word) -> Any:
+        try:
+            return pieces if pieces else 0
+        except TypeError:
+            return 0
+
+    assert kinds(nothing) == {"not proved", "failed"}
+
+
+def test_squares_and_directions_are_words_as_boards_are() -> None:
+    @setwise.routine
+    def not_sout(towards: Dir8) -> Board:
+        return (towards ^ 3) - 1 >> 63
+
+    not_sout.specification(lambda towards: (towards ^ 3) - 1 >> 63)
+    assert kinds(not_sout) == {"proved", "passed"}
+    not_sout.specification(lambda towards: 0 - ((towards ^ 3) - 1 >> 63))
+    assert kinds(not_sout) == {"refuted", "failed"}
+    not_sout.requires(lambda towards: ((towards ^ 3) - 1 >> 63) - 1)
+    assert kinds(not_sout) == {"proved", "passed"}
+
+    @setwise.routine
+    def rank(square: Square) -> Board:
+        return square >> 3
+
+    ranks = {square: square // 8 for square in range(64)}
+    for held_to in (
+        lambda square: square // 8,
+        lambda square: ranks[square],
+        lambda at: (at - at % 8) >> 3,
+    ):
+        rank.specification(held_to)
+        assert kinds(rank) == {"proved", "passed"}
+    rank.specification(lambda square: square // 9)
+    assert kinds(rank) == {"refuted", "failed"}
+
+
+def test_a_shift_by_any_number_shifts_everything_out() -> None:
+    @setwise.routine
+    def nothing(pieces: Board) -> Board:
+        return pieces >> (1 << 64) | pieces << 64
+
+    nothing.specification(lambda pieces: pieces >> (1 << 64) | pieces << (1 << 65))
+    assert kinds(nothing) == {"proved", "passed"}
+
+
 def test_one_without_is_not_proved() -> None:
     @setwise.routine
     def nothing_said(pieces: Board) -> Board:
@@ -177,8 +231,23 @@ def test_what_is_required_is_assumed_and_kept_to() -> None:
     assert "Requires every piece is on an occupied square." in str(behind.kernel().__doc__)
     never = setwise.routine(lambda_free)
     never.specification(lambda kings: kings << 8)
-    never.requires(lambda kings: kings != kings)
+    never.requires(lambda kings: kings > 5)
+    never.requires(lambda kings: kings < 3)
     assert "no case that was drawn keeps to" in never.check("x86-64", "sysv", quick=True)[0]["reason"]
+    (proof,) = never.prove("x86-64", abi="sysv")
+    assert (proof["status"], proof["reason"][:36]) == ("not proved", "nothing meets what is required: test")
+
+
+def test_a_requirement_that_branches_is_kept_to_and_not_assumed() -> None:
+    @setwise.routine
+    def one_or_none(pieces: Board) -> Board:
+        return pieces & pieces - 1
+
+    one_or_none.specification(lambda pieces: 0)
+    one_or_none.requires(lambda pieces: pieces == 0 or pieces & pieces - 1 == 0)
+    (proof,) = one_or_none.prove("x86-64", abi="sysv")
+    assert proof["reason"].startswith("its requirement asks for the value of a word that may be any")
+    assert one_or_none.check("x86-64", "sysv", quick=True).fine
 
 
 def test_numbers_have_their_bounds() -> None:
@@ -264,3 +333,17 @@ def test_a_layout_says_how_rays_lie() -> None:
     assert "x86-64" in both_sides.routine.isas
     task = task_of(lower(both_sides.routine, "avx2"))
     assert task.expected((1, 0)) == (0x102,)
+
+
+def test_one_that_leads_back_to_itself_is_not_proved(mine: Path) -> None:
+    mine.write_text(
+        "import setwise\n"
+        "@setwise.routine\ndef f(x: setwise.Board) -> setwise.Board: return x\n"
+        "f.specification('mine.py:g')\n"
+        "@setwise.routine\ndef g(x: setwise.Board) -> setwise.Board: return x\n"
+        "g.specification('mine.py:f')\n"
+    )
+    (routine,) = routines_named("mine.py:f")
+    (proof,) = setwise.OneDirection(routine).prove("x86-64", abi="sysv")
+    assert proof["status"] == "not proved"
+    assert "RecursionError" in proof["reason"]

@@ -201,7 +201,7 @@ class _Walk:
         self.names.update(zip(phis, variables, strict=True))
         lines = self.block(block)
         tested = region.condition.value if region.kind == "loop" and region.condition is not None else None
-        for phi in {value: None for value in (*nexts, tested) if value in phis}:
+        for phi in {value: None for value in (*nexts, tested) if value in {*phis}}:
             assert phi is not None
             if any(value is phi and own is not phi for own, value in zip(phis, nexts, strict=True)) or tested is phi:
                 lines.append(self.language.declaration(f"v{self.values}", phi.lanes, self.names[phi]))

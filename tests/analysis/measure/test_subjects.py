@@ -13,7 +13,10 @@ from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.measure.subjects import Subject, arguments_for, empty_routine, signature_of, subject
 from setwise.analysis.measure.trials import Sections
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.describe.control import table
+from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.routine import Contract, Parameter, Routine
+from setwise.codegen.describe.values import Value
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run.driver import GENERAL, ArgumentSlot
@@ -202,3 +205,16 @@ def test_the_loop_is_the_same_on_every_machine() -> None:
     assert empty.signature.convention == SYSV
     mnemonics = [each.mnemonic for each in round_stream(empty, "independent")]
     assert mnemonics == ["mov", "mov", "call", "ret"] * CALLS + ["sub", "jne"]
+
+
+def test_results_are_not_chained_into_a_number_that_has_a_bound() -> None:
+    """Such a number may be a table's index: the result of the call before would be read outside all memory."""
+
+    def describe(_: Layout, number: Value) -> tuple[Value, ...]:
+        return (table([1 << 60, 1 << 61, 1 << 62], number),)
+
+    contract = Contract((Parameter("number", "word", 3),), "", "")
+    chained = subject(lower(Routine("entry", "", "", contract, (describe,), "", "", ("x86-64",))))
+    assert chained.chained == 0
+    assert chained.varies
+    assert round_stream(chained, "chained")

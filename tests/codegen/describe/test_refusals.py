@@ -94,6 +94,19 @@ def test_a_body_in_a_body_takes_what_the_outer_one_makes() -> None:
     assert lower(routine(lambda a, b: repeat(2, outer, a ^ b), 2))
 
 
+def test_a_value_of_another_routine_has_no_meaning() -> None:
+    kept: list[Value] = []
+
+    def keeping(a: Value, b: Value) -> tuple[Value, ...]:
+        kept.extend((a, a & b))
+        return (a ^ b,)
+
+    lower(routine(keeping, 2))
+    for value in kept[:2]:
+        with pytest.raises(ValueError, match="was made for another routine"):
+            lower(routine(lambda a, b, value=value: (a | value,), 2))
+
+
 def test_what_is_no_value_is_not_carried() -> None:
     with pytest.raises(TypeError, match="integer"):
         repeat(2, lambda a: (None,), A)

@@ -341,9 +341,13 @@ def test_an_if_on_a_traced_value_names_the_remedy() -> None:
         bool(parameter(0))
     with pytest.raises(TypeError, match=r"when, while_ or switch"):
         _ = 1 if parameter(0) & 1 else 0
+    one, other = parameter(0), parameter(1)
     for comparison in (operator.eq, operator.ne):
-        with pytest.raises(TypeError, match=r"when, while_ or switch"):
-            comparison(parameter(0), 0)
+        for right in (0, other, one, constant(3)):
+            with pytest.raises(TypeError, match=r"use when, while_ or switch, with nonzero\(a \^ b\)"):
+                comparison(one, right)
+    with pytest.raises(TypeError, match="boards are compared when the code runs"):
+        _ = one in [other]
 
 
 @pytest.mark.parametrize("number", [1.5, "1", None])

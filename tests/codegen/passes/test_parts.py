@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 
 from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.describe.values import Value, parameter, place_of
 from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.stretch import Stretch
 from setwise.codegen.passes.wishes import Line
@@ -24,11 +24,11 @@ def test_parts_of_several_results_come_by_kinship() -> None:
     values = [*(run.args[1] for run in runs), *runs, *rays, *unions, *written]
     order = Parts(Stretch(values, set(), X86_64, 9)).by_kinship()
     assert sorted(order) == [*range(len(values))]
-    axes = [rays.index(values[i]) % 2 for i in order if values[i] in rays]
+    axes = [place_of(values[i], rays) % 2 for i in order if values[i] in {*rays}]
     assert axes in ([0, 0, 1, 1], [1, 1, 0, 0])
     # A result is written as soon as it is there, so that its register is free for the next.
     for union, put in zip(unions, written, strict=True):
-        assert order.index(values.index(put)) == order.index(values.index(union)) + 1
+        assert order.index(place_of(put, values)) == order.index(place_of(union, values)) + 1
 
 
 def test_unions_come_whole_from_the_last() -> None:
@@ -58,5 +58,5 @@ def test_groups_come_the_other_way_round() -> None:
     values = Graph((ROOKS, BISHOPS, EMPTY), (union,)).order[3:]
     parts = Parts(Stretch([*values], {union}, X86_64, 9))
     orders = parts.by_kinship(), parts.by_groups_from_the_last()
-    there, back = ([values[i] for i in order if values[i] in runs] for order in orders)
+    there, back = ([values[i] for i in order if values[i] in {*runs}] for order in orders)
     assert back == there[::-1]

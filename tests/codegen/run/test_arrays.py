@@ -281,6 +281,85 @@ def test_several_results_into_given_arrays(isa: str | None, threads: int) -> Non
         run(*given, out=(whole[0], np.zeros((2, n), np.uint64)), threads=threads)
 
 
+OVERLAPPING = (
+    "kogge-stone.attacks.noEa",
+    "kogge-stone.attacks.noEa.batch",
+    "dumb7.occluded.soWe",
+    "push.attacks.nort",
+    "subtraction.attacks.east",
+    "kogge-stone.attacks.rook",
+    "sliders.union",
+    "sliders.union.batch",
+    "sliders.pair",
+    "exploding.rook",
+)
+Views = Callable[[Boards, int, int], tuple[Boards, Boards]]
+OVERLAPS: dict[str, Views] = {
+    "before": lambda m, n, by: (m[99 : 99 + n], m[99 - by : 99 - by + n]),
+    "behind": lambda m, n, by: (m[99 : 99 + n], m[99 + by : 99 + by + n]),
+    "the same": lambda m, n, _: (m[99 : 99 + n], m[99 : 99 + n]),
+    "reversed": lambda m, n, by: (m[99 : 99 + n][::-1], m[99 - by : 99 - by + n]),
+    "reversed result": lambda m, n, by: (m[99 : 99 + n], m[99 + by : 99 + by + n][::-1]),
+    "strided": lambda m, n, by: (m[99 : 99 + 2 * n : 2], m[99 + by : 99 + by + n]),
+    "strided result": lambda m, n, by: (m[99 : 99 + n], m[99 - by : 99 - by + 2 * n : 2]),
+    "one board": lambda m, n, by: (m[99 + by % n : 100 + by % n], m[99 : 99 + n]),
+    "turned": lambda m, n, by: (m[99 : 99 + n * n].reshape(n, n), m[99 + by : 99 + by + n * n].reshape(n, n).T),
+    "a column": lambda m, n, by: (m[99 : 99 + n], m[99 + by : 99 + by + n * n].reshape(n, n)),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+@pytest.mark.parametrize("views", OVERLAPS)
+def test_what_overlaps_is_read_before_it_is_written(name: str, views: str) -> None:
+    """As NumPy's functions have it: the results are those of arrays that lie apart."""
+    run = setwise.kernel(name)
+    kinds = [p.kind for p in run.kernel.routine.contract.elements or run.kernel.routine.contract.parameters]
+    usual = {"occupied": 2**64 - 1, "empty": 0x0F0F, "square": 27, "results": None}
+    at = kinds.index("board") if "board" in kinds else 1
+    whole = np.random.default_rng(7).integers(0, 2**63, 5000, np.uint64)
+    for n, by in ((n, by) for n in (1, 2, 9, 31, 64) for by in (1, 2, 8, 17, 63)):
+        memory = whole.copy()
+        given, out = OVERLAPS[views](memory, n, by)
+        arguments: list[Any] = [usual.get(kind, 0x8100) for kind in kinds if kind != "results"]
+        arguments[at] = given.copy()
+        expected = results_of(run(*arguments))
+        others = tuple(np.zeros(out.shape, np.uint64) for _ in expected[1:])
+        arguments[at] = given
+        made = results_of(run(*arguments, out=(out, *others) if others else out))
+        assert made[0] is out
+        for each, wanted in zip(made, expected, strict=True):
+            np.testing.assert_array_equal(each, np.broadcast_to(wanted, each.shape))
+
+
+def test_results_that_overlap_themselves_or_each_other_are_refused() -> None:
+    run, boards = setwise.kernel(NORTH_EAST), np.arange(6, dtype=np.uint64)
+    memory = np.zeros(40, np.uint64)
+    for shape, strides in (((6,), (0,)), ((6,), (4,)), ((2, 3), (8, 8)), ((6,), (-7,)), ((3, 2), (8, 16))):
+        out = np.lib.stride_tricks.as_strided(memory[10:], shape, strides)
+        for threads in (1, 2):
+            with pytest.raises(ValueError, match=r"^out overlaps itself: give an array whose elements lie apart$"):
+                run(boards.reshape(shape), 0, out=out, threads=threads)
+    out = memory[:36].reshape(2, 3, 6).transpose(2, 0, 1)[::-2, :, ::2]
+    assert run(boards[:3, None, None], 0, out=out) is out
+    with pytest.raises(ValueError, match=r"^arrays of out overlap each other: give one of its own for each result$"):
+        moves(boards, boards, boards, out=(memory[:6], memory[5:11]))
+    apart = memory[:12:2], memory[1:12:2]
+    assert [each is to for each, to in zip(moves(boards, boards, boards, out=apart), apart, strict=True)] == [True] * 2
+
+
+def test_threads_are_no_more_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, given = setwise.kernel(NORTH_EAST), np.ones(1000, np.uint64)
+    run(given, 0)
+    assert run._on_arrays is not None
+    calls, made = [], run._on_arrays._ufunc
+    monkeypatch.setattr(
+        run._on_arrays, "_ufunc", lambda *taken, out: calls.append(len(out[0])) or made(*taken, out=out)
+    )
+    np.testing.assert_array_equal(run(given, 0, threads=10**9), made(given, np.uint64(0)))
+    assert len(calls) <= (os.cpu_count() or 1)
+    assert sum(calls) == 1000
+
+
 def test_numbers_that_select_something_broadcast() -> None:
     run = setwise.kernel("exploding.rook")
     squares, free = np.arange(64, dtype=np.uint64), np.array([[0], [2**64 - 1], [0xF0F0]], np.uint64)
