@@ -19,11 +19,9 @@ static inline Board ray(Board sliders, Board empty, int by, Board inside)
 
 static inline Board doubled(Board sliders, Board empty)
 {
-    for (int by = 8; by < 64; by *= 2) {
-        sliders |= empty & sliders << by;
-        empty &= empty << by;
-    }
-    return sliders << 8;
+    sliders |= empty & sliders << 8, empty &= empty << 8;
+    sliders |= empty & sliders << 16, empty &= empty << 16;
+    return (sliders | (empty & sliders << 32)) << 8;
 }
 
 void pair(Board rooks, Board bishops, Board occupied, Board result[2])
