@@ -1,6 +1,6 @@
 """Forms of the instructions and loops that random programs are made of, and of their defects (see `programs`)."""
 
-CONDITIONS = "o no b ae e ne be a s ns p np l ge le g".split()
+CONDITIONS = ("o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g")
 
 QUIET = """mov {a},{c}|lea {a},[{c}+8*{b}-16]|lea {da},[{c}+{b}]|mov {da},{dc}|movsxd {a},{dc}|movzx {da},{lc}|not {a}
 bswap {a}|xchg {a},{b}|mov {la},{lc}|mov {a},-2|mov {a},{s8}|mov {s8},{c}|mov {s4},{dc}|movzx {da},byte ptr {s1}
@@ -47,12 +47,14 @@ test {n},{n}; je {2}; {zero}; {1}:; = 8*{i}; lea {i},[{i}+1]; cmp {i},{n}; -; jb
 test {n},{n}; je {2}; {zero}; {1}:; = 8*{i}; inc {i}; cmp {i},{n}; -; jne {1}; {2}:
 lea {i},[{s}+8*{n}]; cmp {i},{s}; je {2}; {1}:; =; add {s},8; add {e},8; add {r},8; cmp {s},{i}; -; jne {1}; {2}:
 mov {i},{n}; test {n},{n}; je {2}; {1}:; =; add {s},8; add {e},8; add {r},8; dec {i}; -; jnz {1}; {2}:
-lea {s},[{s}+8*{n}]; lea {e},[{e}+8*{n}]; lea {r},[{r}+8*{n}]; mov {i},{n}; neg {i}; je {2}; {1}:; = 8*{i}; inc {i}; -; jnz {1}; {2}:
+lea {s},[{s}+8*{n}]; lea {e},[{e}+8*{n}]; lea {r},[{r}+8*{n}]; \
+mov {i},{n}; neg {i}; je {2}; {1}:; = 8*{i}; inc {i}; -; jnz {1}; {2}:
 mov {i},{n}; {1}:; sub {i},1; jb {2}; = 8*{i}; jmp {1}; {2}:
 mov {i},{n}; test {i},{i}; je {2}; {1}:; = 8*{i}-8; dec {i}; -; jnz {1}; {2}:
 shl {n},3; {zero}; {1}:; cmp {i},{n}; -; jae {2}; = {i}; add {i},8; jmp {1}; {2}:
 mov {p},{n}; {zero}; {1}:; cmp qword ptr {p},0; je {2}; = 8*{i}; dec qword ptr {p}; inc {i}; jmp {1}; {2}:
-{zero}; {3}:; lea {t},[{i}+2]; cmp {t},{n}; ja {1}; = 8*{i}; = 8*{i}+8; mov {i},{t}; jmp {3}; {1}:; cmp {i},{n}; jae {2}; = 8*{i}; {2}:
+{zero}; {3}:; lea {t},[{i}+2]; cmp {t},{n}; ja {1}; = 8*{i}; = 8*{i}+8; \
+mov {i},{t}; jmp {3}; {1}:; cmp {i},{n}; jae {2}; = 8*{i}; {2}:
 """
 """Loops of one board a round, or two; {i} {t} {q} are registers of the loop, {p} bytes of the stack, {o} a mask."""
 
@@ -63,11 +65,12 @@ test {r},8; je {3}; test {n},{n}; je {4}; = 8*{i}; inc {i}
 
 VECTORS = "{3}:; lea {t},[{i}+{lanes}]; cmp {t},{n}; ja {4}; * 8*{i}; mov {i},{t}; jmp {3}"
 REST = "{1}:; cmp {i},{n}; -; jae {2}; = 8*{i}; inc {i}; jmp {1}; {2}:"
-MASKED = """{1}:; mov {t},{n}; sub {t},{i}; je {2}; mov {q},-1; cmp {t},8; jae {5}; bzhi {q},{q},{t}; {5}:; kmovb k{o},{dq}; ? 8*{i}; \
-cmp {t},8; jbe {2}; add {i},8; jmp {1}; {2}:"""
+MASKED = """{1}:; mov {t},{n}; sub {t},{i}; je {2}; mov {q},-1; cmp {t},8; jae {5}; bzhi {q},{q},{t}; {5}:; \
+kmovb k{o},{dq}; ? 8*{i}; cmp {t},8; jbe {2}; add {i},8; jmp {1}; {2}:"""
 
 DEFECTS = {
-    "raise": "add rsp,{up}; nop; sub rsp,{up}|lea rsp,[rsp+{up}]; not {a}; lea rsp,[rsp-{up}]|sub rsp,-{up}; sub rsp,{up}",
+    "raise": "add rsp,{up}; nop; sub rsp,{up}|lea rsp,[rsp+{up}]; not {a}; lea rsp,[rsp-{up}]"
+    "|sub rsp,-{up}; sub rsp,{up}",
     "drop": "add rsp,{lost}; sub rsp,{lost}|lea rsp,[rsp+{lost}]; mov {a},rsp; lea rsp,[rsp-{lost}]",
     "below": "mov [rsp-{under}],{g}; ~; mov {g},[rsp-{under}]|push [rsp-{under}]; or {g},[rsp]; add rsp,8",
     "unset": "or {g},{a}|or {g},{s8}|add {g},{s8}|movq {a},xmm{x}; xor {g},{a}",
@@ -78,7 +81,7 @@ DEFECTS = {
     "vector": "pxor xmm{w},xmm{w}|kxorq k{u},k{u},k{j}|vzeroupper|vmovdqa xmm{w},xmm{w}|paddq xmm{w},xmm{x}",
     "saved": "inc {v}|mov {dv},{dv}|xchg {v},{a}|test {a},{a}; cmovz {v},{b}",
     "deep": "sub rsp,4096; mov [rsp],{a}; add rsp,4096|sub rsp,8192; mov [rsp+8],{a}; add rsp,8192|mov [rsp-5000],{a}",
-    "lost": "test {a},1; jz {1}; lea rsp,[rsp+8]; {1}:|test {a},1; jz {1}; ret; {1}:|test {a},1; jz {1}; push {a}; {1}:",
+    "lost": "test {a},1; jz {1}; lea rsp,[rsp+8]; {1}:|test {a},1; jz {1}; ret; {1}:|test {a},1; jz {1}; push 1; {1}:",
     "endless": "{1}:; bt {g},{h}; jc {1}",
 }
 """Those that may be planted among random instructions."""

@@ -17,12 +17,12 @@ from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
-from tests.analysis.proof.programs import CERTAIN, SPECS, Program, source
+from tests.analysis.proof.programs import CERTAIN, GENERAL, SPECS, Program, source
 from tests.conftest import require_tool
 
 STATES = 30
 MOST = 64  # boards that the caller's arrays hold
-_GENERAL = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
+_GENERAL = (*GENERAL[:4], "rsp", *GENERAL[4:])
 _FINE = ("fine", "overflow")  # nothing is promised where the stack ends
 
 
@@ -68,9 +68,10 @@ def judge(programs: Sequence[Program], folder: Path, time_limit: float = 10.0) -
     ends = (line.split(maxsplit=2)[2] for line in done.stdout.splitlines())
     judged = []
     for program, certificate, asked in zip(programs, certificates, jobs, strict=True):
-        said = ["" if end in _FINE else end for end in (next(ends) for _ in asked)]
+        said: list[str | None] = ["" if end in _FINE else end for end in (next(ends) for _ in asked)]
         stepped = confirm_by_stepping(certificate) if certificate.status == "refuted" else None
-        judged.append(Judged(program, certificate, *[*said, None, None][:2], stepped))
+        native, example = [*said, None, None][:2]
+        judged.append(Judged(program, certificate, native, example, stepped))
     return judged
 
 

@@ -3,11 +3,11 @@
 A right program is right by the way it is made: random instructions write only what holds nothing of value. A wrong one
 may do no harm all the same, unless its defect is among `CERTAIN`: those no processor need show.
 
-Forms of instructions are written as text: `|` parts forms, `;` parts lines, < and > stand for braces. {a} {b} are
-general registers without a value, {c} is any, {g} one with a board, {v} one of the caller's; d and l before a letter take
-its lowest 32 and 8 bits. {x} {y} {k} are vector and mask registers without a value, {w} {u} with one, {j} is any mask.
-{s8} are 8 bytes of the stack without a value, {m} is a board in an array, {1} a label, {h} a number below 64. A line `~`
-stands for a few random instructions, `-` for one that leaves the flags alone.
+Forms of instructions are text: `|` parts forms, `;` parts lines, < and > stand for braces. {a} {b} are general
+registers without a value, {c} is any, {g} one with a board, {v} one of the caller's; d and l before a letter take its
+lowest 32 and 8 bits. {x} {y} {k} are vector and mask registers without a value, {w} {u} with one, {j} is any mask. {s8}
+are 8 bytes of the stack without a value, {m} is a board in an array, {1} a label, {h} a number below 64. A line `~`
+stands for a few random instructions, `-` perhaps for one that leaves the flags alone.
 """
 
 from __future__ import annotations
@@ -23,10 +23,24 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from tests.analysis.proof.forms import AVX, AVX512, CONDITIONS, DEFECTS, FINAL, LOOPS, NOISE, ODD, PLACED, QUIET
-from tests.analysis.proof.forms import FIRST, MASKED, REST, VECTORS
+from tests.analysis.proof.forms import (
+    AVX,
+    AVX512,
+    CONDITIONS,
+    DEFECTS,
+    FINAL,
+    FIRST,
+    LOOPS,
+    MASKED,
+    NOISE,
+    ODD,
+    PLACED,
+    QUIET,
+    REST,
+    VECTORS,
+)
 
-GENERAL = tuple("rax rcx rdx rbx rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split())
+GENERAL = ("rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", *(f"r{number}" for number in range(8, 16)))
 SPECS = ("shift.one.nort", "kogge-stone.attacks.nort", "sliders.pair", "kogge-stone.attacks.nort.batch")
 CERTAIN = frozenset({"rare", *FINAL})
 _FILES = {1: "xmm", 2: "xmm", 4: "ymm", 8: "zmm"}
@@ -105,7 +119,7 @@ class Fields(dict[str, str]):
             "up": lambda: str(code.frame() + pick((8, 128, 144, 256, 1024, 4096))),
             "above": lambda: str(code.frame() + pick((0, 8, 8, 16, 128)) + code.task.home),
             "under": lambda: str(code.task.red_zone + pick((8, 16, 64, 256))),
-            "lost": lambda: str(8 * pick(range(1, code.frame() // 8 + 1)) if min(code.kept, default=0) < -code.task.red_zone else pick([])),
+            "lost": lambda: str(8 * pick(range(1, code.frame() // 8 + 1 if code.trusts_frame() else 1))),
         }[key]()
 
 
@@ -113,8 +127,8 @@ class Code:
     """Assembly as it is written, and what of the machine holds something of value at its end.
 
     `depth` is how far rsp is below a place above which all belongs to others; `kept` are the bytes of value below that
-    place, sizes by offsets. `turned` are registers whose value is in another form, `readable` are boards of arrays, with
-    the registers that lead there. The `defect` is planted once.
+    place, sizes by offsets. `turned` are registers whose value is in another form, `readable` boards of arrays with the
+    registers that lead there. The `defect` is planted once.
     """
 
     def __init__(self, chance: random.Random, task: Task, isa: int, name: str, defect: str) -> None:
@@ -170,6 +184,10 @@ class Code:
         if self.outer:
             raise IndexError
         return self.depth
+
+    def trusts_frame(self) -> bool:
+        """Whether bytes of value are below the red zone of a caller's rsp."""
+        return min(self.kept, default=0) < -self.task.red_zone
 
     def fill(self, form: str, **given: str) -> bool:
         """Writes the form's lines, if there are registers and places for them."""
@@ -251,11 +269,14 @@ class Place:
     def move(self, name: str, there: bool) -> None:
         """Moves the register's word there, or it back."""
         code, held = self.code, self.held
-        move, place = {"register": "mov", "vector": "movq", "mask": "kmovq", "upper": ""}.get(self.way, "mov"), str(held)
+        move, place = {"vector": "movq", "mask": "kmovq"}.get(self.way, "mov"), str(held)
         if isinstance(held, int):
             place = code.at(held) if self.way == "stack" else f"{'k' if self.way == 'mask' else 'xmm'}{held}"
         if self.way == "upper":
-            ways = "movq xmm{x},{c}; vinserti128 ymm{w},ymm{w},xmm{x},1", "vextracti128 xmm{x},ymm{w},1; movq {c},xmm{x}"
+            ways = (
+                "movq xmm{x},{c}; vinserti128 ymm{w},ymm{w},xmm{x},1",
+                "vextracti128 xmm{x},ymm{w},1; movq {c},xmm{x}",
+            )
             code.fill(ways[not there], w=str(held), c=name)
         elif self.way == "stack" and code.chance.random() < 0.3 and code.free():
             code.fill("lea {a},{c}; mov [{a}],{v}" if there else "lea {a},{c}; mov {v},[{a}]", c=place, v=name)
@@ -438,9 +459,9 @@ def _single(code: Code, g: str) -> None:
             code.say(f"mov [{a[3]}{place:+d}],{out}")
         code.live -= {t, p, out}
     elif code.task.lanes > 1:
-        t, p = int(Fields(code, "xmm")["x"]), 1 if code.task.specification == "attacks" else -1
-        code.vectors.add(t)
-        code.run(_north_lanes(code, 0, p, t, code.task.lanes), 0.2)
+        vector, empty = int(Fields(code, "xmm")["x"]), 1 if code.task.specification == "attacks" else -1
+        code.vectors.add(vector)
+        code.run(_north_lanes(code, 0, empty, vector, code.task.lanes), 0.2)
     else:
         copy, t = _copied(code, a[0]), code.take()
         p = a[1] if len(a) > 1 and chance.random() < 0.5 else code.take()
@@ -475,11 +496,13 @@ def _carry(code: Code, zero: Place, g: str) -> None:
         code.say(f"xor {part(t, 'd')},{part(t, 'd')}")
         zero.move(t, True)
     if code.fault("carried"):
-        behind, way = code.label(), code.chance.randrange(5)
-        ways = [f"bt {g},{code.chance.randrange(64)}; jnc {behind}", f"test {g},{g}; j{code.chance.choice('zsp')} {behind}"]
-        code.say(*(ways[way].split("; ") if way < 2 else []), other)
+        behind = code.label()
+        code.fill(
+            code.chance.choice(("bt {g},{h}; jnc {1}", "test {g},{g}; jz {1}", *["nop"] * 3)), **{"g": g, "1": behind}
+        )
+        code.say(other)
         zero.move(t, True)
-        code.say(f"{behind}:", *(("add rsp,512", "sub rsp,512") if way == 4 else ()))
+        code.fill(f"{behind}:" + code.chance.choice(("; add rsp,512; sub rsp,512", *[""] * 4)))
     code.live.remove(t)
 
 
@@ -489,7 +512,9 @@ def _board(code: Code, places: Sequence[str], zero: Place | None) -> None:
     lines = [f"mov {g},{places[0]}", f"mov {p},{places[1]}"]
     flag = code.take() if code.fault("flag") else ""
     if flag:
-        code.say(f"set{code.chance.choice(('c', 'be'))} {part(flag, 'l')}", f"movzx {part(flag, 'd')},{part(flag, 'l')}")
+        code.say(
+            f"set{code.chance.choice(('c', 'be'))} {part(flag, 'l')}", f"movzx {part(flag, 'd')},{part(flag, 'l')}"
+        )
     if code.fault("early"):
         lines.insert(1, f"mov {places[2]},{g}")
     code.run(lines, 0.1)
@@ -518,7 +543,8 @@ def _boards(code: Code, places: Sequence[str], lanes: int, mask: str, aligned: b
     code.vectors |= {g, p, t}
     move, end, file = "movdq" if lanes == 2 else "vmovdq", "64" if lanes == 8 else "", _FILES[lanes]
     of = "a" if code.fault("aligned") else "u"
-    loads = [f"{move}{of}{end} {file}{at}{mask and mask + '{z}'},{place}" for at, place in ((g, places[0]), (p, places[1]))]
+    load, zeroed = f"{move}{of}{end} {file}", mask and mask + "{z}"
+    loads = [f"{load}{g}{zeroed},{places[0]}", f"{load}{p}{zeroed},{places[1]}"]
     code.run([*loads, *_north_lanes(code, g, p, t, lanes)], 0.05)
     code.say(f"{move}{'a' if aligned else 'u'}{end} {places[2]}{mask},{file}{g}")
     if code.fault("beside"):
@@ -528,7 +554,7 @@ def _boards(code: Code, places: Sequence[str], lanes: int, mask: str, aligned: b
 
 
 def _loop(code: Code, zero: Place | None) -> None:
-    """One of the loops over the arrays, in forms with lines of their own: = for a board, * for several, ? under a mask."""
+    """One of the loops over the arrays: a line = stands for a board, * for several, ? for several under a mask."""
     chance, (s, e, r, n) = code.chance, code.arguments
     lanes = chance.choice((1, *((2,), (2, 4), (4, 8))[code.isa]))
     form, aligned = chance.choice(_forms(LOOPS)), False
