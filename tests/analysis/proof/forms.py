@@ -45,6 +45,8 @@ LOOPS = """{zero}; {1}:; cmp {i},{n}; -; jae {2}; = 8*{i}; inc {i}; jmp {1}; {2}
 {zero}; {1}:; cmp {i},{n}; -; jae {2}; = 8*{i}; sub {i},-1; jmp {1}; {2}:
 test {n},{n}; je {2}; {zero}; {1}:; = 8*{i}; lea {i},[{i}+1]; cmp {i},{n}; -; jb {1}; {2}:
 test {n},{n}; je {2}; {zero}; {1}:; = 8*{i}; inc {i}; cmp {i},{n}; -; jne {1}; {2}:
+xor {di},{di}; {1}:; cmp {i},{n}; -; jge {2}; = 8*{i}; inc {i}; jmp {1}; {2}:
+test {n},{n}; je {2}; {zero}; ! 8*{i}; {1}:; = 8*{i}; inc {i}; cmp {i},{n}; jae {2}; ! 8*{i}; jmp {1}; {2}:
 lea {i},[{s}+8*{n}]; cmp {i},{s}; je {2}; {1}:; =; add {s},8; add {e},8; add {r},8; cmp {s},{i}; -; jne {1}; {2}:
 mov {i},{n}; test {n},{n}; je {2}; {1}:; =; add {s},8; add {e},8; add {r},8; dec {i}; -; jnz {1}; {2}:
 lea {s},[{s}+8*{n}]; lea {e},[{e}+8*{n}]; lea {r},[{r}+8*{n}]; \
@@ -56,7 +58,10 @@ mov {p},{n}; {zero}; {1}:; cmp qword ptr {p},0; je {2}; = 8*{i}; dec qword ptr {
 {zero}; {3}:; lea {t},[{i}+2]; cmp {t},{n}; ja {1}; = 8*{i}; = 8*{i}+8; \
 mov {i},{t}; jmp {3}; {1}:; cmp {i},{n}; jae {2}; = 8*{i}; {2}:
 """
-"""Loops of one board a round, or two; {i} {t} {q} are registers of the loop, {p} bytes of the stack, {o} a mask."""
+"""Loops of one board a round, or two; {i} {t} {q} are registers of the loop, {p} bytes of the stack, {o} a mask.
+
+A line = stands for a board, * for several, ? for several under a mask, ! for a load of sliders for the next round.
+"""
 
 FIRST = """test {n},1; je {3}; = 8*{i}; inc {i}
 test {r},8; je {3}; test {n},{n}; je {4}; = 8*{i}; inc {i}
@@ -96,5 +101,5 @@ FINAL = {
 }
 """Those that make a final result of what nobody may trust."""
 
-PLACED = "carried restore rare early beside aligned count late mask flag"
+PLACED = "carried restore rare early beside aligned count late mask flag break skip narrow stale"
 """Those that belong to one part of a program."""

@@ -42,7 +42,7 @@ from tests.analysis.proof.forms import (
 
 GENERAL = ("rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", *(f"r{number}" for number in range(8, 16)))
 SPECS = ("shift.one.nort", "kogge-stone.attacks.nort", "sliders.pair", "kogge-stone.attacks.nort.batch")
-CERTAIN = frozenset({"rare", *FINAL})
+CERTAIN = frozenset({"rare", "narrow", *FINAL})
 _FILES = {1: "xmm", 2: "xmm", 4: "ymm", 8: "zmm"}
 Inner = Callable[[], None]
 
@@ -140,6 +140,7 @@ class Code:
         self.vectors = {int(name[3:]) for name in (*task.saved_vectors, *self.arguments) if name.startswith("zmm")}
         self.masks: set[int] = set()
         self.lines: list[str] = []
+        self.end = ""
         self.depth, self.outer, self.labels = 0, 0, 0
         self.kept: dict[int, int] = {}
         self.readable: list[tuple[str, set[str]]] = []
@@ -253,6 +254,7 @@ class Place:
 
     def __init__(self, code: Code) -> None:
         slot = code.slot(8)
+        self.halves = code.chance.random() < 0.3
         ways = ["vector", *["stack"] * (3 if slot is not None else 0), *["register"] * (len(code.free()) > 5)]
         ways += [*["upper"] * (code.isa > 0), *["mask"] * (code.isa == 2 and len(code.masks) < 4)]
         self.code, self.way = code, code.chance.choice(ways)
@@ -278,6 +280,9 @@ class Place:
                 "vextracti128 xmm{x},ymm{w},1; movq {c},xmm{x}",
             )
             code.fill(ways[not there], w=str(held), c=name)
+        elif self.way == "stack" and self.halves and there:
+            low, high = code.at(int(held)), code.at(int(held) + 4)
+            code.fill(f"mov {low},{{dc}}; rol {{c}},32; mov {high},{{dc}}; rol {{c}},32", c=name)
         elif self.way == "stack" and code.chance.random() < 0.3 and code.free():
             code.fill("lea {a},{c}; mov [{a}],{v}" if there else "lea {a},{c}; mov {v},[{a}]", c=place, v=name)
         else:
@@ -506,18 +511,24 @@ def _carry(code: Code, zero: Place, g: str) -> None:
     code.live.remove(t)
 
 
-def _board(code: Code, places: Sequence[str], zero: Place | None) -> None:
-    """One board of the arrays: sliders, empty squares, result at these places."""
+def _board(code: Code, places: Sequence[str], zero: Place | None, ahead: Place | None) -> None:
+    """One board of the arrays: sliders, empty squares, result at these places; sliders may have been read ahead."""
     g, p, t = code.take(), code.take(), code.take()
-    lines = [f"mov {g},{places[0]}", f"mov {p},{places[1]}"]
+    lines = [f"mov {p},{places[1]}"]
+    if ahead:
+        ahead.move(g, False)
+    else:
+        lines.insert(code.chance.randrange(2), f"mov {g},{places[0]}")
     flag = code.take() if code.fault("flag") else ""
     if flag:
         code.say(
             f"set{code.chance.choice(('c', 'be'))} {part(flag, 'l')}", f"movzx {part(flag, 'd')},{part(flag, 'l')}"
         )
     if code.fault("early"):
-        lines.insert(1, f"mov {places[2]},{g}")
+        lines.insert(1, f"mov {places[2]},{g if ahead or lines[0].startswith(f'mov {g}') else p}")
     code.run(lines, 0.1)
+    if code.chance.random() < 0.1:
+        code.say(f"mov {places[2]},{code.chance.choice((*code.free(), g))}")
     copy = _copied(code, g)
     code.boards |= {g, p}
     code.run(_north(code, g, p, t), 0.06)
@@ -529,7 +540,12 @@ def _board(code: Code, places: Sequence[str], zero: Place | None) -> None:
         code.say(f"or {g},{flag}")
         code.live.remove(flag)
     _finish(code, copy, g)
-    code.say(f"mov {places[2]},{g}")
+    behind = code.label()
+    if code.fault("break"):
+        code.fill("bt {g},{h}; jc {2}", **{"g": g, "2": code.end})
+    if code.fault("skip"):
+        code.fill("bt {g},{h}; jc {1}", **{"g": g, "1": behind})
+    code.say(f"mov {places[2]},{g}", f"{behind}:")
     if code.fault("beside"):
         code.say(f"mov {places[2][:-1]}{code.chance.choice((8, -8, 16)):+d}],{g}")
     code.live.remove(g)
@@ -583,32 +599,47 @@ def _loop(code: Code, zero: Place | None) -> None:
         if code.fault("mask"):
             ways = ("lea {q},[{q}+{q}+1]", "shr {q},1", "or {q},1", "mov {q},-1")
             form = form.replace("kmovb", chance.choice(ways) + "; kmovb")
+    ahead = Place(code) if "! " in form else None
+    if "cmp {i},{n}" in form and code.fault("narrow"):
+        form = form.replace("cmp {i},{n}", "cmp {di},{dn}")
     if code.fault("count"):
         code.say(chance.choice((f"dec {n}", f"inc {n}")))
-    fields = Fields(code, form, **names)
+    fields, started = Fields(code, form, **names), False
     for line in form.split("; "):
         line = fields.filled(line)
         if line[0] in "=*?":
             at = [f"[{array}{line[1:].strip() and '+' + line[1:].strip()}]" for array in (s, e, r)]
             code.readable = [(place, {*fields.values()} & {s, e, r, taken["i"]}) for place in at[:2] if line[0] != "?"]
             if line[0] == "=":
-                _board(code, at, zero)
+                _board(code, at, zero, ahead)
             else:
                 _boards(code, at, lanes, f"{{k{mask}}}" if line[0] == "?" else "", aligned)
             code.readable = []
+        elif line[0] == "!" and ahead:
+            t, behind = code.take(), code.label()
+            if started and code.fault("stale"):
+                code.fill("bt {c},{h}; jc {1}", **{"1": behind})
+            started = True
+            code.say(f"mov {t},[{s}+{line[2:]}]")
+            ahead.move(t, True)
+            code.say(f"{behind}:")
+            code.live.remove(t)
         else:
             code.fill(line)
     code.live -= {*taken.values()}
     code.masks.discard(-1 if mask is None else mask)
     if slot is not None:
         del code.kept[slot]
+    if ahead:
+        ahead.end()
 
 
 def _arrays(code: Code, _: str) -> None:
     """A function over arrays, perhaps with another way for the result in place."""
     chance, (s, e, r, n) = code.chance, code.arguments
     code.noise(3)
-    end, other = code.label(), code.label()
+    code.end = end = code.label()
+    other = code.label()
     for array in chance.sample((s, e, r), chance.randint(1, 3) if chance.random() < 0.2 else 0):
         code.say(f"test {array},{array}", f"je {end}")
     zero = Place(code) if chance.random() < 0.5 or code.defect == "carried" else None
