@@ -600,7 +600,7 @@ def _loop(code: Code, zero: Place | None) -> None:
             ways = ("lea {q},[{q}+{q}+1]", "shr {q},1", "or {q},1", "mov {q},-1")
             form = form.replace("kmovb", chance.choice(ways) + "; kmovb")
     ahead = Place(code) if "! " in form else None
-    if "cmp {i},{n}" in form and code.fault("narrow"):
+    if "cmp {i},{n}" in form and "{t}" not in form and code.fault("narrow"):
         form = form.replace("cmp {i},{n}", "cmp {di},{dn}")
     if code.fault("count"):
         code.say(chance.choice((f"dec {n}", f"inc {n}")))
@@ -615,6 +615,12 @@ def _loop(code: Code, zero: Place | None) -> None:
             else:
                 _boards(code, at, lanes, f"{{k{mask}}}" if line[0] == "?" else "", aligned)
             code.readable = []
+        elif "^" in line and ahead:
+            if line[:3] == "jc^" or code.fault("leave"):
+                t = code.take()
+                ahead.move(t, False)
+                code.say(f"bt {t},{fields['h']}", line.replace("^", ""))
+                code.live.remove(t)
         elif line[0] == "!" and ahead:
             t, behind = code.take(), code.label()
             if started and code.fault("stale"):
