@@ -249,6 +249,10 @@ static const char *run(int number)
                                             : walk(*one[0], *one[1], 0, 1, job.specification ? 7 : 1);
         want[1][i] = job.specification == 2 ? lines(*one[1], ~*one[2], 1) : 0;
     }
+    for (int array = 2, other; array > 0; array--) { /* in any order */
+        unsigned char *page = pages[other = any() % (array + 1)];
+        pages[other] = pages[array], pages[array] = page;
+    }
     for (int array = 0; array < 3; array++) {
         int size = arrays ? 8 * n : 16, room = 2 * PAGE - size, where = any() % 3;
         fill(pages[array], 2 * PAGE);
