@@ -186,9 +186,9 @@ def kernel(
     function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
     convention of this platform's C; both give the same results. `for_` "latency" or "throughput" takes the variant that
     is the fastest by timings and bounds, on `cpu` where one is named; without `isa`, of all that this processor has.
-    Callers keep to the routine's requirements, which help() of the function names; with `checked` each call that does not
-    is a ValueError. Any number of threads may call the function. It can be pickled: the pickle holds these arguments, of
-    `for_` what was chosen, and who reads it makes the function anew for his processor.
+    Callers keep to the routine's requirements, which help() of the function names; with `checked` each call that does
+    not is a ValueError. Any number of threads may call the function. It can be pickled: the pickle holds these
+    arguments, of `for_` what was chosen, and who reads it makes the function anew for his processor.
     Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
     what the code needs.
     """

@@ -210,10 +210,11 @@ class Loops:
         space, unknown = start.space, self.explorer.unknown
         now: dict[Bits, Bits] = {}
         if space.arrays:
-            boards = {board: space.arrays.named(*board) for board in head.ahead}
-            now = {before: boards[board] for board, before in head.ahead.items()}
-            round_ = Round(space.arrays.round.number, ahead=boards)
+            # A round of its own: what the conditions so far say of boards that were read ahead goes for those alone.
+            round_ = Round(space.arrays.round.number + 1)
             space.arrays = replace(space.arrays, frontier=head.frontier, round=round_)
+            round_.ahead = {board: space.arrays.named(*board) for board in head.ahead}
+            now = {before: round_.ahead[board] for board, before in head.ahead.items()}
         for key in changes.lost:
             drop(start.state, key)
         for variable in (*changes.first, *changes.more):

@@ -203,8 +203,8 @@ class Space:
         if pointer.base == arrays.result and not arrays.apart:
             raise AliasUnknownError(f"reads {name}, which may be an input")
         place = self._touch(arrays, pointer, bits, wanted)
-        if place in arrays.round.written:
-            raise GapError(f"reads board {place} of {name} after it may have been overwritten")
+        if place in arrays.round.written:  # it may be overwritten
+            return self.domain.variable(f"{name} overwritten", 64)
         return arrays.board(name, place)
 
     def _write_board(self, arrays: Arrays, pointer: Pointer, bits: int, value: Bits, wanted: Bits) -> None:

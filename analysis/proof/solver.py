@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import resource
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from setwise.analysis.semantics.domains import Bits
 Model = Callable[[Bits, int], int]
 """From a value and its width to a number, under one choice of the unknowns."""
 
+_INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 ALL_HOLD = "all conditions hold"
 
 
@@ -171,20 +170,22 @@ class Solver:
     def _answer(self, solver: Any, *assumed: Any) -> Any:
         """Ask; a used-up limit ends the work, and so does an interrupt, whose handler runs then.
 
-        By itself the solver lets no handler of Python's run.
+        By itself the solver lets no handler of Python's run, and what a handler raises within it is lost.
         """
-        seen: list[int] = []
-
         calls = count(1)
 
         def is_over() -> bool:
-            if next(calls) % _CALLS == 0:  # it is called a million times a second
-                return time.process_time() > self._until or _memory() > self._most
-            return bool(seen)
+            if next(calls) % _CALLS:  # it is called a million times a second
+                return False
+            is_interrupted = not signal.sigpending().isdisjoint(_INTERRUPTS)
+            return is_interrupted or time.process_time() > self._until or _memory() > self._most
 
         solver.configure_terminator(is_over)
-        with _noted(seen):
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+        try:
             answer = solver.check_sat(*assumed)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         self.check()
         return answer
 
@@ -200,25 +201,6 @@ class Solver:
                 if len(seen) % _CHECKS == 0:
                     self.check()
         return total
-
-
-@contextmanager
-def _noted(seen: list[int]) -> Iterator[None]:
-    """Put off the handlers of interrupts to the end, where the first one runs; the main thread alone has any."""
-    handlers = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    handled = {number: handler for number, handler in handlers.items() if callable(handler)}
-    if not handled or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    for number in handled:
-        signal.signal(number, lambda number, _: seen.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in handled.items():
-            signal.signal(number, handler)
-    if seen:
-        handled[seen[0]](seen[0], None)
 
 
 def _memory() -> int:
