@@ -1,1 +1,1 @@
-"""Bounds and forecasts of cycles, with a table a processor."""
+"""Static bounds of cycles, with a table a processor."""
