@@ -254,7 +254,9 @@ class Space:
         if isinstance(address, int):
             raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
         if not isinstance(address, Pointer) or (address.index is not None and self.domain.flattened):
-            address = self.domain.rebased(address) or address
+            rebased = self.domain.rebased(address)
+            if rebased and not (isinstance(address, Pointer) and address.base == rebased.base):
+                address = rebased
         if isinstance(address, Pointer):  # which asks for no base as a term
             return self.known_pointer(address, (), "")
         bases = [*self.cells, *self.image.areas, *(self.arrays.names if self.arrays else ())]

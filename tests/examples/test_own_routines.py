@@ -221,7 +221,7 @@ def test_a_broken_copy_is_refuted(
     monkeypatch.chdir(tmp_path)
     Path(example.file).write_text(text.replace(example.line, example.broken), "utf-8")
     assert main(["prove", f"{example.file}:{example.routine}", "--isa", example.isa, "--abi", "sysv"]) == 1
-    assert "confirmed by running it" in capsys.readouterr().out
+    assert "confirmed by stepping" in capsys.readouterr().out
 
 
 COMMANDS = {

@@ -22,7 +22,7 @@ def test_a_routine_of_a_file_is_proved(mine: Path, isa: str, capsys: pytest.Capt
 def test_a_broken_one_is_refuted(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mine.write_text(KNIGHTS.replace("(WEST, SOUT)]", "(WEST, WEST)]"))
     assert main(["prove", "mine.py:knight_attacks", "--isa", "x86-64", "--abi", "sysv"]) == 1
-    assert "refuted: knight_attacks is wrong; confirmed by running it" in capsys.readouterr().out
+    assert "refuted: knight_attacks is wrong; confirmed by stepping" in capsys.readouterr().out
 
 
 def test_its_form_on_arrays_is_proved_and_refuted(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:

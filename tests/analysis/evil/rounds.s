@@ -64,3 +64,31 @@
 #= result_read_in_place: the result may be an input, which the round has overwritten
     loop "mov [rdx+8*r10], rdi; mov rax, [rdi+8*r10]; mov r8, [rsi+8*r10]; attacks", ""
     ret
+#= ahead_leaves: one loop goes on into another with a board read ahead, and the second leaves on another board's bit
+    test rcx, rcx
+    je 9f
+    xor r10d, r10d
+    mov r11, [rdi]
+1:  test r11, 1
+    jnz 2f
+    mov rax, r11
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    inc r10
+    cmp r10, rcx
+    jae 9f
+    mov r11, [rdi+8*r10]
+    jmp 1b
+2:  test r11, 1
+    jz 9f
+    mov rax, r11
+    mov r8, [rsi+8*r10]
+    attacks
+    mov [rdx+8*r10], rax
+    inc r10
+    cmp r10, rcx
+    jae 9f
+    mov r11, [rdi+8*r10]
+    jmp 2b
+9:  ret

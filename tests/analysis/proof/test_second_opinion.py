@@ -27,7 +27,6 @@ require_module("bitwuzla")
 
 QUICK = (
     ("push.attacks.east", "bmi2"),
-    ("bytewise.carry-loop-64", "x86-64"),
     ("kogge-stone.attacks.west", "avx2"),
     ("shift.one.any", "x86-64"),
     ("kogge-stone.attacks.nort.batch", "sse2"),
@@ -35,7 +34,6 @@ QUICK = (
 )
 LOOPS = (
     ("bytewise.carry-loop-32", "bmi2"),
-    ("bytewise.carry-loop-64", "x86-64"),
     ("dumb7.attacks-until-dry.noEa", "x86-64"),
     ("dumb7.occluded-rolled.west", "bmi2"),
     ("dumb7.occluded-until-dry.sout", "x86-64"),
