@@ -119,17 +119,21 @@ class Loops:
             return None
         kept = True
         for back in backs:
-            after = invariant(self.domain.add(rounds, 1, 64))
+            after, model = invariant(self.domain.add(rounds, 1, 64)), self.explorer.model(back)
+            if model is None:
+                continue
             if not self._sure(back, [self.domain.ult(before.rises, after.rises, 64)]):
                 return "it is not shown to end"
             for variable, condition in self._claims(back, after):
-                if variable not in changes.forgotten and not self.explorer.sure(back, condition):
+                if variable in changes.forgotten:
+                    continue
+                if not model(condition, 1) or not self.explorer.sure(back, condition):
                     if variable is None:
                         return "a round does not keep the invariant"
                     changes.forgotten.add(variable)
                     kept = False
             guesses = self._guesses(back, after)
-            lost = {at for at in held if not self.explorer.sure(back, guesses[at])}
+            lost = {at for at in held if not model(guesses[at], 1) or not self.explorer.sure(back, guesses[at])}
             held -= lost
             kept = kept and not lost
         return rest if kept else None
