@@ -85,6 +85,10 @@ class Prover:
     def _certificate(self, code: Program, task: Task) -> Certificate:
         blank = Certificate("proved", code.binary, task)
         try:
+            plain = [self._word(argument, 0) for argument in task.words]
+            if not self.solver.possible(assumptions(task, self.domain, plain), about="the requirements are met"):
+                required = " and ".join(map(str, task.requires))
+                return replace(blank, status="not proved", reason=f"nothing meets what is required: {required}")
             certificate = self._all_cases(code, task, self._cases(task), blank)
             if certificate.status == "not proved" and task.elements:
                 # An invariant may be missing where few boards still show an error.
@@ -198,7 +202,7 @@ class Prover:
             if isinstance(end, Stop) and end.model is not None:
                 return self._stopped(task, case, end.complaint, end.model, so_far)
         paths = [end.path for end in ends if isinstance(end, Exit)]
-        if not paths and self.solver.possible(explorer.assumptions, about="the requirements are met"):
+        if not paths and self.solver.possible(explorer.assumptions, about="a case is possible"):
             return replace(so_far, status="not proved", reason="no path comes to an end")
         try:
             for path in paths:

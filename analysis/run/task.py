@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from setwise.analysis.run.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Numbering, Written
@@ -106,34 +105,13 @@ class Task:
         return tuple(specified(self, Integers(), words))
 
 
-_PATIENCE = 2000
-"""Milliseconds for a solver to find words that meet what is required."""
 _KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word"})
 _ARRAYS = frozenset({"boards", "count"})
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
-    """Return what the contract requires of the words, as conditions of one bit.
-
-    TaskError for what is not known, and where no words at all meet it: of them anything would be true.
-    """
-    if any(isinstance(requirement, Written) for requirement in task.requires):
-        _refuse_unmet(task, domain)
+    """Return what the contract requires of the words, as conditions of one bit; TaskError for what is not known."""
     return [condition for _, condition in conditions(task, domain, words)]
-
-
-@lru_cache(64)
-def _refuse_unmet(task: Task, domain: BitVectors) -> None:
-    options = domain.bitwuzla.Options()
-    options.set(domain.bitwuzla.Option.TIME_LIMIT_PER, _PATIENCE)
-    solver = domain.bitwuzla.Bitwuzla(domain.terms, options)
-    words = [domain.variable(f"required {argument.name}", 64) for argument in task.words]
-    for _, condition in conditions(task, domain, words):
-        solver.assert_formula(domain.is_true(condition))
-    answer = solver.check_sat()
-    if answer != domain.bitwuzla.Result.SAT:
-        found = "nothing meets" if answer == domain.bitwuzla.Result.UNSAT else "nothing was found in time that meets"
-        raise TaskError(f"{found} what is required: {' and '.join(map(str, task.requires))}")
 
 
 def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tuple[str, Bits]]:
