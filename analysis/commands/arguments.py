@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
+_DAY = 86_400
 PATTERNS = "routines, or patterns such as 'dumb7.*'; or of a file of your own, which is run: mine.py, mine.py:function"
 
 
@@ -129,7 +130,18 @@ def add_on(parser: ArgumentParser) -> None:
 
 def add_time_limit(parser: ArgumentParser, text: str = "seconds a proof") -> None:
     """--time-limit."""
-    parser.add_argument("--time-limit", type=float, default=60.0, metavar="S", help=text)
+    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="S", help=text)
+
+
+def seconds(given: str) -> float:
+    """Return a time limit: a number of seconds above 0, at most a day."""
+    try:
+        number = float(given)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= _DAY:
+        raise ArgumentTypeError(f"'{given}' is no time limit: give seconds above 0, at most {_DAY}")
+    return number
 
 
 def add_json(parser: ArgumentParser, more: str = "") -> None:

@@ -53,6 +53,9 @@ EXAMPLES = (
 )
 
 
+_MEMORY = "pointers not null, at multiples of 8; the result apart from inputs, or an array just in one's place"
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """A routine and how its proof ended; `key` is its name, instruction set, lanes and convention.
@@ -297,6 +300,7 @@ def certificate_text(proof: Proof) -> str:
         ("specification", _specification(task)),
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
+        ("memory", _MEMORY if any(argument.kind in ("boards", "results") for argument in task.arguments) else ""),
         ("changes", ", ".join(certificate.changed) or "nothing"),
         ("restores", ", ".join(certificate.restored) if certificate.status == "proved" else ""),
         ("how", _how(certificate)),

@@ -134,6 +134,10 @@ def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi
         (("prove", "--object", "a.o", "--symbol", "f"), "an object takes --object FILE --symbol SYM --spec NAME"),
         (("prove", NAME, "--object", "a.o", "--symbol", "f", "--spec", NAME), "an object takes"),
         (("prove", "--object", "none.o", "--symbol", "f", "--spec", NAME), "none.o: no such file"),
+        *(
+            (("prove", NAME, f"--time-limit={given}"), "is no time limit")
+            for given in ("nan", "-1", "0", "1e30", "day")
+        ),
     ],
 )
 def test_bad_usage_is_refused_in_one_line(capsys: Capture, arguments: tuple[str, ...], said: str) -> None:
@@ -141,7 +145,7 @@ def test_bad_usage_is_refused_in_one_line(capsys: Capture, arguments: tuple[str,
 
 
 def test_a_time_out_is_an_exit_status_of_1(capsys: Capture) -> None:
-    shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", "--time-limit", "0", status=1)
+    shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", "--time-limit", "1e-6", status=1)
     assert "not proved: the time limit was reached" in shown
 
 
