@@ -203,13 +203,13 @@ def read(directory: str | Path) -> Recorded:
     path = Path(directory) / NAME
     content = _content(path)
     head = _decoded(path, content, _Head)
+    if head.edition != _EDITION:
+        raise MetadataError(f"{path}: of edition {head.edition}, which this setwise does not know: export again")
     if head.setwise != version():
         raise OtherVersion(
             f"{path}: setwise {head.setwise} wrote it, this is {version()}: it cannot be made again: "
             f"use setwise {head.setwise}"
         )
-    if head.edition != _EDITION:
-        raise MetadataError(f"{path}: of edition {head.edition}, which this setwise does not know: export again")
     return _decoded(path, content, Recorded)
 
 

@@ -56,14 +56,14 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
         format_called(self.format)
         for name in filter(None, (self.name, self.prefix)):
             checked_name(name)
-        for given, known in (
-            (self.isas, TARGETS),
-            ([self.abi], CONVENTIONS),
-            ([self.objective], OBJECTIVES),
-            ([self.cpu], {"", *(processor.name for processor in PROCESSORS)}),
+        for what, given, known in (
+            ("instruction set", self.isas, TARGETS),
+            ("convention", [self.abi], CONVENTIONS),
+            ("objective", [self.objective], OBJECTIVES),
+            ("processor", [self.cpu], {"", *(processor.name for processor in PROCESSORS)}),
         ):
             if unknown := [name for name in given if name not in known]:
-                raise ValueError(f"the request has an unknown name, {unknown[0][:40]!r}")
+                raise ValueError(f"unknown {what} {unknown[0][:40]!r}: use one of {', '.join(known)}")
         varied = [each[:2] for each in self.variants]
         for each in (self.names, self.isas, varied, self.format.split(",")):
             if len(set(each)) < len(each):
