@@ -13,7 +13,6 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
