@@ -190,10 +190,10 @@ def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
     name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
     if form == "javascript" and isa != "x86-64":
         return None
-    lanes = None if lanes == widths(kernel.routine, kernel.target)[0] else lanes
+    asked = None if lanes == widths(kernel.routine, kernel.target)[0] else lanes
     variants = ((name, isa, kernel.variant),) if kernel.variant else ()
     try:
-        files = files_of(Request(form, (name,), (isa,), "sysv", proved, lanes, variants=variants), [kernel])
+        files = files_of(Request(form, (name,), (isa,), "sysv", proved, asked, variants=variants), [kernel])
     except ValueError:
         return None
     (text,) = files.values()

@@ -24,7 +24,7 @@ from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.offers import offered_as
 from setwise.codegen.targets import TARGETS
 
-Text = Annotated[str, Meta(max_length=4096)]
+Text = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_,.-]*\Z", max_length=200)]
 RoutineName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./:+@~-]+\Z", max_length=4096)]
 _SHOWN = 3
 

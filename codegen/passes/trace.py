@@ -17,7 +17,7 @@ from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.table import Refused
 
 MOST = 4096
-"""The largest number of operations of a routine; time grows with its square."""
+"""The largest number of operations of a routine, constants and parameters among them."""
 
 LATELY = 8
 """How many graphs are kept: descriptions of one routine may end in the same stage."""

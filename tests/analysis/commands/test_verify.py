@@ -107,6 +107,7 @@ def test_code_comments_contracts_and_gates_are_held_to(
         {"cpu": "*/"},
         {"objective": "*/"},
         {"lanes": 65},
+        {"variants": [["sliders.union", "avx2", "*/ int x; /*"]]},
         {"variants": [["sliders.union", "avx2", "held"]] * 2},
         {"variants": [["dumb7.attacks.sout", "avx2", "held"]]},
     ],
@@ -127,7 +128,7 @@ def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Pat
         {"isas": ["x86-64"]},
         {"name": "other"},
         {"objective": "latency"},
-        {"variants": [["sliders.union", "avx2", "*/ int x; /*"]]},
+        {"variants": [["sliders.union", "avx2", "unknown"]]},
     ],
 )
 def test_another_request_makes_other_files(request_has: dict[str, Any], tmp_path: Path, capsys: Capture) -> None:
