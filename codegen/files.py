@@ -28,6 +28,8 @@ def resolved(path: str | Path) -> Path:
     try:
         return Path(path).resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
+        if isinstance(error, RecursionError):
+            raise
         if isinstance(error, FileNotFoundError):
             raise ValueError("the working directory is not there any more: change to another one") from None
         raise ValueError(f"{str(path)!r} leads through a circle of links: give another path") from None
