@@ -23,6 +23,18 @@ def regular_content(path: str | Path, most: int, *, links: bool) -> bytes:
         return file.read(most + 1)
 
 
+def resolved(path: str | Path) -> Path:
+    """Return the absolute path without links; ValueError where links go round, or the working directory is gone."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
+        if isinstance(error, RecursionError):
+            raise
+        if isinstance(error, FileNotFoundError):
+            raise ValueError("the working directory is not there any more: change to another one") from None
+        raise ValueError(f"{str(path)!r} leads through a circle of links: give another path") from None
+
+
 def told_content(path: str | Path, most: int, *, links: bool, larger: str, remedy: str) -> bytes:
     """What a regular file of at most so many bytes holds; ValueError of one line with the remedy for any other.
 

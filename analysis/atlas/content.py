@@ -190,11 +190,10 @@ def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
     name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
     if form == "javascript" and isa != "x86-64":
         return None
-    usual = lanes == widths(kernel.routine, kernel.target)[0]
-    words = (*([] if usual else ["--lanes", lanes]), *(["--variant", kernel.variant] if kernel.variant else []))
-    made_by = " ".join(map(str, ("setwise export", name, "--isa", isa, *words, "--format", form)))
+    asked = None if lanes == widths(kernel.routine, kernel.target)[0] else lanes
+    variants = ((name, isa, kernel.variant),) if kernel.variant else ()
     try:
-        files = files_of(Request(form, (name,), (isa,), "sysv", lanes, made_by=made_by), [kernel], proved)
+        files = files_of(Request(form, (name,), (isa,), "sysv", proved, asked, variants=variants), [kernel])
     except ValueError:
         return None
     (text,) = files.values()

@@ -27,6 +27,7 @@ from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import executed_counts
 from setwise.codegen.board import parse_fen
+from setwise.codegen.files import told_content
 from setwise.codegen.kernel import Kernel
 
 EXAMPLES = (
@@ -39,6 +40,7 @@ EXAMPLES = (
 CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
 _ALWAYS = ("instructions", "moves", "operations")
 _ONE_OF_THEM = "--object, --over, and --executed or --fen each count something else: give one of them"
+_MOST_BYTES = 1 << 24
 _COUNTED = ("instructions", *CLASSES, "memory_operands")
 
 
@@ -118,11 +120,13 @@ def spread(kernel: Kernel, fens: Sequence[str], side: str | None = None) -> dict
 
 def positions(path: str | Path) -> list[str]:
     """The FENs of a file, one a line; lines that are empty or begin with # are passed over."""
+    content = told_content(
+        path, _MOST_BYTES, links=True, larger="a file of positions may be", remedy="give a file of FENs"
+    )
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "no text"
-        raise ValueError(f"cannot read {path}: {reason}") from None
+        lines = content.decode().splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"cannot read {path}: no text") from None
     fens = []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise, product
-
-from msgspec import UNSET, UnsetType
+from itertools import product
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import (
@@ -89,11 +86,10 @@ def run(arguments: Namespace) -> int:
 
 def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
     """Write these routines' files and say in a line what they are."""
-    given = format_called(arguments.format)
-    request = _request(arguments, given, routines)
+    prover = None if arguments.unproved else _prover()
+    request = _request(arguments, format_called(arguments.format), routines, proved=prover is not None)
     kernels = kernels_of(request, routines)
     _tell_left_out(request, kernels)
-    prover = None if arguments.unproved else _prover()
     certificates = _proofs(prover, kernels, arguments.time_limit) if prover else [None] * len(kernels)
     unproved = [(k, c) for k, c in zip(kernels, certificates, strict=True) if c is not None and c.status != "proved"]
     if unproved:
@@ -102,8 +98,8 @@ def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
         more = f", and {len(unproved) - 1} more are not proved" if len(unproved) > 1 else ""
         raise CannotRunHere(f"{why}{more}; nothing was written (--unproved exports it all the same)")
     facts = cache(facts_of)
-    files = files_of(request, kernels, prover is not None)
-    content = record.metadata(request, kernels, facts, files, certificates).encoded()
+    files = files_of(request, kernels)
+    content = record.metadata(request, kernels, facts, files).encoded()
     with refused_by_system():
         write(arguments.output, {**files, record.NAME: content}, arguments.force, record.accounted)
     wanting = "" if arguments.unproved else ", for bitwuzla is not installed (pip install bitwuzla)"
@@ -121,7 +117,7 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)
 
 
-def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -> Request:
+def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *, proved: bool) -> Request:
     """What the arguments ask for; ValueError for what does not go together."""
     isas = list(TARGETS) if arguments.isa == "all" else list(dict.fromkeys(arguments.isa.split(",")))
     for isa in isas:
@@ -142,30 +138,31 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine]) -
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
-    name, prefix = (checked_name(given) if given else UNSET for given in (arguments.name, arguments.prefix))
     return Request(
-        arguments.format,
-        tuple(routine.name for routine in routines),
-        tuple(isas),
-        abi,
-        arguments.lanes,
-        arguments.endbr64,
-        arguments.dispatch,
-        _command(arguments, routines),
-        name,
-        prefix,
-        arguments.checked or UNSET,
-        arguments.bound or UNSET,
-        _variants(arguments, routines, isas, abi),
+        format=",".join(dict.fromkeys(arguments.format.split(","))),
+        names=tuple(dict.fromkeys(routine.name for routine in routines)),
+        isas=tuple(isas),
+        abi=abi,
+        proved=proved,
+        lanes=arguments.lanes,
+        endbr64=arguments.endbr64,
+        dispatch=arguments.dispatch,
+        name=checked_name(arguments.name) if arguments.name else "",
+        prefix=checked_name(arguments.prefix) if arguments.prefix else "",
+        checked=arguments.checked,
+        bound=arguments.bound,
+        objective=arguments.objective,
+        cpu=processor_named(arguments.cpu).name if arguments.cpu and arguments.objective != "size" else "",
+        variants=_variants(arguments, routines, isas, abi),
     )
 
 
 def _variants(
     arguments: Namespace, routines: Sequence[Routine], isas: Sequence[str], abi: str
-) -> tuple[tuple[str, str, str], ...] | UnsetType:
+) -> tuple[tuple[str, str, str], ...]:
     """Routine, instruction set and variant of each kernel that is not the usual one."""
     if arguments.objective == "size" and not arguments.variant:
-        return UNSET
+        return ()
     make = maker(arguments)
     with Progress(len(routines) * len(isas)) as progress:
 
@@ -174,32 +171,7 @@ def _variants(
             return routine.name, isa, make(routine, isa, abi, lanes_for(arguments.lanes, isas, isa)).variant
 
         named = list(unrefused(lambda pair: chosen_of(*pair), product(routines, isas)))
-    return tuple(each for each in named if each[-1]) or UNSET
-
-
-def _command(arguments: Namespace, routines: Sequence[Routine]) -> str:
-    """The command without what says where to: it stands in the files, which are the same wherever they lie.
-
-    Only what cannot end a comment of any language is repeated as it was given.
-    """
-    plain = re.compile(r"[A-Za-z0-9_./:+@~?*\[\]-]+")
-    if all(plain.fullmatch(name) and not {"*/", "/*"} & {*map("".join, pairwise(name))} for name in arguments.names):
-        names: Iterable[str] = arguments.names
-    else:
-        names = (routine.name for routine in routines)
-    words = ["setwise", "export", *map(shlex.quote, names), "--isa", arguments.isa]
-    words += ["--lanes", str(arguments.lanes)] if arguments.lanes else []
-    words += ["--for", arguments.objective] if arguments.objective != "size" else []
-    words += ["--cpu", processor_named(arguments.cpu).name] if arguments.cpu and arguments.objective != "size" else []
-    words += ["--variant", arguments.variant] if arguments.variant else []
-    words += ["--abi", arguments.abi] if arguments.abi else []
-    words += ["--format", arguments.format]
-    words += ["--endbr64"] if arguments.endbr64 else []
-    words += ["--bound"] if arguments.bound else []
-    words += ["--checked"] if arguments.checked else []
-    words += ["--name", arguments.name] if arguments.name else []
-    words += ["--prefix", arguments.prefix] if arguments.prefix else []
-    return " ".join([*words, "--dispatch"] if arguments.dispatch else words)
+    return tuple(each for each in named if each[-1])
 
 
 def _prover() -> Prover | None:

@@ -29,14 +29,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Look at everything that the metadata speaks of; 1 where something is not as it says."""
+    """Check every file and kernel; 1 where one is wrong or could not be judged."""
     directory = Path(arguments.directory)
     try:
         metadata = read(directory)
     except OtherVersion as error:
         raise CannotRunHere(str(error)) from None
     keys = ("subject", "what", "status", "reason")
-    with Progress(len(metadata.kernels)) as progress:
+    with Progress(len(metadata.request.names) * len(metadata.request.isas)) as progress:
         results = findings(directory, metadata, arguments.time_limit, progress.show, arguments.run_descriptions)
         rows = [{key: getattr(finding, key) for key in keys} for finding in results]
     failed, not_run = (sum(row["status"] == status for row in rows) for status in ("failed", "not run"))
@@ -46,4 +46,4 @@ def run(arguments: Namespace) -> int:
         print_table(("of", "check", "", ""), [tuple(row.values()) for row in rows])
         wanting = [f"{number} {status}" for number, status in ((failed, "failed"), (not_run, "not run")) if number]
         print(f"\n{counted(len(rows), 'check')}: {', '.join(wanting) or 'all fine'}")
-    return int(bool(failed))
+    return int(bool(failed or not_run))

@@ -8,9 +8,11 @@ from functools import cache
 from itertools import product
 from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
+from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.exports.facts import facts_of
+from setwise.analysis.measure.choice import OBJECTIVES
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format, together
@@ -18,30 +20,74 @@ from setwise.codegen.export.names import checked_name, symbol
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, unrefused
+from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.offers import offered_as
 from setwise.codegen.targets import TARGETS
 
-Text = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\Z", max_length=1 << 20)]
-"""One line without control characters."""
+Text = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_,.-]*\Z", max_length=200)]
+RoutineName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./:+@~-]+\Z", max_length=4096)]
+_SHOWN = 3
 
 
-class Request(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was asked for, so that it can be made again: the names in full, no patterns."""
+class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What was asked for, so that it can be made again: names in full, each list without repetitions.
+
+    Every field is of a closed type: metadata.json is not trusted, and files repeat the request.
+    """
 
     format: Text
-    names: tuple[Text, ...]
-    isas: tuple[Text, ...]
+    names: Annotated[tuple[RoutineName, ...], Meta(min_length=1, max_length=1024)]
+    isas: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=len(TARGETS))]
     abi: Text
+    proved: bool = False
     lanes: Annotated[int, Meta(ge=1, le=64)] | None = None
     endbr64: bool = False
     dispatch: bool = False
-    made_by: Text = ""
-    name: Text | UnsetType = UNSET
-    prefix: Text | UnsetType = UNSET
-    checked: bool | UnsetType = UNSET
-    bound: bool | UnsetType = UNSET
-    variants: tuple[tuple[Text, Text, Text], ...] | UnsetType = UNSET
+    name: Text = ""
+    prefix: Text = ""
+    checked: bool = False
+    bound: bool = False
+    objective: Text = "size"
+    cpu: Text = ""
+    variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
     """Of kernels that are not the usual ones: routine, instruction set, the variant's name."""
+
+    def __post_init__(self) -> None:
+        format_called(self.format)
+        for name in filter(None, (self.name, self.prefix)):
+            checked_name(name)
+        for what, given, known in (
+            ("instruction set", self.isas, TARGETS),
+            ("convention", [self.abi], CONVENTIONS),
+            ("objective", [self.objective], OBJECTIVES),
+            ("processor", [self.cpu], {"", *(processor.name for processor in PROCESSORS)}),
+        ):
+            if unknown := [name for name in given if name not in known]:
+                raise ValueError(f"unknown {what} {unknown[0][:40]!r}: use one of {', '.join(known)}")
+        varied = [each[:2] for each in self.variants]
+        for each in (self.names, self.isas, varied, self.format.split(",")):
+            if len(set(each)) < len(each):
+                raise ValueError("a list of the request names something twice")
+        if not set(varied) <= {*product(self.names, self.isas)}:
+            raise ValueError("a variant is of no kernel that the request names")
+
+    @property
+    def command(self) -> str:
+        """The command that asks for it, without the directory; of many routines the first."""
+        more = len(self.names) - _SHOWN
+        words = ["setwise export", *self.names[:_SHOWN], *([f"... ({more} more)"] if more > 0 else [])]
+        words += ["--isa", "all" if self.isas == tuple(TARGETS) else ",".join(self.isas)]
+        words += ["--lanes", str(self.lanes)] if self.lanes else []
+        words += ["--for", self.objective] if self.objective != "size" else []
+        words += ["--cpu", self.cpu] if self.cpu else []
+        if len(variants := {each[-1] for each in self.variants}) == 1 and self.objective == "size":
+            words += ["--variant", *variants]
+        words += ["--abi", self.abi] if self.abi != format_called(self.format).abi else []
+        words += ["--format", self.format]
+        words += [f"--{option}" for option in ("endbr64", "bound", "checked") if getattr(self, option)]
+        for option in ("name", "prefix"):
+            words += [f"--{option}", getattr(self, option)] if getattr(self, option) else []
+        return " ".join([*words, "--dispatch"] if self.dispatch else words)
 
 
 def format_called(names: str) -> Format:
@@ -68,31 +114,29 @@ def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> t
         lanes = lanes_for(request.lanes, request.isas, isa)
         return offered_as(variants.get((routine.name, isa), ""), routine, isa, request.abi, lanes)
 
-    variants = {(name, isa): variant for name, isa, variant in request.variants or ()}
+    variants = {(name, isa): variant for name, isa, variant in request.variants}
 
-    made = unrefused(lambda pair: kernel(*pair), product(routines or map(find, request.names), request.isas))
+    made = unrefused(lambda pair: kernel(*pair), product(routines or [*map(find, request.names)], request.isas))
     kernels = map(with_endbr64, made) if request.endbr64 else made
-    prefix = checked_name(request.prefix) if request.prefix else "setwise"
-    return tuple(replace(kernel, prefix=prefix) for kernel in kernels)
+    return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)
 
 
-def files_of(request: Request, kernels: Sequence[Kernel], proved: bool) -> dict[str, bytes]:
+def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
     """The files of a request, by their names; ValueError where two routines would have one name in them."""
     by_symbol: dict[str, str] = {}
     for kernel in kernels:
         other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)
         if other != kernel.name:
             raise ValueError(f"{other} and {kernel.name} would both be {symbol(kernel)}: export them one by one")
-    name = checked_name(request.name) if request.name else ""
     order = Order(
         tuple(kernels),
         cache(facts_of),
-        request.made_by,
+        request.command,
         endbr64=request.endbr64,
         dispatch=request.dispatch,
-        name=name,
-        proved=proved,
-        checked=bool(request.checked),
-        bound=bool(request.bound),
+        name=request.name,
+        proved=request.proved,
+        checked=request.checked,
+        bound=request.bound,
     )
     return format_called(request.format).files(order)

@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
+from shutil import copymode
+
+from setwise.analysis.report.recorded import PATH
 
 Files = Mapping[str, str]
 """Texts by paths relative to the folder, with / between their parts."""
@@ -13,7 +16,13 @@ _SHOWN = 100  # characters of a line
 
 
 def write(folder: Path, files: Files) -> None:
-    """Write the files; each is replaced as a whole. ValueError if that fails."""
+    """Write the files, each as a whole, with the mode of the one before. ValueError if that fails.
+
+    Nothing is written over a file that is no report: the folder has measurements, and its pages say who made them.
+    """
+    for path in (folder / name for name in files if os.path.lexists(folder / name)):
+        if not (folder / PATH).is_file() or not _is_report(path):
+            raise ValueError(f"{path} is not written by setwise report: give another folder, or move it away")
     try:
         for name, text in files.items():
             path = folder / name
@@ -21,11 +30,19 @@ def write(folder: Path, files: Files) -> None:
             written = path.with_name(f".{path.name}.{os.getpid()}")
             try:
                 written.write_text(text, encoding="utf-8", newline="\n")
+                if path.exists():
+                    copymode(path, written)
                 written.replace(path)
             finally:
                 written.unlink(missing_ok=True)
     except OSError as error:
         raise ValueError(f"cannot write {error.filename}: {error.strerror}") from None
+
+
+def _is_report(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    return path.suffix != ".md" or "Made by `setwise report`" in path.read_text(encoding="utf-8", errors="replace")
 
 
 def differences(folder: Path, wanted: Files) -> Iterator[str]:

@@ -19,11 +19,13 @@ from setwise.analysis.measure.subjects import Subject, subject
 from setwise.analysis.measure.trials import METHOD, Measurand, Timing
 from setwise.analysis.report.figures import Figures, Key
 from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.files import told_content
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
 
 PATH = "data/measurements.json"
+_MOST_BYTES = 1 << 26
 TIMED = (
     *(f"{family}.attacks.{way}" for way in ("sout", "noEa", "east", "queen") for family in ("dumb7", "kogge-stone")),
     *("push.attacks.sout", "push.attacks.east", "subtraction.attacks.east"),
@@ -84,11 +86,14 @@ class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
 
 def read(folder: Path) -> Recorded:
     """Return the records of a reports folder. ValueError if the file is damaged."""
-    path = folder / PATH
+    path, remedy = folder / PATH, "restore it from the repository"
+    if not path.exists():
+        return Recorded()
+    content = told_content(path, _MOST_BYTES, links=True, larger="any measurements", remedy=remedy)
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Recorded) if path.exists() else Recorded()
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read ({error}): restore it from the repository") from None
+        return msgspec.json.decode(content, type=Recorded)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read ({error}): {remedy}") from None
 
 
 def text(recorded: Recorded) -> str:

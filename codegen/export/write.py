@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
+from setwise.codegen.files import resolved
+
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
@@ -45,20 +47,12 @@ def write(
             _put_in_place(new, target)
 
 
-def write_among(directory: str | Path, files: Mapping[str, bytes]) -> None:
-    """Write files by their paths in the directory, with / between folders; all other files stay."""
-    with _refusals(directory) as target, _staged(target.parent, files) as new:
-        for name in files:
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            (new / name).replace(target / name)
-
-
 @contextmanager
 def _refusals(directory: str | Path) -> Iterator[Path]:
     """The resolved target; the system's errors become NotWritten, and parents that were made for nothing go."""
     made: list[Path] = []
     try:
-        target = Path(directory).resolve()
+        target = resolved(directory)
         for path in reversed([path for path in target.parents if not path.exists()]):
             path.mkdir()
             made.insert(0, path)
@@ -70,7 +64,7 @@ def _refusals(directory: str | Path) -> Iterator[Path]:
         why = (error.strerror or str(error)).lower()
         raise NotWritten(f"{directory}: {why}: nothing was written; give another directory") from error
     except ValueError as error:
-        raise NotWritten(f"{str(directory)!r} is no name of a directory: {error}") from None
+        raise NotWritten(f"{str(directory)!r} is no directory to write: {error}") from None
     finally:
         for path in made:
             with suppress(OSError):

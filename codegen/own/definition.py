@@ -13,7 +13,6 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
@@ -22,6 +21,7 @@ from setwise.codegen.describe.kinds import Bound, Kind
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine, Written
 from setwise.codegen.describe.values import Ray, Value, constant
+from setwise.codegen.files import resolved
 from setwise.codegen.own.reserved import reserved
 from setwise.codegen.own.running import Failure, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
@@ -326,5 +326,6 @@ def _module_of(function: Callable[..., Any]) -> str:
 
 def _shortest(file: str) -> str:
     """A file's path as it is found from here."""
-    path = Path(file).absolute()
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    here = resolved(".")
+    path = here / file
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

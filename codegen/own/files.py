@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from setwise.codegen.describe.routine import Routine, Written
-from setwise.codegen.files import NotRegularError, regular_content
+from setwise.codegen.files import NotRegularError, regular_content, resolved
 from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.own.definition import Definition, DescriptionError, made_in
 from setwise.codegen.own.running import Failure, running
@@ -89,7 +89,7 @@ def definitions_of(module: str) -> list[Definition]:
     ValueError where two have one name, by which only one could be meant.
     """
     if module.endswith(".py"):
-        loaded = sys.modules[module] = _file(module, Path(module).resolve(), _content(module))
+        loaded = sys.modules[module] = _file(module, resolved(module), _content(module))
     else:
         loaded = _module(module)
     lines: dict[str, int] = {}
@@ -143,7 +143,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
 def _module(name: str) -> ModuleType:
     if name == "__main__" or not all(part.isidentifier() for part in name.split(".")):
         raise ValueError(f"'{name}' is no module: name a file, such as mine.py, or package.module")
-    with _importing(str(Path.cwd())), running(name, partial(_refused, name), DescriptionError):
+    with _importing(str(resolved("."))), running(name, partial(_refused, name), DescriptionError):
         return importlib.import_module(name)
 
 

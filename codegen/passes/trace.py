@@ -16,6 +16,9 @@ from setwise.codegen.describe.values import Region, Value, parameter, reshaped
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.table import Refused
 
+MOST = 4096
+"""The largest number of operations of a routine, constants and parameters among them."""
+
 LATELY = 8
 """How many graphs are kept: descriptions of one routine may end in the same stage."""
 
@@ -23,7 +26,7 @@ LATELY = 8
 def trace(unit: Unit) -> Unit:
     """The pass: the graph of what the description returns; several results are written behind a pointer.
 
-    Refused for several without one.
+    Refused for several without one, and for more than MOST operations.
     """
     describe = unit.describe
     if isinstance(describe, InTurn) and unit.layout.lanes > 1:
@@ -32,7 +35,10 @@ def trace(unit: Unit) -> Unit:
         graph = _whole(unit.routine, unit.layout, last)
         if not any(map(_has_tables, (*stages, graph))):
             return replace(unit, before=tuple(stages), graph=graph)
-    return replace(unit, graph=_whole(unit.routine, unit.layout, describe))
+    graph = _whole(unit.routine, unit.layout, describe)
+    if len(graph.order) > MOST:
+        raise Refused(f"{unit.routine.name} has more than {MOST:,} operations: divide it into several routines")
+    return replace(unit, graph=graph)
 
 
 def _has_tables(graph: Graph) -> bool:

@@ -60,14 +60,23 @@ ROUTINES = (
 )
 
 
+class Golden(Request, frozen=True):
+    """A request whose files do not name its command."""
+
+    @property
+    def command(self) -> str:
+        """The same in every file."""
+        return "make golden"
+
+
 def lines(routines: Sequence[str] = ROUTINES) -> Iterator[str]:
     """Yield the line of each export that a format takes."""
     for name in routines:
         for isa in find(name).isas:
             for format in FORMATS:
-                request = Request(format, (name,), (isa,), FORMATS[format].abi, made_by="make golden")
+                request = Golden(format, (name,), (isa,), FORMATS[format].abi, proved=True)
                 try:
-                    files = files_of(request, kernels_of(request), proved=True)
+                    files = files_of(request, kernels_of(request))
                 except ValueError:
                     continue
                 content = b"".join(b"%b\0%d\0%b" % (file.encode(), len(files[file]), files[file]) for file in files)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
-from tests.analysis.commands.running import DUMB7, KOGGE_STONE, Capture, printed
+import pytest
+
+from tests.analysis.commands.running import DUMB7, KOGGE_STONE, Capture, complaint, printed
 
 
 def test_count_as_json(capsys: Capture) -> None:
@@ -28,3 +32,28 @@ def test_count_as_a_table(capsys: Capture) -> None:
     assert [row.split()[:3] for row in rows] == [
         [f"dumb7.attacks.{name}", "x86-64", "win64"] for name in ("east", "sout", "west", "nort")
     ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+@pytest.mark.parametrize("kind", ["fifo", "endless", "directory", "circle", "sparse"])
+def test_positions_are_read_from_regular_files_alone(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "positions"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "endless":
+        path.symlink_to("/dev/zero")
+    elif kind == "circle":
+        path.symlink_to("positions")
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    assert complaint(capsys, "count", "sliders.union", "--over", str(path)).endswith(": give a file of FENs\n")
+
+
+def test_a_routine_of_very_many_operations_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "many.py"
+    body = "    for _ in range(50_000):\n        x = (x << 1) ^ (x >> 3)\n    return x\n"
+    file.write_text(f"import setwise\n\n@setwise.routine\ndef many(x: setwise.Board) -> setwise.Board:\n{body}")
+    assert "has more than 4,096 operations" in complaint(capsys, "count", str(file), "--isa", "x86-64")

@@ -45,7 +45,7 @@ def test_the_proof_has_the_digests_of_every_export(tmp_path: Path, capsys: Captu
         row = rows[one["abi"]]
         assert one["counts"]["data_bytes"]
         assert row["sha256"] == one["sha256"] == hashlib.sha256(code(one)).hexdigest()
-        assert row["image_sha256"] == one["proof"]["image_sha256"]
+        assert row["image_sha256"] == one["image_sha256"]
         assert row["sha256"] != row["image_sha256"]
         written = b"".join(path.read_bytes() for path in folder.iterdir() if path.name != "metadata.json")
         assert row["sha256"].encode() in written, form

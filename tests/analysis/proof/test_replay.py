@@ -185,4 +185,5 @@ def test_nothing_of_an_export_runs(tmp_path: Path, capsys: Capture) -> None:
     path.write_text(json.dumps(record, indent=1) + "\n")
     capsys.readouterr()
     assert main(("verify", str(tmp_path / "out"))) == 1
-    assert "refuted: attacks is wrong" in capsys.readouterr().out
+    assert "metadata.json" in (said := capsys.readouterr().out)
+    assert "setwise makes another file" in said

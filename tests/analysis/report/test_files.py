@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.report.files import differences, write
+from setwise.analysis.report.recorded import PATH
 
 FILES = {"README.md": "# One\n\ntwo\n", "data/rows.json": '{"rows": []}\n', "pictures/one.svg": "<svg/>\n"}
 
@@ -64,6 +65,39 @@ def test_a_file_that_cannot_be_written_is_one_line_and_none_is_half_written(tmp_
         write(tmp_path / "file" / "reports", FILES)
     assert "\n" not in str(raised.value)
     (tmp_path / "README.md").mkdir()
-    with pytest.raises(ValueError, match=r"^cannot write .*README"):
+    with pytest.raises(ValueError, match=r"README\.md is not written by setwise report"):
         write(tmp_path, FILES)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["README.md", "file"]
+
+
+@pytest.mark.parametrize("name", ["README.md", "pictures/one.svg", "data/rows.json"])
+def test_what_it_did_not_write_is_left_alone(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="is not written by setwise report: give another folder"):
+        write(tmp_path, FILES)
+    assert path.read_text("utf-8") == "mine"
+    assert [each for each in tmp_path.rglob("*") if each.is_file()] == [path]
+
+
+def test_a_page_of_the_user_s_own_beside_measurements_is_left_alone(tmp_path: Path) -> None:
+    files = {"a.md": "Made by `setwise report`.\n", PATH: "{}"}
+    write(tmp_path, files)
+    write(tmp_path, files)
+    (tmp_path / "a.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.md is not written by setwise report"):
+        write(tmp_path, files)
+
+
+def test_modes_are_kept(tmp_path: Path) -> None:
+    files = {"a.md": "Made by `setwise report`.\n", PATH: "{}"}
+    write(tmp_path, files)
+    for path, mode in ((tmp_path, 0o700), (tmp_path / "data", 0o700), (tmp_path / "a.md", 0o600)):
+        path.chmod(mode)
+    write(tmp_path, files)
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path, tmp_path / "data", tmp_path / "a.md")] == [
+        0o700,
+        0o700,
+        0o600,
+    ]

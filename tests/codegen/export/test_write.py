@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from setwise.codegen.export import write as writing
 from setwise.codegen.export.write import NotWritten, write
 
 FILES = {"one.s": b"first\n", "two.s": b"second\n", "three.s": b"third\n"}
@@ -184,17 +183,3 @@ def test_nothing_is_left_wherever_it_breaks(
             write(target, FILES, True, ours)
         assert content(target) == {"two.s": b"earlier\n"}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_what_else_is_there_stays_among_the_reports(tmp_path: Path) -> None:
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "mine").write_bytes(b"mine\n")
-    (tmp_path / "kept" / "empty").mkdir()
-    (tmp_path / "link").symlink_to("nowhere")
-    (tmp_path / "one.s").write_bytes(b"earlier\n")
-    writing.write_among(tmp_path, {**FILES, "kept/new": b"new\n"})
-    assert (tmp_path / "kept" / "mine").read_bytes() == b"mine\n"
-    assert (tmp_path / "kept" / "new").read_bytes() == b"new\n"
-    assert (tmp_path / "kept" / "empty").is_dir()
-    assert (tmp_path / "link").readlink() == Path("nowhere")
-    assert (tmp_path / "one.s").read_bytes() == FILES["one.s"]
