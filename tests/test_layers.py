@@ -57,7 +57,6 @@ DOORS = (
     "analysis.run.specification",
     "analysis.run.emulation",
     "analysis.run.workers",
-    "analysis.proof.confirmation",
     "analysis.search",
     "analysis.exports",
     "analysis.cost.processors.table",
