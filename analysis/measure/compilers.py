@@ -164,7 +164,8 @@ def compile_all(
 ) -> list[Compiled]:
     """What every compiler makes of every C that there is for these routines on an instruction set.
 
-    `lanes` is how many boards a vector holds where lanes are boards. Bytes that another flag gave already are left out. No compiler, nothing. Raises CompilerError.
+    `lanes` is how many boards a vector holds where lanes are boards. Bytes that another flag gave already are left
+    out. No compiler, nothing. Raises CompilerError.
     """
     lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}

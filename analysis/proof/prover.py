@@ -365,7 +365,6 @@ class Prover:
         return confirmed(replace(so_far, status="refuted", reason=what, counterexample=example))
 
 
-
 def confirmed(refuted: Certificate) -> Certificate:
     """Return the refutation with a run that confirms it; without one it is not proved."""
     confirmation = confirm_by_stepping(refuted)
