@@ -100,5 +100,5 @@ def lower(
     abi: str = "sysv",
     lanes: int | None = None,
 ) -> Kernel:
-    """The shortest kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
+    """The shortest kernel of a routine; ValueError in one line where name, convention and routine do not fit."""
     return best(PIPELINE, plan(routine, target_named(isa), abi, lanes), size)

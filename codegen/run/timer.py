@@ -119,7 +119,8 @@ class Calls:
 class Timer:
     """The loop and behind it the routine, as one block that runs wherever a page begins.
 
-    The instructions from `round` to `round_end` are one round of calls; the routine begins at `routine`. The last `data` bytes are the routine's data.
+    The instructions from `round` to `round_end` are one round of calls; the routine begins at `routine`. The last
+    `data` bytes are the routine's data.
     """
 
     image: bytes
