@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -453,15 +452,6 @@ def test_other_threads_run_meanwhile() -> None:
     subprocess.run([sys.executable, "-c", source], cwd=ROOT, check=True, timeout=60)
 
 
-def test_many_threads_share_a_kernel() -> None:
-    given, expected = boards(NORTH_EAST, 500)
-    for abi in (SYSV.name, WIN64.name):
-        run = setwise.kernel(NORTH_EAST, abi=abi)
-        with ThreadPoolExecutor(4) as pool:
-            for result in pool.map(lambda _, run=run: run(*given), range(64)):
-                np.testing.assert_array_equal(result, expected)
-
-
 FORKS = f"""
 import os, signal, time
 {SPINS.split("sliders[:]")[0]}
@@ -480,13 +470,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_process_forked_while_a_thread_is_in_a_kernel_can_call_it() -> None:
     subprocess.run([sys.executable, "-c", FORKS], cwd=ROOT, check=True, timeout=60)
-
-
-def test_numpys_integers_are_integers() -> None:
-    run = setwise.kernel("kogge-stone.attacks.noEa")
-    assert run(np.uint64(1), np.int8(0)) == 1 << 9
-    assert run([np.uint64(1), 2], [np.int16(0), np.False_ + 0]) == [1 << 9, 2 << 9]
-    assert setwise.kernel("exploding.rook")(np.uint8(0), np.uint64(0)) == (1 << 8) + 2
 
 
 def test_numpy_is_loaded_only_by_who_has_arrays() -> None:
