@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -450,6 +451,15 @@ def test_other_threads_run_meanwhile() -> None:
     """Machine code that waits for what another thread writes comes back."""
     source = "import sys; sys.setswitchinterval(1e-6)\n" + SPINS
     subprocess.run([sys.executable, "-c", source], cwd=ROOT, check=True, timeout=60)
+
+
+def test_many_threads_share_a_kernel() -> None:
+    given, expected = boards(NORTH_EAST, 500)
+    for abi in (SYSV.name, WIN64.name):
+        run = setwise.kernel(NORTH_EAST, abi=abi)
+        with ThreadPoolExecutor(4) as pool:
+            for result in pool.map(lambda _, run=run: run(*given), range(64)):
+                np.testing.assert_array_equal(result, expected)
 
 
 FORKS = f"""
