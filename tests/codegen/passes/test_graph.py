@@ -62,7 +62,7 @@ def _number(value: Value, found: Mapping[Value, int], arguments: list[int], rota
     if value.op in ("const", "load-constant"):
         return int(value.attr[0])
     args = [found[arg] for arg in value.args]
-    counts = value.attr[:1] if value.op.endswith(("shl", "shr", "rotl")) else ()
+    counts: tuple[int, ...] = value.attr[:1] if value.op.endswith(("shl", "shr", "rotl")) else ()
     if value.op.startswith("loose-") and rotates:
         return _rotated(args[0], counts[0] if value.op == "loose-shl" else -counts[0])
     return operation_named(value.op.removeprefix("loose-")).of(*args, *counts)
