@@ -33,15 +33,6 @@ class Direction:
     rank_step: int
 
     @property
-    def wrap_mask(self) -> int:
-        """Squares that one shift can reach without wrapping round the board's side: files alone, all ranks.
-
-        >>> hexadecimal(NOEA.wrap_mask), hexadecimal(WEST.wrap_mask), hexadecimal(NORT.wrap_mask)
-        ('0xfefe_fefe_fefe_fefe', '0x7f7f_7f7f_7f7f_7f7f', '0xffff_ffff_ffff_ffff')
-        """
-        return self.reach_files(1)
-
-    @property
     def avoid_wrap(self) -> int:
         """The seeds' avoidWrap: squares that one step can reach, so that a rotate may stand for the shift.
 

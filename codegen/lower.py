@@ -57,7 +57,7 @@ from setwise.codegen.passes.spill import spilling
 from setwise.codegen.passes.trace import trace
 from setwise.codegen.registers.allocate import allocation
 from setwise.codegen.targets import target_named
-from setwise.codegen.variants import Objective, Pipeline, best, size
+from setwise.codegen.variants import Pipeline, best, size
 
 _ORDER = arguments, placement, scheduling
 
@@ -99,7 +99,6 @@ def lower(
     isa: str = "x86-64",
     abi: str = "sysv",
     lanes: int | None = None,
-    objective: Objective = size,
 ) -> Kernel:
-    """The best kernel of a routine; ValueError in one line where name, convention and routine do not go together."""
-    return best(PIPELINE, plan(routine, target_named(isa), abi, lanes), objective)
+    """The shortest kernel of a routine; ValueError in one line where name, convention and routine do not fit."""
+    return best(PIPELINE, plan(routine, target_named(isa), abi, lanes), size)

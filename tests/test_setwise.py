@@ -81,13 +81,6 @@ def test_sequences_are_many_cases_in_one_go() -> None:
 
 
 @runs
-def test_routines_on_arrays() -> None:
-    boards = [SLIDERS >> at for at in range(21)]
-    north = setwise.kernel("kogge-stone.attacks.nort.batch")
-    assert north(boards, EMPTY) == [raywalk.attacks("nort", board, EMPTY) for board in boards]
-
-
-@runs
 def test_threads_may_call_one_function() -> None:
     pair, north = setwise.kernel("sliders.pair"), setwise.kernel("kogge-stone.attacks.nort.batch")
     numpy = require_module("numpy")

@@ -6,7 +6,6 @@ import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -73,8 +72,13 @@ def run(arguments: Namespace) -> int:
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
     asked = [_of_object(arguments)] if object_given(arguments) else list(_of_names(arguments))
     hunts: list[Titled] = []
-    with _reported(arguments, hunts):
+    try:
         _search(asked, hunts, levels, arguments.budget)
+    finally:  # whatever ends the search, what was found is printed
+        if arguments.json and hunts:
+            print_json([_row(found) for _, found in hunts])
+        elif hunts:
+            _print(hunts)
     return int(any(found.findings for _, found in hunts))
 
 
@@ -123,18 +127,6 @@ def _search(asked: Sequence[Asked], hunts: list[Titled], levels: Sequence[str], 
                     hunts.append((title, future.result()))
         except BrokenProcessPool:
             raise CannotRunHere("a search ended the process that made it: try routines one by one") from None
-
-
-@contextmanager
-def _reported(arguments: Namespace, hunts: Sequence[Titled]) -> Iterator[None]:
-    """Whatever ends the search, what was found is printed."""
-    try:
-        yield
-    finally:
-        if arguments.json and hunts:
-            print_json([_row(found) for _, found in hunts])
-        elif hunts:
-            _print(hunts)
 
 
 def _row(found: Hunt) -> dict[str, Any]:

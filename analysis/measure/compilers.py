@@ -9,7 +9,6 @@ rays       intrinsics, a ray a lane: AVX-512 rotates, AVX2 shifts left and right
 arrays     the plain loop over arrays of boards, which the compilers make vectors of
 look-up    for scale: a table of attacks, piece by piece, found by pext, or in "look-up by magics" by a multiplication;
            not set-wise
-exported   a text that is given
 
 `x86-64` and `bmi2` are for general registers only, as they are for setwise: what a compiler makes of SSE2, which every
 x86-64 processor has, stands beside `sse2`.
@@ -161,13 +160,12 @@ def compile_all(
     routines: Collection[str],
     isa: str,
     lanes: int | None = None,
-    exported: str = "",
     using: Iterable[Compiler] = (),
 ) -> list[Compiled]:
     """What every compiler makes of every C that there is for these routines on an instruction set.
 
-    `lanes` is how many boards a vector holds where lanes are boards. `exported` is one more C text, with functions of
-    the routines' names. Bytes that another flag gave already are left out. No compiler, nothing. Raises CompilerError.
+    `lanes` is how many boards a vector holds where lanes are boards. Bytes that another flag gave already are left
+    out. No compiler, nothing. Raises CompilerError.
     """
     lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}
@@ -176,9 +174,6 @@ def compile_all(
         for compiler in tuple(using) or installed():
             build = _Build(compiler, isa, lanes, Path(folder), texts, TARGETS[isa].flags)
             sources = [s for s in c_files(isa, lanes) if any(re.fullmatch(s.routines, name) for name in routines)]
-            if exported:
-                (Path(folder) / "exported.c").write_text(exported)
-                sources.append(_CFile("exported", "exported.c"))
             different: dict[tuple[str, str, Binary | Compiled], Compiled] = {}
             for made in (function for source in sources for function in build.functions(source, wanted)):
                 different.setdefault((made.routine, made.kind, made.binary or made), made)
@@ -203,11 +198,10 @@ class _Build:
             program = str(self.folder / "tables")
             self._run(self.compiler.name, "-O1", "-w", str(self.texts / "tables.c"), "-o", program)
             self._run(program, str(self.folder))
-        text = (self.folder if source.kind == "exported" else self.texts) / source.file
         compiled = self.folder / "made.o"
         special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
         flags = (*_COMMON, *special, *self.flags, *source.flags, f"-I{self.folder}")
-        self._run(self.compiler.name, *flags, str(text), "-o", str(compiled))
+        self._run(self.compiler.name, *flags, str(self.texts / source.file), "-o", str(compiled))
         told = (*self.flags, *(flag for flag in source.flags if flag[:2] != "-D"))
         for name, code in load_all(compiled, wanted).items():
             binary, reason = (code, "") if isinstance(code, Binary) else (None, str(code))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import inf
 from typing import Protocol, Self
@@ -131,30 +131,21 @@ def _loop() -> Timer:
     return timer(b"\xc3", Signature(host(), (GENERAL,)), Calls("independent", in_round=1), host())
 
 
-def by_turns(
-    every: Sequence[Timed],
-    wanted: int,
-    patience: float,
-    report: Callable[[str], None] = lambda _: None,
-    row: float = 1.0,
-) -> float:
+def by_turns(every: Sequence[Timed], wanted: int, patience: float, row: float = 1.0) -> float:
     """Run all by turns, so that a disturbance meets all alike, until so many blocks are kept of each.
 
-    After `patience` seconds no turn is begun but the first. `report` is told now and then how far it is. What comes
-    back is the cycles of a quiet row, and `row` the same from before.
+    After `patience` seconds no turn is begun but the first. What comes back is the cycles of a quiet row, and `row` the
+    same from before.
     """
     end = time.monotonic() + patience
-    waiting, turn = list(every), 0
+    waiting, begun = list(every), False
     with QuietCore(row) as core:
-        while waiting and (turn == 0 or time.monotonic() < end):
-            turn += 1
-            for at, one in enumerate(waiting):
+        while waiting and (not begun or time.monotonic() < end):
+            begun = True
+            for one in waiting:
                 if core.look():
                     for known in every:
                         known.forget()
                 one.run(core.row)
-                if at % 64 == 0:
-                    done = f"{len(every) - len(waiting) + at} of {len(every)} timings, turn {turn}"
-                    report(f"{done}, on a core {core.undisturbed:.0%} undisturbed")
             waiting = [one for one in every if one.kept < wanted]
     return core.row

@@ -46,7 +46,6 @@ DARK = {
     BOX: "#1f252d",
 }
 """What takes the place of each colour on a dark page."""
-FAMILIES = {"dumb7": BRICK, "kogge-stone": BLUE, "push": TEAL, "subtraction": OCHRE, "sliders": PLUM}
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
 MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
@@ -132,9 +131,8 @@ def text(
     anchor: Anchor = "start",
     bold: bool = False,
     mono: bool = False,
-    turned: bool = False,
 ) -> str:
-    """A line of text on the base line y; `turned` by a quarter, so that it reads upwards."""
+    """A line of text on the base line y."""
     given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
     if mono:
         given.append('class="m"')
@@ -145,8 +143,6 @@ def text(
         given.append(f'text-anchor="{anchor}"')
     if bold:
         given.append('font-weight="600"')
-    if turned:
-        given.append(f'transform="rotate(-90 {number(x)} {number(y)})"')
     return f"<text {' '.join(given)}>{escape(content, quote=False)}</text>"
 
 
@@ -158,13 +154,12 @@ def rectangle(
     fill: str,
     radius: float = 0,
     edge: str | None = None,
-    thick: float = 1,
     dashed: bool = False,
 ) -> str:
     """A rectangle, filled, with an edge if that has a colour."""
     shape = f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" fill="{fill}"'
     round_corners = f' rx="{number(radius)}"' if radius else ""
-    return f"{shape}{round_corners}{_edge(edge, thick, dashed)}/>"
+    return f"{shape}{round_corners}{_edge(edge, 1, dashed)}/>"
 
 
 def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None, thick: float = 1) -> str:
@@ -172,18 +167,15 @@ def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None
     return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, thick)}/>'
 
 
-def line(
-    points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False, close: str = ""
-) -> str:
-    """A line through points; with `close` a polygon filled with that colour."""
+def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False) -> str:
+    """A line through points."""
     places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
-    shape = "polygon" if close else "polyline"
-    return f'<{shape} points="{places}" fill="{close or "none"}"{_edge(colour, thick, dashed)}/>'
+    return f'<polyline points="{places}" fill="none"{_edge(colour, thick, dashed)}/>'
 
 
-def path(commands: str, colour: str, thick: float = 1, dashed: bool = False) -> str:
+def path(commands: str, colour: str, thick: float = 1) -> str:
     """A line along SVG's path commands."""
-    return f'<path d="{commands}" fill="none"{_edge(colour, thick, dashed)}/>'
+    return f'<path d="{commands}" fill="none"{_edge(colour, thick)}/>'
 
 
 def arrow_head(x: float, y: float, colour: str, size: float = 4) -> str:
@@ -197,25 +189,14 @@ def moved(x: float, y: float, marks: Iterable[str]) -> str:
     return "\n".join((f'<g transform="translate({number(x)} {number(y)})">', *marks, "</g>"))
 
 
-def legend(entries: Sequence[tuple[str, str]], size: float = 12) -> Drawing:
+def legend(entries: Sequence[tuple[str, str]]) -> Drawing:
     """Titles in a row, each with its mark before it: SVG elements that take the space from (0, -10) to (14, 2)."""
     marks: list[str] = []
     x = 0.0
     for mark, title in entries:
-        marks += [moved(x, 12, [mark]), text(x + 20, 12, title, size=size, colour=MUTED)]
-        x += 20 + width_of(title, size) + 18
+        marks += [moved(x, 12, [mark]), text(x + 20, 12, title, colour=MUTED)]
+        x += 20 + width_of(title, 12) + 18
     return Drawing(x - 18, 16, tuple(marks))
-
-
-def steps(most: float, wanted: int = 5) -> list[int]:
-    """Round numbers for an axis from 0 that reaches at least `most`, about so many.
-
-    >>> steps(23), steps(4), steps(120)
-    ([0, 5, 10, 15, 20, 25], [0, 1, 2, 3, 4], [0, 50, 100, 150])
-    """
-    sizes = (factor * power for power in (1, 10, 100, 1000) for factor in (1, 2, 5))
-    size = next(size for size in sizes if size * wanted >= most * 0.92)
-    return list(range(0, int(-(-most // size)) * size + 1, size))
 
 
 def _edge(colour: str | None, thick: float, dashed: bool = False) -> str:

@@ -368,9 +368,6 @@ class Prover:
         example = counterexample(self.domain, self._entry, task, case, 0, model, expected, what, None)
         return confirmed(replace(so_far, status="refuted", reason=what, counterexample=example))
 
-    def _never_returns(self, task: Task, case: Case, model: Model, so_far: Certificate) -> bool:
-        return self._stopped(task, case, "never returns", model, so_far).status == "refuted"
-
 
 def confirmed(refuted: Certificate) -> Certificate:
     """Return the refutation with a run that confirms it; without one it is not proved."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import faulthandler
 import hashlib
 import multiprocessing
 import os
-import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -23,7 +21,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _ENDING = {signal.SIGINT, signal.SIGTERM}
-_LONGEST = 10  # seconds that a function in a process of its own may take
 
 
 class Workers:
@@ -112,62 +109,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-class Crash(Exception):
-    """What became of a process that did not come to its end."""
-
-
-CAN_FORK = hasattr(os, "fork")
-
-
-def in_own_process(function: Callable[[], T]) -> T:
-    """The function's result, from a process of its own where the system can fork; Crash if that does not end well.
-
-    It may take ten seconds. What the function raises is raised here.
-    """
-    if not CAN_FORK:
-        return function()
-    read, write = os.pipe()
-    parent = os.getpid()
-    child = os.fork()
-    if child == 0:  # nothing of the parent's may run here, whatever happens
-        try:
-            faulthandler.disable()
-            end_with_parent()
-            if os.getppid() != parent:  # it ended before
-                os._exit(1)
-            signal.alarm(_LONGEST)
-            with os.fdopen(write, "wb") as stream:
-                pickle.dump(_outcome(function), stream)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    os.close(write)
-    try:
-        with os.fdopen(read, "rb") as stream:
-            answer = stream.read()
-    except BaseException:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        raise
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == -signal.SIGALRM:
-        raise Crash(f"it has not returned after {_LONGEST} seconds")
-    if status < 0:
-        raise Crash(f"it ends in {signal.Signals(-status).name}")
-    if status:
-        raise RuntimeError("a process of its own failed")
-    result, error = pickle.loads(answer)
-    if error is not None:
-        raise error
-    returned: T = result
-    return returned
-
-
-def _outcome(function: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """What the function returns, or raises."""
-    try:
-        return function(), None
-    except Exception as error:
-        return None, error

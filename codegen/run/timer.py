@@ -119,13 +119,12 @@ class Calls:
 class Timer:
     """The loop and behind it the routine, as one block that runs wherever a page begins.
 
-    The section of calls begins at `calls`, with what it needs once; the instructions from `round` to `round_end` are
-    one round of calls; the routine begins at `routine`. The last `data` bytes are the routine's data.
+    The instructions from `round` to `round_end` are one round of calls; the routine begins at `routine`. The last
+    `data` bytes are the routine's data.
     """
 
     image: bytes
     data: int
-    calls: int
     round: int
     round_end: int
     routine: int
@@ -149,7 +148,7 @@ def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, 
     return Timer(
         assembled.text + routine,
         data,
-        *(assembled.labels[place] for place in ("calls", "round", "round end", "routine")),
+        *(assembled.labels[place] for place in ("round", "round end", "routine")),
     )
 
 
@@ -231,7 +230,6 @@ def _repeated(name: str, rounds: int, sums: Sequence[Register]) -> Iterator[Item
 def _calls(signature: Signature, calls: Calls, warming: str = "") -> Iterator[Item]:
     """All rounds of a trial, or what goes before them; its labels begin with that word."""
     chained = calls.mode == "chained"
-    yield Label(f"{warming}calls")
     yield from _before_rounds(signature, calls, warming)
     if warming:
         yield Instruction("shr", (_ROUND, _WARMING))

@@ -215,7 +215,7 @@ words = st.integers(0, ALL) | st.sampled_from((0, 1, ALL, 1 << 63, 0x0123_4567_8
 
 
 def programs(
-    operations: Sequence[str] = (*PLAIN, *COUNTED, "not", "copy"), steps: int = 14, parameters: int = 4, least: int = 1
+    operations: Sequence[str] = (*PLAIN, *COUNTED, "not", "copy"), steps: int = 14, parameters: int = 4
 ) -> st.SearchStrategy[Program]:
     """Random descriptions of up to so many steps over two to so many parameters."""
     step = st.builds(
@@ -227,7 +227,7 @@ def programs(
         st.integers(0, 63),
         st.booleans(),
     )
-    return st.builds(Program, st.integers(2, parameters), st.lists(step, min_size=least, max_size=steps).map(tuple))
+    return st.builds(Program, st.integers(2, parameters), st.lists(step, min_size=1, max_size=steps).map(tuple))
 
 
 MASKS = (

@@ -1,4 +1,4 @@
-"""The lowering from description to running code: the classic listings, equal costs, control, spills, random ones.
+"""The lowering from description to running code: the classic listings, equal costs, control, spills.
 
 A description run on constants is the oracle for the same description as machine code. Code runs natively, behind a
 shim that looks whether the registers that must survive did.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -16,9 +17,12 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.control import below, nonzero, repeat, switch, table, when, while_
 from setwise.codegen.describe.values import Value, constant
-from setwise.codegen.lower import lower
+from setwise.codegen.kernel import plan
+from setwise.codegen.lower import PIPELINE, lower
 from setwise.codegen.machine.code import Memory, general
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.targets.general import X86_64
+from setwise.codegen.variants import best, size
 from tests.codegen.programs import (
     ALL,
     Broken,
@@ -279,6 +283,24 @@ def test_a_condition_that_turns_out_constant(isa: str, abi: str) -> None:
 @natively
 def test_a_copy_of_what_turns_out_constant() -> None:
     check(lambda a, b: ((a & 0xFF & 0xFF00).copy() ^ b,), 2, "x86-64", "sysv")
+
+
+@natively
+@pytest.mark.parametrize("falls", [False, True])
+@pytest.mark.parametrize("jumps", [False, True])
+def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None:
+    """What is known of bits makes a number of it only after the switch was described."""
+    rows = tuple(row for row in X86_64.rows if jumps or row.op != "distance")
+
+    def describe(a: Value, b: Value) -> tuple[Value, ...]:
+        found = b
+        for number in range(3):
+            index = (((a | 4) & 4) >> 1 & 1) ^ number
+            (found,) = switch(index, [lambda x, n=n: (x + (a ^ n),) for n in range(4)], found, falls=falls)
+        return (found,)
+
+    asked = plan(routine(describe, 2), replace(X86_64, rows=rows), "sysv", None)
+    assert native(best(PIPELINE, asked, size))(5, 7) == oracle(describe, (5, 7))
 
 
 # -- constants in every place

@@ -51,7 +51,7 @@ def test_the_objective_decides(name: str, isa: str) -> None:
         def objective(kernel: Kernel, wanted: Kernel = wanted) -> tuple[bool, bool]:
             return kernel.selected.shape != wanted.selected.shape, kernel.code != wanted.code
 
-        assert lower(find(name), isa, objective=objective).code == wanted.code
+        assert best(PIPELINE, plan(find(name), target_named(isa), "sysv", None), objective).code == wanted.code
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,8 @@ def test_the_objective_decides(name: str, isa: str) -> None:
 )
 def test_no_form_is_given_up_that_is_better(name: str, isa: str) -> None:
     to_the_end = partial(size)  # of any objective but `size` itself nothing is known before the end
-    assert lower(find(name), isa, objective=to_the_end).code == lower(find(name), isa).code
+    asked = plan(find(name), target_named(isa), "sysv", None)
+    assert best(PIPELINE, asked, to_the_end).code == lower(find(name), isa).code
 
 
 @pytest.mark.parametrize(("name", "lanes", "same"), [("push.attacks.sout", 8, True), ("sliders.union", 8, False)])

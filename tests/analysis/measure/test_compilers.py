@@ -23,7 +23,6 @@ from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
 from tests.analysis.measure.judging import judge
 from tests.conftest import require_module, require_tool
@@ -116,52 +115,12 @@ def test_equal_bytes_of_other_flags_are_left_out() -> None:
     assert len({one.binary for one in here}) == len(here) < len([s for s in c_files("x86-64", 1) if s.kind == "arrays"])
 
 
-def test_a_text_that_is_no_c_is_refused_in_one_line() -> None:
-    with pytest.raises(CompilerError, match=r"^gcc fails \(1\): .*exported\.c:1:.* error: .*$"):
-        compile_all([EAST], "x86-64", exported="no C\n", using=[compiler("gcc")])
-
-
-RIGHT = """#include <stdint.h>
-uint64_t kogge_stone_attacks_east(uint64_t gen, uint64_t pro) {
-    pro &= 0xfefefefefefefefe;
-    for (int cycle = 0; cycle < 6; cycle++)
-        gen |= pro & gen << 1;
-    return gen << 1 & 0xfefefefefefefefe;
-}
-"""
-
-
-def verdicts(name: str, isa: str, text: str, family: str = "gcc") -> list[str]:
-    here = compile_all([name], isa, exported=text, using=[compiler(family)])
-    prover = Prover()
-    return [judge(one, kernel(name, isa), prover).status for one in here if one.kind == "exported"]
-
-
-def test_c_is_proved_and_wrong_c_is_caught() -> None:
-    assert verdicts(EAST, "x86-64", RIGHT) == ["proved"]
-    for wrong in (
-        RIGHT.replace("cycle < 6", "cycle < 5"),
-        RIGHT.replace("return gen << 1 & 0xfefefefefefefefe", "return gen << 1"),
-    ):
-        assert verdicts(EAST, "x86-64", wrong) == ["failed"]
-
-
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
-def test_loops_that_no_proof_is_found_for_are_run() -> None:
-    loop = """#include <stdint.h>
-    void kogge_stone_attacks_east_batch(const uint64_t *gen, const uint64_t *pro, uint64_t *result, uint64_t n) {
-        for (uint64_t k = 0, m = n; k < m; k++) {
-            uint64_t i = k % 2 ? n - 1 - k / 2 : k / 2;
-            uint64_t flood = gen[i];
-            for (int cycle = 0; cycle < 6; cycle++)
-                flood |= pro[i] & (flood & 0x7f7f7f7f7f7f7f7f) << 1;
-            result[i] = (flood & 0x7f7f7f7f7f7f7f7f) << 1;
-        }
-    }
-    """
-    assert verdicts(f"{EAST}.batch", "x86-64", loop) == ["passed"]
-    assert verdicts(f"{EAST}.batch", "x86-64", loop.replace("m = n;", "m = n & -16;")) == ["failed"]
-    assert verdicts(f"{EAST}.batch", "x86-64", loop.replace("n - 1 - k", "n - k")) == ["failed"]
+def test_a_compiler_that_fails_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "gcc").write_text("#!/bin/sh\necho 'fills.c: more'\necho 'fills.c:1:2: error: no C' >&2\nexit 1\n")
+    (tmp_path / "gcc").chmod(0o755)
+    with pytest.raises(CompilerError, match=r"^gcc fails \(1\): fills\.c:1:2: error: no C$"):
+        compile_all([EAST], "x86-64", using=[Compiler("gcc", "")])
 
 
 @pytest.mark.skipif(bool(missing(TARGETS["bmi2"])), reason="not run: this processor lacks BMI2")

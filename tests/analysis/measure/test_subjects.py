@@ -1,16 +1,15 @@
-"""What is timed and how: arguments within the contract, ways to call that fit, and the instructions of a round."""
+"""What is timed and how: arguments within the contract, and ways to call that fit."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.measure.subjects import Subject, arguments_for, empty_routine, signature_of, subject
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.measure.subjects import Subject, arguments_for, signature_of, subject
 from setwise.analysis.measure.trials import Sections
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.control import table
@@ -18,10 +17,8 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 from setwise.codegen.run.timer import CALLS, CHAIN_ADDS, WIDE_ROWS, Mode
-from tests.analysis.measure.rounds import round_stream
 
 UNION = ("rooks", "bishops", "occupied")
 
@@ -130,14 +127,6 @@ def test_others_bytes_are_called_as_ours_are() -> None:
     ours, theirs = subject(kernel), subject(kernel, Binary(b"\x48\x89\xf8\xc3"), "gcc")
     assert theirs.signature == ours.signature
     assert (theirs.maker, theirs.measurand("chained").maker, theirs.name) == ("gcc", "gcc", ours.name)
-    assert [one.mnemonic for one in round_stream(theirs, "independent")][:6] == [
-        "mov",
-        "mov",
-        "call",
-        "mov",
-        "ret",
-        "mov",
-    ]
 
 
 def test_the_unit_is_a_call_or_a_board() -> None:
@@ -146,65 +135,6 @@ def test_the_unit_is_a_call_or_a_board() -> None:
     assert batch.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * 100)
     assert (union.measurand("chained").unit, batch.measurand("independent").unit) == ("call", "board")
     assert batch.measurand("independent").boards == 100
-
-
-@pytest.mark.parametrize("mode", ["chained", "independent", "mixed"])
-def test_a_round_of_straight_code(mode: Mode) -> None:
-    one = of("push.attacks.sout")
-    own = [each.mnemonic for each in decode(one.binary.text)]
-    stream = round_stream(one, mode)
-    counted = Counter(each.mnemonic for each in stream)
-    assert counted["call"] == counted["ret"] == CALLS == one.calls
-    starts = [at + 1 for at, each in enumerate(stream) if each.mnemonic == "call"]
-    assert all([each.mnemonic for each in stream[at : at + len(own)]] == own for at in starts)
-    around = {"chained": "mov call mov", "independent": "mov mov call", "mixed": "mov mov call"}[mode].split()
-    ends = {"chained": ["sub", "jne"], "independent": ["sub", "jne"], "mixed": ["add", "cmp", "jb", "sub", "jne"]}[mode]
-    inside = [each.mnemonic for each in stream if each.offset < 4096]
-    assert inside == around * CALLS + ends
-
-
-def test_a_round_of_a_loop_holds_every_turn() -> None:
-    one = of("dumb7.occluded-rolled.sout")
-    stream = round_stream(one, "independent")
-    branches = sum(each.flow == "branch" for each in stream)
-    assert branches == 7 * CALLS + 1
-
-
-def test_a_round_of_arrays_is_one_call() -> None:
-    one = replace(of("kogge-stone.attacks.nort.batch", "avx2"), boards=12)
-    stream = round_stream(one, "independent")
-    assert sum(each.mnemonic == "call" for each in stream) == one.calls == 1
-    assert sum(each.stores and "vmov" in each.mnemonic for each in stream) == 3
-
-
-def test_results_through_memory_in_a_round() -> None:
-    stream = round_stream(of("sliders.pair"), "chained")
-    after = [stream[at + 1] for at, each in enumerate(stream) if each.mnemonic == "ret"]
-    assert len(after) == CALLS
-    assert all(each.loads and each.writes == {"rdi"} for each in after)
-
-
-def test_arguments_on_the_stack_are_passed_in_every_call() -> None:
-    sides = find("sliders.sides")
-    one = replace(shell(sides), signature=signature_of(sides.contract, WIN64))
-    stream = round_stream(one, "independent")
-    assert Counter(each.mnemonic for each in stream) == {
-        "mov": (4 + 2 * (len(sides.contract.parameters) - 4) - 1) * CALLS,
-        "lea": CALLS,
-        "call": CALLS,
-        "ret": CALLS,
-        "sub": 1,
-        "jne": 1,
-    }
-
-
-def test_the_loop_is_the_same_on_every_machine() -> None:
-    """So that a model is of what is measured: nothing in it depends on who runs it."""
-    empty = empty_routine(of("push.attacks.sout"))
-    assert empty.binary.text == b"\xc3"
-    assert empty.signature.convention == SYSV
-    mnemonics = [each.mnemonic for each in round_stream(empty, "independent")]
-    assert mnemonics == ["mov", "mov", "call", "ret"] * CALLS + ["sub", "jne"]
 
 
 def test_results_are_not_chained_into_a_number_that_has_a_bound() -> None:
@@ -217,4 +147,3 @@ def test_results_are_not_chained_into_a_number_that_has_a_bound() -> None:
     chained = subject(lower(Routine("entry", "", "", contract, (describe,), "", "", ("x86-64",))))
     assert chained.chained == 0
     assert chained.varies
-    assert round_stream(chained, "chained")

@@ -147,9 +147,6 @@ def test_colours_stand_out_from_the_card() -> None:
     )
     assert contrast(INK) > 7
     assert contrast(pictures.MUTED) > 4.5
-    for colour in pictures.FAMILIES.values():
-        assert contrast(colour) > 3, colour
-        assert colour in pictures.TINTS
 
 
 @pytest.mark.parametrize(("sliders", "empty"), [(SLIDERS, EMPTY), (1 << 56 | 1 << 40, (1 << 64) - 1)])

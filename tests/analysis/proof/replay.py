@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.run.task import Task
-from setwise.analysis.run.workers import in_own_process
 from setwise.analysis.semantics.state import MASKS
 from setwise.codegen.run.executable import Executable
 from tests.analysis.semantics.machines import GENERAL as ORDER
 from tests.analysis.semantics.machines import Cpu, Registers, Trial
+from tests.processes import in_own_process
 
 _PAGE = 4096  # for arrays and results; behind it is one of stack
 _STACK = 2048  # where rsp is in the stack's page before the call

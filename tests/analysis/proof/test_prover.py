@@ -16,7 +16,6 @@ from setwise.analysis.proof.prover import Prover, confirmed
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_for, task_of
 from setwise.analysis.run.task import Argument, Place, Result, Task
-from setwise.analysis.run.workers import Crash, in_own_process
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV
@@ -24,6 +23,7 @@ from setwise.codegen.numbering import BIG_ENDIAN_FILES
 from setwise.codegen.run.executable import runnable
 from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
 from tests.conftest import require_module
+from tests.processes import Crash, in_own_process
 
 require_module("bitwuzla")
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")

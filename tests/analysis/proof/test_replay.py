@@ -19,7 +19,6 @@ from setwise.analysis.proof.certificate import Certificate, Confirmation, Counte
 from setwise.analysis.proof.prover import Prover, confirmed
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.workers import in_own_process
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -27,6 +26,7 @@ from setwise.codegen.run import call, executable
 from setwise.codegen.run.executable import Executable, runnable
 from tests.analysis.listings import assemble
 from tests.conftest import require_module, require_tool
+from tests.processes import in_own_process
 
 NAME = "kogge-stone.attacks.east"
 Capture = pytest.CaptureFixture[str]

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.run import workers
-from setwise.analysis.run.workers import Workers, in_own_process
+from setwise.analysis.run.workers import Workers
 from tests.conftest import require_module, require_tool
+from tests.processes import in_own_process
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
 _PATIENCE = 60.0  # seconds until a command has its processes

@@ -15,7 +15,7 @@ from setwise.codegen.targets.table import Refused
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import forms
 
-# tests/analysis/semantics/test_table.py has them.
+# tests/analysis/semantics/test_machines.py tries them in programs.
 FLOW = {"jmp", "ret", "ja", "jae", "jb", "jbe", "je", "jne", "js", "jns"}
 
 Form = tuple[str, tuple[str, ...], bool, bool]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -30,12 +32,12 @@ SCALAR = [
     if {"x86-64", "bmi2"} <= set(routine.isas) and not routine.contract.elements
 ]
 
-# Large ones take seconds to make.
-EACH = [
-    pytest.param(routine, id=routine.name, marks=[pytest.mark.slow] if large else [])
-    for routine in SCALAR
-    for large in [routine.family in ("sliders", "exploding") or routine.direction in ("rook", "bishop", "queen")]
+QUICK = [
+    routine for routine in SCALAR if routine.family not in ("sliders", "exploding") and routine.direction in DIRECTIONS
 ]
+ALL_OR_QUICK = pytest.mark.parametrize(
+    "routines", [QUICK, pytest.param(SCALAR, marks=pytest.mark.slow)], ids=["quick", "all"]
+)
 
 
 @cache
@@ -57,9 +59,10 @@ def test_one_direction_needs_no_more_than_a_compiler(family: str, form: str, abi
         assert counts(name, abi=abi).instructions <= fewest[name], name
 
 
-@pytest.mark.parametrize("routine", EACH)
-def test_bmi2_never_needs_more(routine: Routine) -> None:
-    assert counts(routine.name, "bmi2").instructions <= counts(routine.name).instructions
+@ALL_OR_QUICK
+def test_bmi2_never_needs_more(routines: Sequence[Routine]) -> None:
+    for routine in routines:
+        assert counts(routine.name, "bmi2").instructions <= counts(routine.name).instructions, routine.name
 
 
 @pytest.mark.parametrize("form", ["occluded", "attacks"])
@@ -71,44 +74,6 @@ def test_kogge_stone_with_bmi2_moves_nothing(form: str, direction: str) -> None:
     moves = [classify(instruction) == "move" for instruction in decode(code(name, "bmi2").text)]
     # At most the result may be moved to its place, behind the fill.
     assert not any(moves[:-2])
-
-
-@pytest.mark.parametrize(
-    ("name", "isa", "instructions", "moves"),
-    [
-        ("dumb7.attacks.sout", "x86-64", 20, 1),
-        ("kogge-stone.attacks.sout", "x86-64", 19, 5),
-        ("kogge-stone.attacks.sout", "bmi2", 16, 0),
-        ("push.attacks.sout", "x86-64", 16, 2),
-        ("push.attacks.sout", "bmi2", 14, 0),
-        ("push.attacks.east", "x86-64", 4, 0),
-        ("push.attacks.east", "bmi2", 4, 0),
-        ("push.attacks.east", "sse2", 3, 0),
-        ("push.attacks.east", "avx2", 3, 0),
-        ("subtraction.attacks-cleared.east", "sse2", 4, 1),
-        ("kogge-stone.attacks.any", "x86-64", 29, 8),
-        ("bytewise.carry-loop-64", "x86-64", 9, 2),
-        ("bytewise.carry-loop-32", "x86-64", 9, 2),
-        ("exploding.bishop", "x86-64", 41, 1),
-        ("exploding.rook", "x86-64", 106, 10),
-        ("exploding.rook", "bmi2", 100, 11),
-        ("sliders.union", "x86-64", 113, 14),
-        ("sliders.union", "bmi2", 100, 0),
-        ("sliders.union-empty", "x86-64", 112, 14),
-        ("sliders.union-empty", "bmi2", 101, 1),
-        ("sliders.pair", "bmi2", 103, 0),
-        ("sliders.pair-empty", "bmi2", 104, 1),
-        ("sliders.rays", "x86-64", 117, 13),
-        ("sliders.rays", "bmi2", 105, 0),
-        ("sliders.rays-empty", "bmi2", 106, 1),
-        ("sliders.sides", "x86-64", 228, 32),
-        ("sliders.sides", "bmi2", 200, 7),
-    ],
-)
-def test_ceilings(name: str, isa: str, instructions: int, moves: int) -> None:
-    found = counts(name, isa)
-    assert found.instructions <= instructions
-    assert found.moves <= moves
 
 
 @pytest.mark.parametrize(("family", "instructions", "moves"), [("dumb7", 20, 1), ("kogge-stone", 19, 5)])
@@ -128,17 +93,17 @@ def test_a_routine_after_a_page_stays_its_algorithm() -> None:
     assert not any(routine.literal for routine in catalogue().values() if routine.source == "setwise")
 
 
-@pytest.mark.parametrize("routine", EACH)
-def test_no_shift_is_a_multiplication_or_a_gathering(routine: Routine) -> None:
+@ALL_OR_QUICK
+def test_no_shift_is_a_multiplication_or_a_gathering(routines: Sequence[Routine]) -> None:
     """They spare an instruction and cost time; exploding bitboards multiply because that is what they are.
 
     So does the sum of bytes by which plain x86-64 counts squares.
     """
-    for isa in ("x86-64", "bmi2"):
+    for routine, isa in product(routines, ("x86-64", "bmi2")):
         counted = isa == "x86-64" and routine.name in ("sliders.counts", "sliders.mobility")
         allowed = {"imul"} if routine.family == "exploding" or counted else set()
         used = {instruction.mnemonic for instruction in decode(code(routine.name, isa).text)}
-        assert used & {"pext", "pdep", "mul", "imul", "mulx"} <= allowed
+        assert used & {"pext", "pdep", "mul", "imul", "mulx"} <= allowed, routine.name
 
 
 @pytest.mark.parametrize("isa", ["x86-64", "bmi2"])

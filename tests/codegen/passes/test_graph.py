@@ -15,6 +15,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.bits import demanded, known_zero
 from setwise.codegen.describe.graph import Graph, postorder
 from setwise.codegen.describe.layout import Layout
+from setwise.codegen.describe.operations import operation_named
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, load, parameter
 from setwise.codegen.fills import dumb7, kogge_stone, push
@@ -56,42 +57,15 @@ def evaluate(
 
 
 def _number(value: Value, found: Mapping[Value, int], arguments: list[int], rotates: bool) -> int:
+    if value.op == "param":
+        return arguments[int(value.attr)] & ALL
+    if value.op in ("const", "load-constant"):
+        return int(value.attr[0])
     args = [found[arg] for arg in value.args]
-    count = value.attr[0] if value.op.endswith(("shl", "shr", "rotl")) else 0
-    match value.op:
-        case "param":
-            return arguments[int(value.attr)] & ALL
-        case "const" | "load-constant":
-            return int(value.attr[0])
-        case "copy":
-            return args[0]
-        case "not":
-            return args[0] ^ ALL
-        case "and":
-            return args[0] & args[1]
-        case "or":
-            return args[0] | args[1]
-        case "xor":
-            return args[0] ^ args[1]
-        case "andn":
-            return ~args[0] & args[1]
-        case "add":
-            return (args[0] + args[1]) & ALL
-        case "sub":
-            return (args[0] - args[1]) & ALL
-        case "mul":
-            return args[0] * args[1] & ALL
-        case "rotl":
-            return _rotated(args[0], count)
-        case "loose-shl" if rotates:
-            return _rotated(args[0], count)
-        case "loose-shr" if rotates:
-            return _rotated(args[0], -count)
-        case "shl" | "loose-shl":
-            return args[0] << count & ALL
-        case "shr" | "loose-shr":
-            return args[0] >> count
-    raise AssertionError(f"the tests know no '{value.op}'")
+    counts: tuple[int, ...] = value.attr[:1] if value.op.endswith(("shl", "shr", "rotl")) else ()
+    if value.op.startswith("loose-") and rotates:
+        return _rotated(args[0], counts[0] if value.op == "loose-shl" else -counts[0])
+    return operation_named(value.op.removeprefix("loose-")).of(*args, *counts)
 
 
 def result(graph: Graph, arguments: list[int], *, rotates: bool = False) -> int:

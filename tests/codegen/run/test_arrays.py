@@ -482,13 +482,6 @@ def test_a_process_forked_while_a_thread_is_in_a_kernel_can_call_it() -> None:
     subprocess.run([sys.executable, "-c", FORKS], cwd=ROOT, check=True, timeout=60)
 
 
-def test_numpys_integers_are_integers() -> None:
-    run = setwise.kernel("kogge-stone.attacks.noEa")
-    assert run(np.uint64(1), np.int8(0)) == 1 << 9
-    assert run([np.uint64(1), 2], [np.int16(0), np.False_ + 0]) == [1 << 9, 2 << 9]
-    assert setwise.kernel("exploding.rook")(np.uint8(0), np.uint64(0)) == (1 << 8) + 2
-
-
 def test_numpy_is_loaded_only_by_who_has_arrays() -> None:
     source = (
         "import sys, setwise\n"
