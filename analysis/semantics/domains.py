@@ -151,7 +151,11 @@ class BitVectors(Domain):
     """
 
     def __init__(self) -> None:
-        self.bitwuzla, self.terms = _term_manager()
+        try:
+            self.bitwuzla = importlib.import_module("bitwuzla")
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("proofs need bitwuzla: pip install bitwuzla", name="bitwuzla") from None
+        self.terms = _term_manager(self.bitwuzla)
         self.built = 0
         self._kind = self.bitwuzla.Kind
         self._kinds = {kind.name: kind for kind in self._kind}
@@ -229,19 +233,15 @@ class BitVectors(Domain):
 
 
 @cache
-def _term_manager() -> tuple[Any, Any]:
-    """Import bitwuzla and make the one manager of this process.
+def _term_manager(bitwuzla: Any) -> Any:
+    """Make the one manager of this process.
 
     Terms must not outlive their manager, and the garbage collector clears both in any order. So the manager is never
     freed; it frees a term when nothing refers to that any more.
     """
-    try:
-        bitwuzla = importlib.import_module("bitwuzla")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("proofs need bitwuzla: pip install bitwuzla", name="bitwuzla") from None
     terms = bitwuzla.TermManager()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(terms))
-    return bitwuzla, terms
+    return terms
 
 
 def identical(a: Bits, b: Bits) -> bool:

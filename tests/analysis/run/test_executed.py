@@ -139,7 +139,7 @@ def test_count_of_an_object(capsys: Capture, tmp_path: Path) -> None:
         ((), "name routines, or --object FILE --symbol SYM"),
         ((LOOP, "--object", "a.o", "--symbol", "f"), "not both"),
         (("--object", "a.o"), "--object FILE and --symbol SYM go together"),
-        ((LOOP, "--over", "nowhere.fen"), "cannot read nowhere.fen: no such file"),
+        ((LOOP, "--over", "nowhere.fen"), "no such file or directory: give a file of FENs"),
         ((LOOP, "--over", "a", "--fen", "b"), "give one of them"),
         ((LOOP, "--side", "w"), "--side goes with --fen or --over"),
         ((LOOP, "--executed", "a8"), "takes 2 arguments (or --fen), not 1: sliders empty"),
