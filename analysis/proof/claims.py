@@ -8,14 +8,13 @@ from itertools import combinations
 from typing import cast
 
 from setwise.analysis.proof.image import Image
-from setwise.analysis.proof.memory import LOWEST, Arrays, Space
+from setwise.analysis.proof.memory import ENTRY, LOWEST, STACK, Arrays, Space
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.state import Byte, Cells
 from setwise.analysis.run.task import Place, Task
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
 
-STACK, ENTRY = Base("stack", 16), 8  # rsp lies there at entry
 RESULTS = Base("results", 8)
 
 
@@ -88,7 +87,7 @@ def entry_state(
     written = [result.place.offset + 8 * result.place.lanes for result in task.results if result.place.file == "memory"]
     if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
-    space = Space(domain, image, STACK, cells, arrays, ENTRY, task.red_zone)
+    space = Space(domain, image, cells, arrays, task.red_zone)
     rsp = Pointer(STACK, ENTRY)
     space.store(rsp, 64, entry.back)
     state = State(domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets)

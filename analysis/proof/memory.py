@@ -20,6 +20,7 @@ from setwise.analysis.semantics.state import BreachError, SemanticsError
 Board = tuple[str, int]  # of an array the board at a place, counted from the frontier on
 
 _WIDEST_INDEX = 4096  # places that a table lookup may be spread over
+STACK, ENTRY = Base("stack", 16), 8  # rsp lies there at entry
 LOWEST = 4096  # bytes below rsp at entry: what lies deeper may be beyond the guard page
 
 
@@ -107,16 +108,13 @@ class Arrays:
 class Space:
     """All memory of one path: the routine's `image`, `cells` at their bases, and `arrays` if there are any.
 
-    `stack` is the base of the stack, `entry` the place of the return address in it. What lies more than `red_zone`
-    bytes below rsp is lost to signal handlers.
+    What lies more than `red_zone` bytes below rsp is lost to signal handlers.
     """
 
     domain: Addresses
     image: Image
-    stack: Base
     cells: dict[Base, Cells]
     arrays: Arrays | None = None
-    entry: int = 8
     red_zone: int = 0
     facts: dict[Bits, int] = field(default_factory=dict, metadata=APART)
     """The values of words that are the same for all unknowns of this path."""
@@ -133,17 +131,17 @@ class Space:
 
     def move_stack(self, rsp: Bits) -> None:
         """Lose what lies below the red zone of the new stack pointer."""
-        lowest = Pointer(self.stack, (self.entry - LOWEST) % (1 << 64))
+        lowest = Pointer(STACK, (ENTRY - LOWEST) % (1 << 64))
         allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
-        pointer = self.known_pointer(rsp, (self.stack,), "loses the stack pointer", allowed, split=True)
-        if pointer.base != self.stack:
+        pointer = self.known_pointer(rsp, (STACK,), "loses the stack pointer", allowed, split=True)
+        if pointer.base != STACK:
             raise BreachError("loses the stack pointer")
         if pointer.index is not None:
             raise UndecidedError("moves the stack pointer by an unknown distance", [pointer.index], allowed, split=True)
-        cells, limit = self.cells[self.stack], signed(pointer.offset, 64) - self.red_zone
-        if limit > self.entry + 8:
+        cells, limit = self.cells[STACK], signed(pointer.offset, 64) - self.red_zone
+        if limit > ENTRY + 8:
             raise BreachError("raises the stack pointer into its caller's frame, which a signal handler may overwrite")
-        if limit < self.entry - LOWEST:
+        if limit < ENTRY - LOWEST:
             raise GapError(f"takes more than {LOWEST} bytes of stack, which need not be there")
         cells.low = limit
         for place in [place for place in cells.content if place < limit]:
@@ -257,8 +255,8 @@ class Space:
             rebased = self.domain.rebased(address)
             if rebased and not (isinstance(address, Pointer) and address.base == rebased.base):
                 address = rebased
-        if isinstance(address, Pointer):  # which asks for no base as a term
-            return self.known_pointer(address, (), "")
+        if isinstance(address, Pointer):
+            return self._settled(address)
         bases = [*self.cells, *self.image.areas, *(self.arrays.names if self.arrays else ())]
         what = f"{does} {size} bytes at an address that is made of no address"
         return self.known_pointer(address, bases, what, self._is_own(address, size))
@@ -273,9 +271,13 @@ class Space:
             if known is None:
                 raise UndecidedError(what, [*distances.values()], allowed, split)
             return Pointer(known, self.facts[distances[known]])
-        if address.index in self.facts:
-            return Pointer(address.base, (address.offset + self.facts[address.index]) % (1 << 64))
-        return address
+        return self._settled(address)
+
+    def _settled(self, pointer: Pointer) -> Pointer:
+        """Return the address without its index, if that is known on this path."""
+        if pointer.index in self.facts:
+            return Pointer(pointer.base, (pointer.offset + self.facts[pointer.index]) % (1 << 64))
+        return pointer
 
     def _is_own(self, address: Bits, size: int) -> Bits:
         """Return whether these bytes, wherever they lie, are some of the routine's."""

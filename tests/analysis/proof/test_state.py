@@ -9,7 +9,7 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.proof.claims import Case, EntryUnknowns, entry_state
 from setwise.analysis.proof.image import Image
-from setwise.analysis.proof.memory import Arrays, Round, Space
+from setwise.analysis.proof.memory import STACK, Arrays, Round, Space
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.state import (
@@ -102,7 +102,7 @@ def test_every_field_of_memory_is_compared(kind: type) -> None:
     for each in fields(kind):
         after = fork(state)
         place = {Space: space(after), Arrays: arrays(after), Round: arrays(after).round}.get(
-            kind, space(after).cells[space(after).stack]
+            kind, space(after).cells[STACK]
         )
         before = getattr(place, each.name)
         setattr(place, each.name, {} if isinstance(before, dict) else "another")
@@ -128,7 +128,7 @@ def test_a_new_field_takes_part() -> None:
 
 def test_variables_are_read_and_written() -> None:
     state = entry()
-    stack = space(state).stack
+    stack = STACK
     cells: Cells = space(state).cells[stack]
     word = space(state).domain.variable("word", 64)
     cells.write(-24, 64, word)
