@@ -3,7 +3,7 @@
 # make check   make test, then what is slow, at full length, and the reports
 # make long    searches and fuzzing that take hours; nothing depends on it
 # make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
-# make golden  writes the golden files (tests/golden) and two pages of docs/ anew
+# make golden  rewrites the golden files (tests/golden) and two pages of docs/
 # make clean   removes all that make made
 #
 # Each sets up what it needs in .venv (.ci/setup); PYTHON=... chooses the Python.

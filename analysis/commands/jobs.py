@@ -124,7 +124,7 @@ def in_processes(
     progress: Progress | None = None,
     effort: Callable[[Sequence[Job]], int] = len,
 ) -> Iterator[T]:
-    """What `work` gives for the jobs, in a process a core, those of one contract together; in whatever order.
+    """Yield the results of `work` for the jobs in any order, by a process a core; jobs of one contract go together.
 
     `work` is a function of a module, or a partial of one; `effort` guesses what a group costs. A group for which it
     raises Refused is passed over; if that is all, Refused is raised. Raises CannotRunHere where a process dies.

@@ -26,7 +26,7 @@ EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the folder, and what is made anew."""
+    """Add the folder, --check, --measure and --patience."""
     parser.add_argument(
         "-o", "--output", default="reports", type=place, metavar="DIR", help="the folder (default: reports)"
     )
@@ -68,7 +68,7 @@ def run(arguments: Namespace) -> int:
 
 
 def files(recorded: Recorded, check: bool, progress: Callable[[str], None]) -> Files:
-    """Return every file of the reports by its path, with all kernels made anew, and the code of these compilers.
+    """Return every file of the reports by its path. All kernels and the compilers' code are made for it.
 
     For a check only compilers of the recorded versions run; a note names the others.
     """

@@ -130,7 +130,7 @@ def _search(asked: Sequence[Asked], hunts: list[Titled], levels: Sequence[str], 
 
 
 def _row(found: Hunt) -> dict[str, Any]:
-    """A hunt, with what each level tried and what was found."""
+    """Return the row of a hunt: the attempts of each level, and the shorter code."""
     subject = found.subject
     return {
         "name": subject.routine,
@@ -148,7 +148,7 @@ def _row(found: Hunt) -> dict[str, Any]:
 
 
 def _print(hunts: Sequence[Titled]) -> None:
-    """What was found, the proof of one, and what each level tried."""
+    """Print the shorter code, its proof, and the attempts of each level."""
     single = hunts[0] if len(hunts) == 1 else None
     for title, found in hunts:
         for finding in found.findings:

@@ -30,7 +30,7 @@ _SHOWN = 3
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What was asked for, so that it can be made again: names in full, each list without repetitions.
+    """The request that an export is made from: names in full, each list without repetitions.
 
     Every field is of a closed type: metadata.json is not trusted, and files repeat the request.
     """

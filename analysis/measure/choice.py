@@ -14,7 +14,7 @@ from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.offers import offered, offered_as
 
 OBJECTIVES = ("size", "latency", "throughput")
-"""What is best: fewest instructions, the shortest wait for a result, or the most calls that wait for none."""
+"""The objectives: fewest instructions, shortest latency, or highest throughput of independent calls."""
 
 
 class Timed(NamedTuple):

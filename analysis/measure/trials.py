@@ -186,7 +186,7 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 
 def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | Refusal:
-    """What the blocks of some processes say together, or why they say nothing."""
+    """The measurement of several processes together, or the reason why there is none."""
     blocks = [block for process in processes for block in process]
     clean, trials = sum(block.clean for block in blocks), sum(block.trials for block in blocks)
     kept = [[block.cycles for block in process if block.cycles is not None] for process in processes]

@@ -24,7 +24,7 @@ class LoopHead:
     """An invariant before some round.
 
     Variables have `values`, `conditions` hold, and `frontier` boards are done. Each of the
-    `guesses` may hold besides. `rises` is a number that is greater the next time, `zero` one of which the zero flag may
+    `guesses` may hold, too. `rises` is a number that is greater the next time, `zero` one of which the zero flag may
     tell whether it is 0. Other variables hold the values `made` of boards that were read `ahead`, whichever these are
     in this round.
     """

@@ -29,7 +29,7 @@ _OF_INVARIANT = (("memory", "arrays", "frontier"), ("memory", "arrays", "round")
 class _Changes:
     """All that rounds change: variables, of which those that the `first` round changes may count, and lost bytes.
 
-    Of `forgotten` ones the invariant says what a round does not keep.
+    A round does not keep the values that the invariant gives to `forgotten` ones.
     """
 
     first: list[Variable] = field(default_factory=list)
@@ -139,7 +139,7 @@ class Loops:
         return rest if kept else None
 
     def _note(self, changes: _Changes, start: Path, backs: Sequence[Path], found: list[Variable]) -> bool:
-        """Note what these rounds change besides, as variables in `found`; return whether there is anything."""
+        """Add to `found` the variables that these rounds change and that are new; return whether there are any."""
         known, there = changes.known(), dict[Key, bool]()
         for back in backs:
             for key, is_there in changed(start.state, back.state).items():

@@ -52,8 +52,8 @@ class Round:
     """Boards that were touched since the frontier last moved: places are counted on from it, one a board.
 
     `touched` and `written` say on which condition, one bit, a place was touched and, with its new value, written.
-    `number` tells rounds apart: another round reads other boards, so they are unknown anew, except for those that
-    earlier rounds have read `ahead`.
+    `number` tells rounds apart: another round reads other boards, which are new unknowns, except for those that earlier
+    rounds have read `ahead`.
     """
 
     number: int = 0

@@ -59,7 +59,7 @@ class Solver:
         return f"bitwuzla {self.domain.bitwuzla.version()}"
 
     def limit(self, seconds: float) -> None:
-        """Start a proof that may take so many seconds of processor time."""
+        """Start a proof that may take `seconds` of processor time."""
         self._until, self._most = time.process_time() + seconds, _memory() + _MOST_MEMORY
         self.begin()
 

@@ -1,7 +1,7 @@
 """Zen 3. `zen` names the ports.
 
-What LLVM has otherwise and nobody published was measured on the processor itself: which units do
-it, by timing forms beside each other. Their numbers are ours where timing cannot tell two of them apart.
+Where LLVM differs and no published figure exists, the ports of a form were measured on the processor, by timing forms
+beside each other. Their numbers are ours where timing cannot tell two of them apart.
 """
 
 from __future__ import annotations
