@@ -293,7 +293,7 @@ class Space:
         cells = self.cells[pointer.base]
         if pointer.index is not None:
             what = f"{does} {size} bytes of '{cells.name}' at a place that depends on the arguments"
-            raise UndecidedError(what, [pointer.index], self._is_own(pointer, size))
+            raise UndecidedError(what, [pointer.index], self._is_own(pointer, size), split=True)
         start = signed(pointer.offset, 64)
         if start < cells.low or start + size > cells.high:
             around = f"bytes {cells.low} to {cells.high - 1} are the routine's"

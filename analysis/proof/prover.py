@@ -183,9 +183,11 @@ class Prover:
             explorer.heads, explorer.through = code.heads, loops.enter
         start = entry_state(self.domain, self._entry, code.image, task, case, self._unknown)
         if loops is None:
-            explorer.endless = lambda model: (
-                self._stopped(task, case, "never returns", model, so_far).status == "refuted"
-            )
+            def endless(model: Model) -> bool:
+                confirmation = self._stopped(task, case, "never returns", model, so_far).confirmation
+                return confirmation is not None and not confirmation.got
+
+            explorer.endless = endless
         try:
             ends = explorer.run(Path(start, 0))
         finally:

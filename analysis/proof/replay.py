@@ -130,7 +130,10 @@ class _Replay(Machine):
             self._registers(),
             dict(self._memory()),
             self._code.instructions,
-            stack={a.place.offset: self._word(a) for a in self._task.arguments if a.place.file == "stack"},
+            stack={
+                **{a.place.offset: self._word(a) for a in self._task.arguments if a.place.file == "stack"},
+                **{place.offset: word for place, word in self._unset() if place.file == "stack"},
+            },
             rsp=rsp,
             above=self._task.stack,
             code=CODE + (shift_of(certificate.binary) or 0),
@@ -205,19 +208,23 @@ class _Replay(Machine):
             yield from zip(self._task.arrays, (words for _, words in self._found.inputs), strict=False)
 
     def _memory(self) -> Iterator[tuple[str, bytes]]:
-        """The buffers; those for results hold what no routine gives by chance, so that one never written shows."""
-        never = [word ^ _WORD for word in self._found.expected]
+        """The buffers; those for results hold what shows that one was never written."""
         for name, words in self._arrays():
             yield name, _bytes(words)
+        unset = [*self._unset()]
         if self._task.elements:
             if self._found.alias is None:
-                yield self._result, _bytes(never * self._count)
+                yield self._result, _bytes([word for _, word in unset] * self._count)
             return
-        places = [result.place for result in self._task.results]
-        content = bytearray(max(place.offset + 8 * place.lanes for place in places))
-        for place, word in zip(places, never, strict=True):
+        content = bytearray(max(place.offset + 8 * place.lanes for place, _ in unset))
+        for place, word in unset:
             content[place.offset : place.offset + 8 * place.lanes] = _bytes([word] * place.lanes)
         yield RESULTS, bytes(content)
+
+    def _unset(self) -> Iterator[tuple[Place, int]]:
+        """Yield what stands in the place of each result before: a word that no routine gives by chance."""
+        for result, word in zip(self._task.results, self._found.expected, strict=False):
+            yield result.place, word ^ _WORD
 
     def _registers(self) -> dict[str, Start]:
         given = self._found.registers
@@ -244,6 +251,8 @@ class _Replay(Machine):
 
     def _read(self, place: Place, lane: int, buffer: str) -> int:
         block = self.buffers[buffer].content if buffer in self.buffers else b""
+        if place.file == "stack":
+            block = self.stack.content[self.rsp - self.stack.start :]
         return word_at(place, lane, self.state.registers, self.state.vectors, bytes(block))
 
 

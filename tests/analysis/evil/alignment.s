@@ -165,8 +165,18 @@ own_section_by_8:
     and ecx, 63
     add rax, rcx
     ret
-#= data_rounded: constants of alignment 8 are found by rounding down to 64
+#= data_rounded: an address of constants of alignment 8 is rounded down to 64, so what lies before them is read
     zeros data_rounded, 8
+    nort
+    lea rcx, [rip+0b]
+    and rcx, -64
+    add rax, [rcx]
+    ret
+#= data_rounded_within: rounded down to 64 it is one of eight words, of which the last is not 0
+    .pushsection .rodata.data_rounded_within,"a",@progbits
+    .balign 8
+0:  .quad 0, 0, 0, 0, 0, 0, 0, 1
+    .popsection
     nort
     lea rcx, [rip+0b+60]
     and rcx, -64

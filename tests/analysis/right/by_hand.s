@@ -31,6 +31,13 @@
     or rax, r9
     shl rax, 8
 .endm
+#= data_rounded: of eight words of 0 one lies where rounding down to 64 finds it
+    zeros data_rounded, 8
+    nort
+    lea rcx, [rip+10b+60]
+    and rcx, -64
+    add rax, [rcx]
+    ret
 #= rep_ret: rep ret is ret
     nort
     rep ret

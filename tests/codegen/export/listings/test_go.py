@@ -36,6 +36,7 @@ SAMPLE = (
     ("sliders.sides", "x86-64"),  # values on the stack, the frame pointer in use
     ("side.pieces.white", "x86-64"),  # arguments beyond the registers, and beside values on the stack
     ("shift.one.any", "bmi2"),
+    ("bytewise.carry-loop-32", "bmi2"),  # a loop, and its result on the stack
     ("dumb7.occluded-until-dry.any", "x86-64"),
     ("kogge-stone.attacks.east.batch", "sse2"),
     ("kogge-stone.attacks.east.batch", "avx512"),
