@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from setwise.analysis.code.decode import signed
-from setwise.analysis.proof.memory import Board
-from setwise.analysis.proof.pointers import Addresses, Pointer, same
+from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.state import Variable, get
 from setwise.analysis.proof.symbolic import Path
 from setwise.analysis.semantics.domains import Bits
@@ -23,10 +22,8 @@ MOST_BOARDS = 1 << 60  # more do not fit into the address space
 class LoopHead:
     """An invariant before some round.
 
-    Variables have `values`, `conditions` hold, and `frontier` boards are done. Each of the
-    `guesses` may hold, too. `rises` is a number that is greater the next time, `zero` one of which the zero flag may
-    tell whether it is 0. Other variables hold the values `made` of boards that were read `ahead`, whichever these are
-    in this round.
+    Variables have `values`, `conditions` hold, and `frontier` boards are done. Each of the `guesses` may hold, too.
+    `rises` is a number that is greater the next time, `zero` one of which the zero flag may tell whether it is 0.
     """
 
     values: Mapping[Variable, Bits]
@@ -35,8 +32,6 @@ class LoopHead:
     zero: Bits
     guesses: Sequence[Bits]
     frontier: Bits
-    made: Mapping[Variable, Bits]
-    ahead: Mapping[Board, Bits]
 
 
 Invariant = Callable[[Bits], LoopHead]
@@ -66,28 +61,16 @@ class Counters:
                     moving[variable] = before, signed(step, 64)
         assert arrays is not None
         start = self.domain.add(arrays.frontier, _written(path), 64)
-        ahead = arrays.round.following.ahead
-        again = [(back, names_now(back, ahead)) for back in backs]
-
-        made = {}
-        for variable in variables:
-            if variable not in moving and variable.kind != "flags":
-                before = get(path.state, variable)
-                renamed = [self.domain.renamed(before, now, variable.width) for _, now in again]
-                if all(same(one, get(back.state, variable)) for one, (back, _) in zip(renamed, again, strict=True)):
-                    made[variable] = before
         changing = {variable.key for variable in variables}
         unchanged = [value for name, value in path.state.registers.items() if ("registers", name) not in changing]
         limits = [value for value in unchanged if not isinstance(value, (int, Pointer))]
-        return [partial(self._head, moving, start, each, made, ahead, bounds) for bounds in ((), limits)]
+        return [partial(self._head, moving, start, each, bounds) for bounds in ((), limits)]
 
     def _head(
         self,
         moving: Mapping[Variable, tuple[Bits, int]],
         start: Bits,
         each: int,
-        made: Mapping[Variable, Bits],
-        ahead: Mapping[Board, Bits],
         limits: Sequence[Bits],
         rounds: Bits,
     ) -> LoopHead:
@@ -106,7 +89,7 @@ class Counters:
                 guesses += [domain.ult(values[variable], limit, 64) for limit in limits]
                 guesses += [domain.not_(domain.ult(limit, values[variable], 64), 1) for limit in limits]
         conditions = [domain.ult(rounds, MOST_BOARDS, 64), domain.not_(domain.ult(all_left, done, 64), 1)]
-        return LoopHead(values, conditions, rounds, left, guesses, domain.add(start, done, 64), made, ahead)
+        return LoopHead(values, conditions, rounds, left, guesses, domain.add(start, done, 64))
 
     def _times(self, number: Bits, rate: int) -> Bits:
         if rate < 0:
@@ -114,13 +97,6 @@ class Counters:
         if rate & (rate - 1) == 0:
             return self.domain.shl(number, rate.bit_length() - 1, 64) if rate else 0
         return self.domain.mul(number, rate, 64)
-
-
-def names_now(path: Path, ahead: Mapping[Board, Bits]) -> dict[Bits, Bits]:
-    """Return for boards that were read ahead those at the same places from the start of the path's next round."""
-    assert path.space.arrays is not None
-    known = path.space.arrays.round.following.ahead
-    return {before: known[board] for board, before in ahead.items() if board in known}
 
 
 def _written(path: Path) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from setwise.analysis.proof.invariants import Counters, Invariant, LoopHead, names_now
+from setwise.analysis.proof.invariants import Counters, Invariant, LoopHead
 from setwise.analysis.proof.memory import GapError, Round
 from setwise.analysis.proof.state import Key, Variable, changed, drop, get, is_byte, put, variables
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
@@ -164,10 +164,6 @@ class Loops:
         # Where adding up shows that both are the same, no solver is needed.
         unequal = [(of, one, other) for of, one, other in pairs if self.domain.distance(one, other) != 0]
         claims += [(of, self.domain.eq(one, other, 64)) for of, one, other in unequal]
-        now = names_now(path, head.ahead)
-        for variable, value in head.made.items():
-            wanted = self.domain.renamed(value, now, variable.width)
-            claims.append((variable, self.domain.eq(wanted, get(path.state, variable), variable.width)))
         return claims
 
     def _sure(self, path: Path, conditions: Sequence[Bits]) -> bool:
@@ -212,23 +208,15 @@ class Loops:
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
         space, unknown = start.space, self.explorer.unknown
-        now: dict[Bits, Bits] = {}
         if space.arrays:
-            # A round of its own: what the conditions so far say of boards that were read ahead goes for those alone.
-            round_ = Round(space.arrays.round.number + 1)
-            space.arrays = replace(space.arrays, frontier=head.frontier, round=round_)
-            round_.ahead = {board: space.arrays.named(*board) for board in head.ahead}
-            now = {before: round_.ahead[board] for board, before in head.ahead.items()}
+            # A round of its own, for the conditions so far are about the boards of earlier ones.
+            again = Round(space.arrays.round.number + 1)
+            space.arrays = replace(space.arrays, frontier=head.frontier, round=again)
         for key in changes.lost:
             drop(start.state, key)
         for variable in (*changes.first, *changes.more):
-            if variable in changes.forgotten:
-                value = unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
-            elif variable in head.values:
-                value = head.values[variable]
-            elif variable in head.made:
-                value = self.domain.renamed(head.made[variable], now, variable.width)
-            else:
+            value = None if variable in changes.forgotten else head.values.get(variable)
+            if value is None:
                 # Not by the loop's offset, so that loops that are alike have their questions in common.
                 value = unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)

@@ -17,8 +17,6 @@ from setwise.analysis.proof.state import APART, Cells
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, SemanticsError
 
-Board = tuple[str, int]  # of an array the board at a place, counted from the frontier on
-
 _WIDEST_INDEX = 4096  # places that a table lookup may be spread over
 STACK, ENTRY = Base("stack", 16), 8  # rsp lies there at entry
 LOWEST = 4096  # bytes below rsp at entry: what lies deeper may be beyond the guard page
@@ -52,22 +50,12 @@ class Round:
     """Boards that were touched since the frontier last moved: places are counted on from it, one a board.
 
     `touched` and `written` say on which condition, one bit, a place was touched and, with its new value, written.
-    `number` tells rounds apart: another round reads other boards, which are new unknowns, except for those that earlier
-    rounds have read `ahead`.
+    `number` tells rounds apart: another round reads other boards, which are new unknowns.
     """
 
     number: int = 0
-    read: dict[Board, Bits] = field(default_factory=dict)
     touched: dict[int, Bits] = field(default_factory=dict)
     written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
-    ahead: Mapping[Board, Bits] = field(default_factory=dict)
-
-    @property
-    def following(self) -> Round:
-        """The next one, when the frontier has passed the boards that were written."""
-        known, done = {**self.ahead, **self.read}, len(self.written)
-        ahead = {(name, place - done): board for (name, place), board in known.items() if place >= done}
-        return Round(self.number + 1, ahead=ahead)
 
 
 @dataclass(slots=True)
@@ -92,16 +80,9 @@ class Arrays:
     upward: bool | None = None
     round: Round = field(default_factory=Round)
 
-    def named(self, name: str, place: int) -> Bits:
-        """Return the unknown that stands for the board of an input at that place."""
-        return self.unknown(f"{name}[{self.round.number}+{place}]")
-
     def board(self, name: str, place: int) -> Bits:
-        """Return the board of an input at that place from the frontier on."""
-        if (name, place) not in self.round.read:
-            known = self.round.ahead.get((name, place))
-            self.round.read[name, place] = self.named(name, place) if known is None else known
-        return self.round.read[name, place]
+        """Return the unknown that stands for the board of an input at that place from the frontier on."""
+        return self.unknown(f"{name}[{self.round.number}+{place}]")
 
 
 @dataclass(slots=True)

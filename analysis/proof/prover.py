@@ -21,7 +21,7 @@ from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, en
 from setwise.analysis.proof.counterexamples import counterexample, readable_model, samples
 from setwise.analysis.proof.invariants import MOST_BOARDS, Counters
 from setwise.analysis.proof.loops import Loops
-from setwise.analysis.proof.memory import AliasUnknownError, GapError
+from setwise.analysis.proof.memory import AliasUnknownError, GapError, Round
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, Base
 from setwise.analysis.proof.replay import confirm_by_stepping
@@ -183,6 +183,7 @@ class Prover:
             explorer.heads, explorer.through = code.heads, loops.enter
         start = entry_state(self.domain, self._entry, code.image, task, case, self._unknown)
         if loops is None:
+
             def endless(model: Model) -> bool:
                 confirmation = self._stopped(task, case, "never returns", model, so_far).confirmation
                 return confirmation is not None and not confirmation.got
@@ -310,7 +311,10 @@ class Prover:
         if sorted(written) != list(range(len(written))):
             raise GapError(f"a round writes the boards {sorted(written)} from the frontier on")
         left = domain.sub(arrays.count, arrays.frontier, 64)
+        farthest = dict[Bits, int]()
         for place, touched in arrays.round.touched.items():
+            farthest[touched] = max(place, farthest.get(touched, 0))
+        for touched, place in farthest.items():
             if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
                 raise GapError("a round touches boards behind the arrays' end")
         plain = [self._word(board, 0) for board in task.elements]
@@ -332,7 +336,7 @@ class Prover:
                     raise GapError("a round writes some boards under a mask, which may leave one out")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
         frontier = domain.add(arrays.frontier, done, 64)
-        path.space.arrays = replace(arrays, frontier=frontier, round=arrays.round.following)
+        path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
 
     def _all(self, conditions: Sequence[Bits]) -> Bits:
         return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)

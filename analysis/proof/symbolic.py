@@ -37,6 +37,8 @@ class Path:
     """How often each branch on an unknown condition went back."""
     inside: frozenset[int] = frozenset()
     """Heads of the loops that an invariant has led through."""
+    witness: Model | None = None
+    """A choice of the unknowns that leads this path, or led it until a condition was added."""
 
     @property
     def space(self) -> Space:
@@ -45,7 +47,8 @@ class Path:
 
     def fork(self, offset: int, condition: Bits) -> Path:
         """Return the same path, gone this way on that condition."""
-        return Path(fork(self.state), offset, (*self.conditions, condition), dict(self.rounds), self.inside)
+        conditions = (*self.conditions, condition)
+        return replace(self, state=fork(self.state), offset=offset, conditions=conditions, rounds=dict(self.rounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,23 +192,27 @@ class Explorer:
 
     def possible(self, path: Path, *more: Bits) -> bool:
         """Whether some choice of the unknowns leads this path, and on these conditions further."""
-        return self._possible(f"a path goes this way at {path.offset:#x}", path, *more)
+        return self.model(path, *more) is not None
 
     def sure(self, path: Path, condition: Bits) -> bool:
         """Whether the condition holds on this path, whatever the unknowns are."""
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
         known = any(term is condition or (not isinstance(term, int) and term == condition) for term in path.conditions)
-        about = f"what has to hold on a path does not at {path.offset:#x}"
-        return known or not self._possible(about, path, self.domain.not_(condition, 1))
+        about = "what has to hold on a path does not"
+        return known or self._model(path, (self.domain.not_(condition, 1),), about) is None
 
     def model(self, path: Path, *more: Bits) -> Model | None:
         """Such a choice, or None."""
-        about = f"a path goes this way at {path.offset:#x}"
-        return self.solver.model((*self.assumptions, *path.conditions, *more), sums=True, about=about)
+        return self._model(path, more, "a path goes this way")
 
-    def _possible(self, about: str, path: Path, *more: Bits) -> bool:
-        return self.solver.possible((*self.assumptions, *path.conditions, *more), sums=True, about=about)
+    def _model(self, path: Path, more: Sequence[Bits], about: str) -> Model | None:
+        conditions = (*self.assumptions, *path.conditions, *more)
+        witness = path.witness
+        if witness is not None and all(witness(condition, 1) for condition in conditions):
+            return witness
+        path.witness = self.solver.model(conditions, sums=True, about=f"{about} at {path.offset:#x}") or witness
+        return path.witness if path.witness is not witness else None
 
     def step(self, path: Path) -> Ways | None:
         """Executes one instruction; None where the path just goes on."""
@@ -239,7 +246,7 @@ class Explorer:
         if not isinstance(place, Pointer):
             raise GapError("branches to no place in the code")
         ways = ((instruction.end, self.domain.not_(condition, 1)), (self._offset(place), condition))
-        forks = [path.fork(offset, taken) for offset, taken in ways if self.possible(path, taken)]
+        forks = [fork for fork in (path.fork(offset, taken) for offset, taken in ways) if self.possible(fork)]
         for way in forks:
             if way.offset <= instruction.offset:
                 rounds = way.rounds[instruction.offset] = way.rounds.get(instruction.offset, 0) + 1

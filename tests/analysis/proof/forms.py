@@ -46,11 +46,8 @@ LOOPS = """{zero}; {1}:; cmp {i},{n}; -; jae {2}; = 8*{i}; inc {i}; jmp {1}; {2}
 test {n},{n}; je {2}; {zero}; {1}:; = 8*{i}; lea {i},[{i}+1]; cmp {i},{n}; -; jb {1}; {2}:
 test {n},{n}; je {2}; {zero}; {1}:; = 8*{i}; inc {i}; cmp {i},{n}; -; jne {1}; {2}:
 xor {di},{di}; {1}:; cmp {i},{n}; -; jge {2}; = 8*{i}; inc {i}; jmp {1}; {2}:
-test {n},{n}; je {2}; {zero}; ! 8*{i}; {1}:; = 8*{i}; inc {i}; cmp {i},{n}; jae {2}; ! 8*{i}; jmp {1}; {2}:
 {zero}; {1}:; cmp {i},{n}; jae {2}; = 8*{i}; inc {i}; bt {a},{h}; jnc {1}; {3}:; cmp {i},{n}; jae {2}; = 8*{i}; \
 inc {i}; jmp {3}; {2}:
-test {n},{n}; je {2}; {zero}; ! 8*{i}; {1}:; jc^ {3}; = 8*{i}; inc {i}; cmp {i},{n}; jae {2}; ! 8*{i}; jmp {1}; {3}:; \
-jnc^ {2}; = 8*{i}; inc {i}; cmp {i},{n}; jae {2}; ! 8*{i}; jmp {3}; {2}:
 lea {i},[{s}+8*{n}]; cmp {i},{s}; je {2}; {1}:; =; add {s},8; add {e},8; add {r},8; cmp {s},{i}; -; jne {1}; {2}:
 mov {i},{n}; test {n},{n}; je {2}; {1}:; =; add {s},8; add {e},8; add {r},8; dec {i}; -; jnz {1}; {2}:
 lea {s},[{s}+8*{n}]; lea {e},[{e}+8*{n}]; lea {r},[{r}+8*{n}]; \
@@ -64,8 +61,7 @@ mov {i},{t}; jmp {3}; {1}:; cmp {i},{n}; jae {2}; = 8*{i}; {2}:
 """
 """Loops of one board a round, or two; {i} {t} {q} are registers of the loop, {p} bytes of the stack, {o} a mask.
 
-A line = stands for a board, * for several, ? for several under a mask, ! for a load of sliders for the next round,
-jc^ for a branch on a bit of those; in jnc^ with the defect `leave` only.
+A line = stands for a board, * for several, ? for several under a mask.
 """
 
 FIRST = """test {n},1; je {3}; = 8*{i}; inc {i}
@@ -106,5 +102,5 @@ FINAL = {
 }
 """Those that make a final result of what nobody may trust."""
 
-PLACED = "carried restore rare early beside aligned count late mask flag break skip narrow stale leave"
+PLACED = "carried restore rare early beside aligned count late mask flag break skip narrow"
 """Those that belong to one part of a program."""

@@ -511,21 +511,18 @@ def _carry(code: Code, zero: Place, g: str) -> None:
     code.live.remove(t)
 
 
-def _board(code: Code, places: Sequence[str], zero: Place | None, ahead: Place | None) -> None:
-    """One board of the arrays: sliders, empty squares, result at these places; sliders may have been read ahead."""
+def _board(code: Code, places: Sequence[str], zero: Place | None) -> None:
+    """One board of the arrays: sliders, empty squares, result at these places."""
     g, p, t = code.take(), code.take(), code.take()
     lines = [f"mov {p},{places[1]}"]
-    if ahead:
-        ahead.move(g, False)
-    else:
-        lines.insert(code.chance.randrange(2), f"mov {g},{places[0]}")
+    lines.insert(code.chance.randrange(2), f"mov {g},{places[0]}")
     flag = code.take() if code.fault("flag") else ""
     if flag:
         code.say(
             f"set{code.chance.choice(('c', 'be'))} {part(flag, 'l')}", f"movzx {part(flag, 'd')},{part(flag, 'l')}"
         )
     if code.fault("early"):
-        lines.insert(1, f"mov {places[2]},{g if ahead or lines[0].startswith(f'mov {g}') else p}")
+        lines.insert(1, f"mov {places[2]},{g if lines[0].startswith(f'mov {g}') else p}")
     code.run(lines, 0.1)
     if code.chance.random() < 0.1:
         code.say(f"mov {places[2]},{code.chance.choice((*code.free(), g))}")
@@ -599,45 +596,27 @@ def _loop(code: Code, zero: Place | None) -> None:
         if code.fault("mask"):
             ways = ("lea {q},[{q}+{q}+1]", "shr {q},1", "or {q},1", "mov {q},-1")
             form = form.replace("kmovb", chance.choice(ways) + "; kmovb")
-    ahead = Place(code) if "! " in form else None
     if "cmp {i},{n}" in form and "{t}" not in form and code.fault("narrow"):
         form = form.replace("cmp {i},{n}", "cmp {di},{dn}")
     if code.fault("count"):
         code.say(chance.choice((f"dec {n}", f"inc {n}")))
-    fields, started = Fields(code, form, **names), False
+    fields = Fields(code, form, **names)
     for line in form.split("; "):
         line = fields.filled(line)
         if line[0] in "=*?":
             at = [f"[{array}{line[1:].strip() and '+' + line[1:].strip()}]" for array in (s, e, r)]
             code.readable = [(place, {*fields.values()} & {s, e, r, taken["i"]}) for place in at[:2] if line[0] != "?"]
             if line[0] == "=":
-                _board(code, at, zero, ahead)
+                _board(code, at, zero)
             else:
                 _boards(code, at, lanes, f"{{k{mask}}}" if line[0] == "?" else "", aligned)
             code.readable = []
-        elif "^" in line and ahead:
-            if line[:3] == "jc^" or code.fault("leave"):
-                t = code.take()
-                ahead.move(t, False)
-                code.say(f"bt {t},{fields['h']}", line.replace("^", ""))
-                code.live.remove(t)
-        elif line[0] == "!" and ahead:
-            t, behind = code.take(), code.label()
-            if started and code.fault("stale"):
-                code.fill("bt {c},{h}; jc {1}", **{"1": behind})
-            started = True
-            code.say(f"mov {t},[{s}+{line[2:]}]")
-            ahead.move(t, True)
-            code.say(f"{behind}:")
-            code.live.remove(t)
         else:
             code.fill(line)
     code.live -= {*taken.values()}
     code.masks.discard(-1 if mask is None else mask)
     if slot is not None:
         del code.kept[slot]
-    if ahead:
-        ahead.end()
 
 
 def _arrays(code: Code, _: str) -> None:

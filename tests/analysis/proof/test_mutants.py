@@ -25,7 +25,7 @@ from tests.analysis.proof.replay import wrong
 from tests.analysis.semantics.machines import Cpu, this_cpu
 from tests.conftest import require_module
 
-EACH = 20
+EACH, LONG = 6, 20
 QUICK = (
     ("kogge-stone.attacks.noEa", "x86-64"),
     ("push.attacks.east", "bmi2"),
@@ -39,12 +39,18 @@ COUNTS = ("sliders.counts", "sliders.mobility")
 VECTORS = ("kogge-stone.attacks.queen", "sliders.union", "sliders.rays", "kogge-stone.attacks.soWe.batch")
 # What a mutant must end in. "confirmed": refuted, and wrong when it is stepped, and when it runs, where the processor
 # has the instructions. "breach": refuted by what is not safe to run, and only stepped. Two more are set aside and
-# another mutant takes their place: "refused", an instruction without semantics, an address put together from other
-# bits, or a branch into another loop, which the prover names and does not follow; "elsewhere", refuted where addresses
-# or memory are such as they are not in a run.
+# another mutant takes their place: "refused", what the prover names and does not follow, or has no run for that
+# confirms it; "elsewhere", refuted where addresses or memory are such as they are not in a run.
 DECIDED = frozenset({"confirmed", "breach", "equivalent"})
 ASIDE = frozenset({"refused", "elsewhere"})
-NOT_FOLLOWED = ("no semantics for", "made of no address", "comes back to a loop from another one")
+NOT_FOLLOWED = (
+    "no semantics for",
+    "made of no address",
+    "comes back to a loop from another one",
+    "has not returned after",
+    "is not shown to end within",
+    "depends on where code and memory lie",
+)
 
 
 @dataclass(frozen=True)
@@ -139,17 +145,18 @@ def _effort(job: tuple[str, str]) -> int:
 
 
 @pytest.mark.slow
-def test_at_least_twenty_mutants_of_every_routine_are_refuted_or_equivalent() -> None:
+@pytest.mark.parametrize("number", [EACH, pytest.param(LONG, marks=pytest.mark.long)])
+def test_mutants_of_every_routine_are_refuted_or_equivalent(number: int) -> None:
     require_module("bitwuzla")
     jobs = sorted(_jobs(), key=_effort, reverse=True)
     assert {name for name, _ in jobs} | TWINS == set(catalogue())
     with Workers() as pool:
-        running = [pool.submit(judged, name, isa, EACH) for name, isa in jobs]
+        running = [pool.submit(judged, name, isa, number) for name, isa in jobs]
         each = [one.result() for one in running]
     outcomes = check([verdict for verdicts in each for verdict in verdicts])
     decided = sum(outcomes[one] for one in DECIDED)
-    assert min(sum(verdict.outcome in DECIDED for verdict in verdicts) for verdicts in each) == EACH
-    assert decided == EACH * len(jobs) >= 2000
+    assert min(sum(verdict.outcome in DECIDED for verdict in verdicts) for verdicts in each) == number
+    assert decided == number * len(jobs) >= 100 * number
     assert outcomes["confirmed"] > decided // 2
 
 
