@@ -1,15 +1,15 @@
-"""Guesses at an invariant that holds at the head of a loop over arrays before each round.
+"""A guess at an invariant that holds at the head of a loop over arrays before each round.
 
-A guess needs no trust: `loops` proves it, or takes another.
+A guess needs no trust: `loops` proves it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from setwise.analysis.code.decode import signed
+from setwise.analysis.proof.memory import GapError
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.state import Variable, get
 from setwise.analysis.proof.symbolic import Path
@@ -22,63 +22,39 @@ MOST_BOARDS = 1 << 60  # more do not fit into the address space
 class LoopHead:
     """An invariant before some round.
 
-    Variables have `values`, `conditions` hold, and `frontier` boards are done. Each of the `guesses` may hold, too.
-    `rises` is a number that is greater the next time, `zero` one of which the zero flag may tell whether it is 0.
+    Variables have `values`, `conditions` hold, and `frontier` boards are done, so that some are `left`. Each of the
+    `guesses` may hold, too.
     """
 
     values: Mapping[Variable, Bits]
     conditions: Sequence[Bits]
-    rises: Bits
-    zero: Bits
-    guesses: Sequence[Bits]
     frontier: Bits
-
-
-Invariant = Callable[[Bits], LoopHead]
-"""A guess: the head before the round of that number."""
+    left: Bits
+    guesses: Sequence[Bits]
 
 
 @dataclass(frozen=True)
-class Counters:
-    """Arrays of `count` boards: in each round as many are done, and the variables that count or point move along."""
+class Invariant:
+    """Of arrays of `count` boards `start` are done before the loop, then `each` in a round.
+
+    The variables of `moving` have a value before the loop and a rate, by which they count or point along. Those in
+    registers may count up to one of `limits`.
+    """
 
     domain: Addresses
     count: Bits
-    statement = "a boards are done and right, and a rises to n"
+    start: Bits
+    each: int
+    moving: Mapping[Variable, tuple[Bits, int]]
+    limits: Sequence[Bits]
 
-    def invariants(self, path: Path, backs: Sequence[Path], variables: Sequence[Variable]) -> list[Invariant]:
-        """Return guesses for the head that `path` comes to; a round leads to `backs` and changes `variables`."""
-        (each, *unlike) = {_written(back) - _written(path) for back in backs}
-        if unlike or each < 1:
-            return []
-        moving, arrays = {}, path.space.arrays
-        for variable in variables:
-            if variable.is_word:
-                before = get(path.state, variable)
-                moves = {self.domain.distance(get(back.state, variable), before) for back in backs}
-                step = moves.pop()
-                if not moves and step is not None:
-                    moving[variable] = before, signed(step, 64)
-        assert arrays is not None
-        start = self.domain.add(arrays.frontier, _written(path), 64)
-        changing = {variable.key for variable in variables}
-        unchanged = [value for name, value in path.state.registers.items() if ("registers", name) not in changing]
-        limits = [value for value in unchanged if not isinstance(value, (int, Pointer))]
-        return [partial(self._head, moving, start, each, bounds) for bounds in ((), limits)]
-
-    def _head(
-        self,
-        moving: Mapping[Variable, tuple[Bits, int]],
-        start: Bits,
-        each: int,
-        limits: Sequence[Bits],
-        rounds: Bits,
-    ) -> LoopHead:
+    def head(self, rounds: Bits) -> LoopHead:
+        """Return what holds after so many rounds."""
         domain = self.domain
-        done, all_left = self._times(rounds, each), domain.sub(self.count, start, 64)
+        done, all_left = self._times(rounds, self.each), domain.sub(self.count, self.start, 64)
         left = domain.sub(all_left, done, 64)
-        values, guesses = {}, [domain.not_(domain.ult(left, each, 64), 1)]
-        for variable, (before, rate) in moving.items():
+        values, guesses = {}, [domain.not_(domain.ult(left, self.each, 64), 1)]
+        for variable, (before, rate) in self.moving.items():
             values[variable] = domain.add(before, self._times(rounds, rate), 64)
             if variable.kind != "registers" or isinstance(before, Pointer):
                 continue
@@ -86,10 +62,10 @@ class Counters:
                 spent = self._times(rounds, -rate)
                 guesses += [domain.ult(spent, before, 64), domain.not_(domain.ult(before, spent, 64), 1)]
             elif rate:  # it counts up to a limit
-                guesses += [domain.ult(values[variable], limit, 64) for limit in limits]
-                guesses += [domain.not_(domain.ult(limit, values[variable], 64), 1) for limit in limits]
+                guesses += [domain.ult(values[variable], limit, 64) for limit in self.limits]
+                guesses += [domain.not_(domain.ult(limit, values[variable], 64), 1) for limit in self.limits]
         conditions = [domain.ult(rounds, MOST_BOARDS, 64), domain.not_(domain.ult(all_left, done, 64), 1)]
-        return LoopHead(values, conditions, rounds, left, guesses, domain.add(start, done, 64))
+        return LoopHead(values, conditions, domain.add(self.start, done, 64), left, guesses)
 
     def _times(self, number: Bits, rate: int) -> Bits:
         if rate < 0:
@@ -97,6 +73,31 @@ class Counters:
         if rate & (rate - 1) == 0:
             return self.domain.shl(number, rate.bit_length() - 1, 64) if rate else 0
         return self.domain.mul(number, rate, 64)
+
+
+def guess(
+    domain: Addresses, count: Bits, path: Path, backs: Sequence[Path], variables: Sequence[Variable]
+) -> Invariant:
+    """Return an invariant for the head that `path` comes to; a round leads to `backs` and changes `variables`.
+
+    GapError where rounds do not have as many boards done.
+    """
+    arrays = path.space.arrays
+    (each, *unlike) = {_written(back) - _written(path) for back in backs}
+    if arrays is None or unlike or each < 1:
+        raise GapError(f"no invariant is found for the loop at {path.offset:#x}")
+    moving = {}
+    for variable in variables:
+        if variable.is_word:
+            before = get(path.state, variable)
+            moves = {domain.distance(get(back.state, variable), before) for back in backs}
+            step = moves.pop()
+            if not moves and step is not None:
+                moving[variable] = before, signed(step, 64)
+    changing = {variable.key for variable in variables}
+    unchanged = [value for name, value in path.state.registers.items() if ("registers", name) not in changing]
+    limits = [value for value in unchanged if not isinstance(value, (int, Pointer))]
+    return Invariant(domain, count, domain.add(arrays.frontier, _written(path), 64), each, moving, limits)
 
 
 def _written(path: Path) -> int:

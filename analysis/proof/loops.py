@@ -1,11 +1,11 @@
-"""Loops proved by induction, for all rounds at once: an invariant at the head before each round, and why it ends.
+"""Loops proved by induction, for all rounds at once: an invariant at the head before each round.
 
 A loop on an unknown condition is unrolled as long as another round is possible. Where that has no bound, as for arrays
-of n boards, an invariant takes its place: `invariants` guesses some.
-All of it is proved: it holds where the loop is entered, a round keeps it, and a number that has an end rises with every
-round. Of further guesses those are left out that do not hold at first or that a round does not keep (Houdini: Flanagan
-and Leino 2001). Every part of the state that a round changes, as `state.changed` finds it, is unknown at the head but
-for the invariant. Where a round from there changes more, that is unknown, too, until a round changes nothing else.
+of n boards, an invariant takes its place, which `invariants` guesses. All of it is proved: it holds where the loop is
+entered, a round keeps it, and it bounds the number of rounds. Of further guesses those are left out that do not hold at
+first or that a round does not keep (Houdini: Flanagan and Leino 2001). Every part of the state that a round changes, as
+`state.changed` finds it, is unknown at the head but for the invariant. Where a round from there changes more, that is
+unknown, too, until a round changes nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from setwise.analysis.proof.invariants import Counters, Invariant, LoopHead
+from setwise.analysis.proof.invariants import Invariant, LoopHead, guess
 from setwise.analysis.proof.memory import GapError, Round
 from setwise.analysis.proof.state import Key, Variable, changed, drop, get, is_byte, put, variables
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
@@ -43,10 +43,10 @@ class _Changes:
 
 
 class Loops:
-    """Takes paths through loops by induction; `settle` closes a round over arrays, or raises GapError."""
+    """Takes paths through loops over `count` boards by induction; `settle` closes a round, or raises GapError."""
 
-    def __init__(self, explorer: Explorer, source: Counters, settle: Callable[[Path], None]) -> None:
-        self.explorer, self.source, self.settle = explorer, source, settle
+    def __init__(self, explorer: Explorer, count: Bits, settle: Callable[[Path], None]) -> None:
+        self.explorer, self.count, self.settle = explorer, count, settle
         self.domain = explorer.domain
         self.used = ""
 
@@ -60,7 +60,7 @@ class Loops:
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            return [Stop("comes back to a loop from another one", head, path)]
+            raise GapError("comes back to a loop from another one")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
@@ -71,28 +71,22 @@ class Loops:
             path.space.arrays.upward = backs[0].space.arrays.upward
         changes = _Changes()
         self._note(changes, path, backs, changes.first)
-        invariants = self.source.invariants(path, backs, changes.first)
+        invariant = guess(self.domain, self.count, path, backs, changes.first)
         self.settle(path)
-        model = self.explorer.model(path)
-        if model is None:
+        if not self.explorer.possible(path):
             return []
-        why = f"no invariant is found for the loop at {head:#x}"
-        for invariant in invariants:
-            first = invariant(0)
-            claims = [condition for _, condition in self._claims(path, first)]
-            if not all(model(condition, 1) for condition in claims) or not self._sure(path, claims):
-                continue
-            guesses = enumerate(self._guesses(path, first))
-            held = {at for at, guess in guesses if model(guess, 1) and self.explorer.sure(path, guess)}
-            for _ in range(_TRIES):
-                found = self._keeps(path, changes, invariant, held)
-                if found is not None:
-                    break
-            if isinstance(found, list):
-                self.used = self.source.statement
-                return found
-            why = f"the loop at {head:#x}: {found or 'each round changes something else'}"
-        return [Stop(why, head, path)]
+        first = invariant.head(0)
+        if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, first)):
+            raise GapError(f"no invariant is found for the loop at {head:#x}")
+        held = {at for at, one in enumerate(self._guesses(path, first)) if self.explorer.sure(path, one)}
+        for _ in range(_TRIES):
+            found = self._keeps(path, changes, invariant, held)
+            if found is not None:
+                break
+        if not isinstance(found, list):
+            raise GapError(f"the loop at {head:#x}: {found or 'each round changes something else'}")
+        self.used = "a boards are done and right, and a rises to n"
+        return found
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
         """Return the ways on if this is an invariant with the guesses `held`, else why not.
@@ -100,7 +94,7 @@ class Loops:
         None asks for another try: guesses that a round does not keep are no longer held, and more is unknown.
         """
         rounds = self.explorer.unknown(f"rounds of loop {len(path.inside)}", 64)
-        before = invariant(rounds)
+        before, after = invariant.head(rounds), invariant.head(self.domain.add(rounds, 1, 64))
         start = self._anew(path, changes, before)
         guesses = self._guesses(start, before)
         start.conditions = (*start.conditions, *(guesses[at] for at in sorted(held)))
@@ -119,21 +113,16 @@ class Loops:
             return None
         kept = True
         for back in backs:
-            after, model = invariant(self.domain.add(rounds, 1, 64)), self.explorer.model(back)
-            if model is None:
-                continue
-            if not self._sure(back, [self.domain.ult(before.rises, after.rises, 64)]):
-                return "it is not shown to end"
             for variable, condition in self._claims(back, after):
                 if variable in changes.forgotten:
                     continue
-                if not model(condition, 1) or not self.explorer.sure(back, condition):
+                if not self.explorer.sure(back, condition):
                     if variable is None:
                         return "a round does not keep the invariant"
                     changes.forgotten.add(variable)
                     kept = False
             guesses = self._guesses(back, after)
-            lost = {at for at in held if not model(guesses[at], 1) or not self.explorer.sure(back, guesses[at])}
+            lost = {at for at in held if not self.explorer.sure(back, guesses[at])}
             held -= lost
             kept = kept and not lost
         return rest if kept else None
@@ -166,14 +155,10 @@ class Loops:
         claims += [(of, self.domain.eq(one, other, 64)) for of, one, other in unequal]
         return claims
 
-    def _sure(self, path: Path, conditions: Sequence[Bits]) -> bool:
-        """Return whether all conditions hold on this path; asked one by one, for together sums are hard."""
-        return all(self.explorer.sure(path, condition) for condition in conditions)
-
     def _guesses(self, path: Path, head: LoopHead) -> list[Bits]:
         """Return the head's guesses; also that the zero flag tells of its word, as where a test is before the loop."""
         flag = path.state.flags.get("zf")
-        tells = 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.zero, 0, 64), 1)
+        tells = 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.left, 0, 64), 1)
         return [tells, *head.guesses]
 
     def _round(self, start: Path) -> tuple[list[Path], Ways]:

@@ -19,7 +19,7 @@ from setwise.analysis.code.layout import Layout
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, places, results
 from setwise.analysis.proof.counterexamples import counterexample, readable_model, samples
-from setwise.analysis.proof.invariants import MOST_BOARDS, Counters
+from setwise.analysis.proof.invariants import MOST_BOARDS
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import AliasUnknownError, GapError, Round
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
@@ -179,7 +179,7 @@ class Prover:
         )
         loops: Loops | None = None
         if task.elements and not isinstance(case.count, int):
-            loops = Loops(explorer, Counters(self.domain, case.count), partial(self._settle, task, explorer))
+            loops = Loops(explorer, case.count, partial(self._settle, task, explorer))
             explorer.heads, explorer.through = code.heads, loops.enter
         start = entry_state(self.domain, self._entry, code.image, task, case, self._unknown)
         if loops is None:
