@@ -32,7 +32,7 @@ CLANG = """-O0|-O2|-O3|-Oz|-O3 -march=sapphirerapids|-O3 -march=znver4
 -O2 -fsanitize=undefined -fsanitize-trap=all
 -O3 -march=sapphirerapids -mllvm -prefer-predicate-over-epilogue=predicate-dont-vectorize
 -O3 -march=haswell -mllvm -enable-epilogue-vectorization"""
-MOST_UNPROVED = {"gcc": 10, "clang-19": 8}
+MOST_UNPROVED = {"gcc": 8, "clang-19": 9}
 
 
 @pytest.mark.slow
