@@ -27,8 +27,6 @@ class Counterexample:
     expected: tuple[int, ...]
     got: tuple[int, ...]
     registers: Mapping[str, int] = field(default_factory=dict, compare=False)
-    certain: bool = True
-    """Whether it goes wrong whatever the registers hold that are no arguments."""
     anywhere: bool = True
     """Whether, with these registers, it goes wrong wherever code, stack and buffers lie, and whatever they hold."""
     alias: int | None = None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from setwise.analysis.proof.invariants import Invariant, LoopHead, guess
 from setwise.analysis.proof.memory import GapError, Round
 from setwise.analysis.proof.state import Key, Variable, changed, drop, get, is_byte, put, variables
-from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
+from setwise.analysis.proof.symbolic import MOST_PATHS, Explorer, Path, Stop, Ways
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import SemanticsError
 
@@ -179,7 +179,7 @@ class Loops:
         go_on(start)
         while waiting:
             path = waiting.pop()
-            if len(waiting) + len(backs) + len(rest) > self.explorer.limits.paths:
+            if len(waiting) + len(backs) + len(rest) > MOST_PATHS:
                 return [], [Stop("takes too many paths", path.offset, path)]
             if path.offset == head:
                 backs.append(path)

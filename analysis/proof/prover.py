@@ -363,12 +363,10 @@ class Prover:
             for (_, values), words in zip(example.inputs, case.words, strict=True)
             for word, value in zip(words, values, strict=True)
         ]
+        given += [self.domain.eq(word, example.registers[name], 64) for name, word in self._entry.words()]
         right = self.domain.not_(self._all([*end.path.conditions, end.claim.differs]), 1)
-        certain = not self.solver.possible([*given, right], about="it is right for these words")
-        if not certain:
-            given += [self.domain.eq(word, example.registers[name], 64) for name, word in self._entry.words()]
-        anywhere = certain or not self.solver.possible([*given, right], about="it is right from this state")
-        example = replace(example, certain=certain, anywhere=anywhere)
+        anywhere = not self.solver.possible([*given, right], about="it is right from this state")
+        example = replace(example, anywhere=anywhere)
         return confirmed(replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example))
 
     def _stopped(self, task: Task, case: Case, what: str, model: Model, so_far: Certificate) -> Certificate:

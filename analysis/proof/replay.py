@@ -15,7 +15,7 @@ from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.image import shift_of
 from setwise.analysis.proof.memory import LOWEST
-from setwise.analysis.proof.symbolic import Limits, Program
+from setwise.analysis.proof.symbolic import MOST_STEPS, Program
 from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.run.task import Argument, Place
@@ -66,8 +66,8 @@ class _Drawn(Integers):
 def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Drawn) -> Confirmation:
     try:
         machine = _Replay(certificate, found, rsp, domain)
-        if not machine.returns(Limits().steps):
-            return Confirmation("not confirmed", f"not confirmed by {Limits().steps} steps, after which it goes on")
+        if not machine.returns():
+            return Confirmation("not confirmed", f"not confirmed by {MOST_STEPS} steps, after which it goes on")
     except (BreachError, StepError) as error:
         return _confirmed(found, str(error))
     except (SemanticsError, DecodeError) as error:
@@ -86,14 +86,8 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
 
 def _confirmed(found: Counterexample, what: str, got: tuple[int, ...] = ()) -> Confirmation:
     """The steps' own words where they are others than the proof's, which stand before them."""
-    same = what == found.complaint or _instruction(what) == _instruction(found.complaint) != ""
+    same = what.partition(" offset ")[0] == found.complaint.partition(" offset ")[0]
     return Confirmation("confirmed", "confirmed by stepping" + ("" if same else f": {what}"), got)
-
-
-def _instruction(what: str) -> str:
-    """The instruction that a breach is told of, with its place."""
-    head, at, rest = what.partition(" at offset ")
-    return head + at + rest.partition(" ")[0] if what.startswith("'") else ""
 
 
 class _Memory(MemoryRanges):
@@ -150,10 +144,10 @@ class _Replay(Machine):
             raise StepError(f"goes to {self.code + offset:#x}, outside its code")
         return self._code.at(offset)
 
-    def returns(self, limit: int) -> bool:
-        """Step until the final ret; False after so many steps, StepError where a state comes again."""
+    def returns(self) -> bool:
+        """Step until the final ret; False after MOST_STEPS, StepError where a state comes again."""
         before = self._whole()
-        for number in range(1, limit + 1):
+        for number in range(1, MOST_STEPS + 1):
             self.step()
             if self.offset is None:
                 moved = int(self.state.registers["rsp"]) - self.rsp - 8

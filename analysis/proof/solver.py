@@ -82,21 +82,17 @@ class Solver:
         words what is so where they hold.
         """
         terms = self._terms(conditions)
-        if terms is None:
-            return False
-        key = frozenset(terms)
-        if key not in self._known:
-            self._known[key] = self._ask(terms, about, sums) is not None
-        return self._known[key]
+        known = terms is not None and self._known.get(frozenset(terms))
+        return self.model(terms or (), sums, about) is not None if known is None else known
 
     def model(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> Model | None:
         """A choice of the unknowns that makes all conditions hold, or None where there is none; as `possible`."""
         terms = self._terms(conditions)
         if terms is None or self._known.get(frozenset(terms)) is False:
             return None
-        found = self._ask(terms, about, sums)
-        self._known[frozenset(terms)] = found is not None
-        return found
+        solver = self._solver(terms, sums)
+        found = self._known[frozenset(terms)] = self._holds(solver, terms, about)
+        return self._model(solver) if found else None
 
     def _terms(self, conditions: Iterable[Bits]) -> list[Any] | None:
         """Those of the conditions that are not known to hold; None where one is known not to."""
@@ -131,10 +127,6 @@ class Solver:
                 held[at:] = [bool(solver.get_value(each).value()) for each in asked[at:]]
             solver.assert_formula(wish)
             terms.append(unknown[at])
-        return self._model(solver) if self._holds(solver, terms, about) else None
-
-    def _ask(self, terms: Sequence[Any], about: str, sums: bool) -> Model | None:
-        solver = self._solver(terms, sums)
         return self._model(solver) if self._holds(solver, terms, about) else None
 
     def _solver(self, terms: Sequence[Any], sums: bool) -> Any:

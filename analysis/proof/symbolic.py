@@ -21,6 +21,9 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, complaint
 from setwise.analysis.semantics.table import Goto, SemanticsError, State, UnknownInstructionError, execute
 
+MOST_PATHS = 2000
+MOST_STEPS = 20_000  # instructions of one path
+_MOST_ROUNDS = 80  # of one loop
 _SUSPECT = 12  # rounds: more than any flood on a board needs
 _CHOICES = 256
 _LONGEST = 15  # bytes of an instruction
@@ -73,15 +76,6 @@ class Stop:
 
 Ways = list[Exit | Stop | Path]
 """How a path ends or goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When to give up: rounds of one loop, paths, and instructions of one path."""
-
-    rounds: int = 80
-    paths: int = 2000
-    steps: int = 20_000
 
 
 class Program:
@@ -139,13 +133,11 @@ class Explorer:
         back: Bits,
         places: Callable[[Collection[Base]], Sequence[Bits]],
         unknown: Callable[[str, int], Bits],
-        limits: Limits = Limits(),
     ) -> None:
         self.solver, self.code, self.back = solver, code, back
         self.domain: Addresses = solver.domain
         self.assumed, self._places = tuple(assumptions), places
         self._flattened, self._placed = 0, tuple[Bits, ...]()
-        self.limits = limits
         self.unknown = unknown  # a variable of that name and width
         self.most_rounds = 0  # of any loop on an unknown condition
         self.heads: frozenset[int] = frozenset()  # where `through` takes over
@@ -158,7 +150,7 @@ class Explorer:
         ends: list[Exit | Stop] = []
         while waiting:
             path = waiting.pop()
-            if len(waiting) + len(ends) > self.limits.paths:
+            if len(waiting) + len(ends) > MOST_PATHS:
                 return [*ends, Stop("takes too many paths", path.offset, path)]
             way = self.through if self.through is not None and path.offset in self.heads else self.follow
             for end in way(path):
@@ -172,7 +164,7 @@ class Explorer:
 
     def follow(self, path: Path) -> Ways:
         """Runs on until the path ends, forks (an empty list: it was impossible), or comes to one of the heads."""
-        for _ in range(self.limits.steps):
+        for _ in range(MOST_STEPS):
             try:
                 after = self._step_or_decide(path)
             except SemanticsError as error:
@@ -181,7 +173,7 @@ class Explorer:
                 return after
             if path.offset in self.heads:
                 return [path]
-        return [self._runs_on(path) or Stop(self._too_long(), path.offset, path)]
+        return [self._runs_on(path) or Stop(f"has not returned after {MOST_STEPS} instructions", path.offset, path)]
 
     @property
     def assumptions(self) -> tuple[Bits, ...]:
@@ -251,11 +243,10 @@ class Explorer:
             if way.offset <= instruction.offset:
                 rounds = way.rounds[instruction.offset] = way.rounds.get(instruction.offset, 0) + 1
                 self.most_rounds = max(self.most_rounds, rounds)
-                if rounds in (_SUSPECT, self.limits.rounds) and (stop := self._runs_on(way)):
+                if rounds in (_SUSPECT, _MOST_ROUNDS) and (stop := self._runs_on(way)):
                     return [stop]
-                if rounds > self.limits.rounds:
-                    what = f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} rounds"
-                    return [Stop(what, instruction.offset, way)]
+                if rounds > _MOST_ROUNDS:
+                    raise GapError(f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} rounds")
         return [*forks]
 
     def _jump(self, path: Path, place: Bits) -> Ways | None:
@@ -325,9 +316,6 @@ class Explorer:
     def _offset(self, place: Pointer) -> int:
         """Where in the code that is."""
         return signed(place.offset, 64) - self.code.image.origin
-
-    def _too_long(self) -> str:
-        return f"has not returned after {self.limits.steps} instructions"
 
     def _runs_on(self, path: Path) -> Stop | None:
         """Return that the code never returns on this path, where a run shows it."""

@@ -105,7 +105,7 @@ def test_a_refutation_of_right_code_disagrees() -> None:
     assert made.counterexample is not None
     nothing = replace(made.counterexample, inputs=(("sliders", (0,)), ("empty", (0,))), expected=(0,), got=(1,))
     assert confirm_by_stepping(replace(right, counterexample=nothing)).status == "disagrees"
-    elsewhere = replace(nothing, certain=False, anywhere=False)
+    elsewhere = replace(nothing, anywhere=False)
     assert confirm_by_stepping(replace(right, counterexample=elsewhere)).status == "not confirmed"
 
 
