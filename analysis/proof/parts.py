@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from setwise.analysis.proof.counterexamples import samples
 from setwise.analysis.proof.pointers import Addresses
 from setwise.analysis.proof.solver import Model, Solver
+from setwise.analysis.run.samples import samples
 from setwise.analysis.run.task import Task, assumptions
 from setwise.analysis.semantics.domains import Bits
 

@@ -137,19 +137,15 @@ class Addresses(BitVectors):
 
     def possible(self, a: Bits, width: int) -> int:
         """Return a mask of the bits that may be 1; all others are surely 0."""
-        if isinstance(a, int):
-            return a
-        return self._possible(self.term(a, width), {}, _DEEPEST_TERM)
+        return a if isinstance(a, int) else self._possible(self.term(a, width), {}, _DEEPEST_TERM)
 
     def _possible(self, term: Any, seen: dict[int, int], deeper: int) -> int:
-        known = seen.get(term.id())
-        if known is None:
-            known = seen[term.id()] = self._possible_of(term, seen, deeper)
-        return known
+        if term.id() not in seen:
+            seen[term.id()] = self._possible_of(term, seen, deeper)
+        return seen[term.id()]
 
     def _possible_of(self, term: Any, seen: dict[int, int], deeper: int) -> int:
         kind, kinds, width = term.kind(), self._kind, int(term.sort().bv_size())
-        parts: list[int]
         followed = (kinds.BV_AND, kinds.BV_OR, kinds.BV_XOR, kinds.BV_ADD, kinds.ITE, kinds.BV_CONCAT, kinds.BV_EXTRACT)
         if term.is_value():
             return int(term.value(10))

@@ -9,7 +9,7 @@ follow, and what takes too long, is not proved.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import combinations, product
@@ -18,15 +18,16 @@ from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.layout import Layout
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, places, results
-from setwise.analysis.proof.counterexamples import counterexample, readable_model, samples
+from setwise.analysis.proof.counterexamples import counterexample, readable_model
 from setwise.analysis.proof.invariants import MOST_BOARDS
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import AliasUnknownError, GapError, Round
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
-from setwise.analysis.proof.pointers import Addresses, Base
+from setwise.analysis.proof.pointers import Addresses
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
+from setwise.analysis.run.samples import samples
 from setwise.analysis.run.specification import Written
 from setwise.analysis.run.task import Argument, Task, TaskError, assumptions, specified
 from setwise.analysis.semantics.domains import Bits
@@ -175,7 +176,12 @@ class Prover:
         if task.elements and not isinstance(case.count, int):
             together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
         explorer = Explorer(
-            self.solver, code, together, self._entry.back, partial(self._places, code, task, case), self._unknown
+            self.solver,
+            code,
+            together,
+            self._entry.back,
+            partial(places, self.domain, code.image, task, case),
+            self._unknown,
         )
         loops: Loops | None = None
         if task.elements and not isinstance(case.count, int):
@@ -228,17 +234,12 @@ class Prover:
                     return refutation
         return so_far
 
-    def _places(self, code: Program, task: Task, case: Case, bases: Collection[Base]) -> list[Bits]:
-        return [*places(self.domain, code.image, task, case, bases)]
-
     def _failures(
         self, explorer: Explorer, task: Task, case: Case, paths: Sequence[Path], assumed: Sequence[Sequence[Bits]]
     ) -> Iterator[_Failure]:
         straight = len(paths) == 1 and not paths[0].conditions
         expected = [
-            None
-            if straight and (self._adds_up(task, case, paths[0], lane) or self._is_like_one(task, case, paths[0], lane))
-            else self._expected(task, case.lane(lane))
+            None if straight and self._adds_up(task, case, paths[0], lane) else self._expected(task, case.lane(lane))
             for lane in range(case.lanes)
         ]
         made = [
@@ -252,26 +253,6 @@ class Prover:
             alone = claim.lane is not None and not path.conditions
             needed = assumed[claim.lane or 0] if alone else explorer.assumptions
             yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
-
-    def _is_like_one(self, task: Task, case: Case, path: Path, lane: int) -> bool:
-        """Whether a lane is right, asked under the names of the first lane: the answer may be known already.
-
-        Names are exchanged, never made one, so nothing is lost. No means only: ask the claims one by one.
-        """
-        if lane == 0 or task.elements:
-            return False
-        names = {one: other for one, other in zip(case.lane(lane), case.lane(0), strict=True) if one is not other}
-        exchanged = names | {other: one for one, other in names.items()}
-        differs = [
-            self.domain.ne(self.domain.renamed(got, exchanged, 64), wanted, 64)
-            for got, wanted in zip(
-                results(task, case, path.state, lane), self._expected(task, case.lane(0)), strict=True
-            )
-        ]
-        return not self.solver.possible(
-            [*assumptions(task, self.domain, case.lane(0)), self._any([difference] for difference in differs)],
-            about=f"board {lane} is not as board 0 should be",
-        )
 
     def _is_sum(self, task: Task, case: Case) -> bool:
         """Whether a result is a sum of words that are not known."""

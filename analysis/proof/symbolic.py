@@ -7,7 +7,7 @@ its targets. Nothing is passed over: a path ends in an Exit or in a Stop that sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -131,7 +131,7 @@ class Explorer:
         code: Program,
         assumptions: Sequence[Bits],
         back: Bits,
-        places: Callable[[Collection[Base]], Sequence[Bits]],
+        places: Callable[[Collection[Base]], Iterable[Bits]],
         unknown: Callable[[str, int], Bits],
     ) -> None:
         self.solver, self.code, self.back = solver, code, back

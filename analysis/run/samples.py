@@ -1,0 +1,39 @@
+"""A few words that a contract allows, always the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import product
+
+from setwise.analysis.run.task import Task
+
+_ALL = (1 << 64) - 1
+_SAMPLES = 8  # of each density
+
+
+def samples(task: Task) -> Iterator[tuple[int, ...]]:
+    """Words of 64 bits that a contract allows: all zeros and ones, then even, sparse and dense ones; always the same.
+
+    Of more than two there are no zeros and ones. Sliders stand on occupied squares alone.
+    """
+    words = task.words
+    for drawn in _drawn(len(words)):
+        within = _ALL
+        for argument, word in zip(words, drawn, strict=True):
+            within &= {"occupied": word, "empty": ~word}.get(argument.kind, _ALL)
+        yield tuple(
+            (word & within if argument.kind == "board" else word) % (argument.below or 1 << 64)
+            for argument, word in zip(words, drawn, strict=True)
+        )
+
+
+def _drawn(number: int) -> Iterator[tuple[int, ...]]:
+    if number < 3:
+        yield from product((0, 1, _ALL), repeat=number)
+    chance = random.Random(number)
+    for _ in range(_SAMPLES):
+        each = [[chance.getrandbits(64) for _ in range(3)] for _ in range(number)]
+        yield tuple(one for one, _, _ in each)
+        yield tuple(one & two & three for one, two, three in each)
+        yield tuple(one | two | three for one, two, three in each)
