@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from setwise.analysis.proof.invariants import Invariant, LoopHead, guess
 from setwise.analysis.proof.memory import GapError, Round
 from setwise.analysis.proof.state import Key, Variable, changed, drop, get, is_byte, put, variables
-from setwise.analysis.proof.symbolic import MOST_PATHS, Explorer, Path, Stop, Ways
+from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import SemanticsError
 
@@ -27,19 +27,18 @@ _OF_INVARIANT = (("memory", "arrays", "frontier"), ("memory", "arrays", "round")
 
 @dataclass(slots=True)
 class _Changes:
-    """All that rounds change: variables, of which those that the `first` round changes may count, and lost bytes.
+    """All that rounds change: variables and lost bytes.
 
-    A round does not keep the values that the invariant gives to `forgotten` ones.
+    A round does not keep the values that the invariant gives to `forgotten` variables.
     """
 
-    first: list[Variable] = field(default_factory=list)
-    more: list[Variable] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
     forgotten: set[Variable] = field(default_factory=set)
     lost: set[Key] = field(default_factory=set)
 
     def known(self) -> set[Key]:
         """Return the keys of all leaves that are unknown at the head."""
-        return {key for variable in (*self.first, *self.more) for key in _keys(variable)} | self.lost
+        return {key for variable in self.variables for key in _keys(variable)} | self.lost
 
 
 class Loops:
@@ -70,8 +69,8 @@ class Loops:
             # All rounds count from the end that the first one chose: where no board is done both ends are true.
             path.space.arrays.upward = backs[0].space.arrays.upward
         changes = _Changes()
-        self._note(changes, path, backs, changes.first)
-        invariant = guess(self.domain, self.count, path, backs, changes.first)
+        self._note(changes, path, backs)
+        invariant = guess(self.domain, self.count, path, backs, changes.variables)
         self.settle(path)
         if not self.explorer.possible(path):
             return []
@@ -110,7 +109,7 @@ class Loops:
                 self.settle(back)
         except GapError as error:
             return str(error)
-        if self._note(changes, start, backs, changes.more):
+        if self._note(changes, start, backs):
             return None
         kept = True
         for back in backs:
@@ -128,8 +127,8 @@ class Loops:
             kept = kept and not lost
         return rest if kept else None
 
-    def _note(self, changes: _Changes, start: Path, backs: Sequence[Path], found: list[Variable]) -> bool:
-        """Add to `found` the variables that these rounds change and that are new; return whether there are any."""
+    def _note(self, changes: _Changes, start: Path, backs: Sequence[Path]) -> bool:
+        """Add what these rounds change besides; return whether there is anything."""
         known, there = changes.known(), dict[Key, bool]()
         for back in backs:
             for key, is_there in changed(start.state, back.state).items():
@@ -140,7 +139,9 @@ class Loops:
                 raise GapError(f"a round changes {'.'.join(map(str, key[-2:]))}, which is to stay")
             if not is_there:
                 changes.lost.add(key)
-        found += variables({key for key, is_there in there.items() if is_there}, backs[0].state if backs else None)
+        changes.variables += variables(
+            {key for key, is_there in there.items() if is_there}, backs[0].state if backs else None
+        )
         return bool(there)
 
     def _claims(self, path: Path, head: LoopHead) -> list[tuple[Variable | None, Bits]]:
@@ -164,29 +165,12 @@ class Loops:
 
     def _round(self, start: Path) -> tuple[list[Path], Ways]:
         """Return the paths that come back to the head, and all others."""
-        head = start.offset
-        backs: list[Path] = []
-        rest: Ways = []
-        waiting: list[Path] = []
-
-        def go_on(path: Path) -> None:
-            for end in self.explorer.follow(path):
-                if isinstance(end, Path):
-                    waiting.append(end)
-                else:
-                    rest.append(end)
-
-        go_on(start)
-        while waiting:
-            path = waiting.pop()
-            if len(waiting) + len(backs) + len(rest) > MOST_PATHS:
-                return [], [Stop("takes too many paths", path.offset, path)]
-            if path.offset == head:
-                backs.append(path)
-            elif path.offset in self.explorer.heads:
-                rest.append(path)
+        head, backs, rest = start.offset, list[Path](), Ways()
+        for end in self.explorer.run(start, one_round=True):
+            if isinstance(end, Path) and end.offset == head:
+                backs.append(end)
             else:
-                go_on(path)
+                rest.append(end)
         return backs, rest
 
     def _anew(self, path: Path, changes: _Changes, head: LoopHead) -> Path:
@@ -200,7 +184,7 @@ class Loops:
             space.arrays = replace(space.arrays, frontier=head.frontier, round=again)
         for key in changes.lost:
             drop(start.state, key)
-        for variable in (*changes.first, *changes.more):
+        for variable in changes.variables:
             value = None if variable in changes.forgotten else head.values.get(variable)
             if value is None:
                 # Not by the loop's offset, so that loops that are alike have their questions in common.

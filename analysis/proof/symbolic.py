@@ -144,22 +144,24 @@ class Explorer:
         self.endless: Callable[[Model], bool] | None = None  # whether it runs on and on under these choices
         self.through: Callable[[Path], Ways] | None = None
 
-    def run(self, start: Path) -> list[Exit | Stop]:
-        """All ends of all paths; stops early at the first Stop."""
-        waiting: list[Path] = [start]
-        ends: list[Exit | Stop] = []
+    def run(self, start: Path, one_round: bool = False) -> Ways:
+        """Return all ends of all paths; stops early at the first Stop.
+
+        With `one_round` those paths, too, that come to a head of a loop, from `start` at one.
+        """
+        waiting: Ways = self.follow(start) if one_round else [start]
+        ends: Ways = []
         while waiting:
             path = waiting.pop()
-            if len(waiting) + len(ends) > MOST_PATHS:
+            if not isinstance(path, Path) or (one_round and path.offset in self.heads):
+                ends.append(path)
+                if isinstance(path, Stop) and not one_round:
+                    return ends
+            elif len(waiting) + len(ends) >= MOST_PATHS:
                 return [*ends, Stop("takes too many paths", path.offset, path)]
-            way = self.through if self.through is not None and path.offset in self.heads else self.follow
-            for end in way(path):
-                if isinstance(end, Path):
-                    waiting.append(end)
-                else:
-                    ends.append(end)
-                    if isinstance(end, Stop):
-                        return ends
+            else:
+                through = self.through if path.offset in self.heads else None
+                waiting += (through or self.follow)(path)
         return ends
 
     def follow(self, path: Path) -> Ways:
