@@ -80,13 +80,16 @@ def of_corpus(folder: str, every: int, tmp_path: Path) -> Iterator[Question]:
 
 def test_what_prove_writes_is_read_and_answered_by_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "questions"
-    assert main(["prove", "dumb7.attacks.sout", "--isa", "avx2", "--abi", "win64", "--smt", str(folder)]) == 0
+    assert (
+        main(["prove", "dumb7.attacks.sout", "--isa", "avx2", "--lanes", "2", "--abi", "win64", "--smt", str(folder)])
+        == 0
+    )
     (file, _) = sorted(folder.iterdir())
-    assert file.name == "dumb7.attacks.sout-avx2-2-lanes-win64.001.board-1-is-not-as-board-0-should-be.smt2"
+    assert file.name == "dumb7.attacks.sout-avx2-2-lanes-win64.001.attacks-is-wrong-for-board-0.smt2"
     text = file.read_text()
     assert text.startswith(
         "; setwise prove dumb7.attacks.sout --isa avx2 --lanes 2 --abi win64 --smt DIR\n"
-        "; Is it possible that board 1 is not as board 0 should be? bitwuzla "
+        "; Is it possible that attacks is wrong for board 0? bitwuzla "
     )
     assert "(set-info :status unsat)\n(set-logic QF_BV)\n" in text
     assert {name: ask(text) for name, ask in SOLVERS.items()} == dict.fromkeys(SOLVERS, "unsat")
