@@ -10,8 +10,6 @@ import pytest
 
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.cost.bounds import cost
-from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.run.steps import Machine
 from setwise.codegen.describe.layout import Layout
@@ -113,19 +111,6 @@ def test_bytes_are_mapped_with_the_operands_in_both_orders(order: int) -> None:
 def test_a_set_without_the_row_refuses_it_by_name() -> None:
     with pytest.raises(Refused, match=r"avx512 has no instruction for 'inverse': no instruction set has one"):
         best(PIPELINE, plan(ROUTINE, AVX512, "sysv", None), size)
-
-
-def test_each_processor_knows_its_cost_or_says_what_it_lacks() -> None:
-    said = {}
-    for on in PROCESSORS:
-        try:
-            said[on.name] = f"{cost(decode(binary_of(kernel()).text)[:-1], on).latency:g} cycles"
-        except UnknownCost as error:
-            said[on.name] = str(error)
-    assert said["zen3"].startswith("AMD Zen 3 has no avx512f, which 'vgf2p8affineinvqb ")
-    assert said["skylake-server"].startswith("Skylake-SP, Cascade Lake has no gfni, which 'vgf2p8affineinvqb ")
-    for name in ("ice-lake", "zen4"):
-        assert said[name].endswith(" cycles") or ": no row for 'vgf2p8affineinvqb' of form z" in said[name]
 
 
 def test_where_other_sets_have_a_row_they_are_named() -> None:
