@@ -198,6 +198,19 @@ def _constants_go_in(a: Value, b: Value) -> tuple[Value, ...]:
     return (when(nonzero(a & 1), lambda x, y: (x + b, constant(9)), constant(7), constant(0))[0] + b,)
 
 
+def _minus(x: Value, y: Value) -> Value:
+    return x - y
+
+
+# What a loop or a branch carries round in a circle, or leaves as a constant.
+CIRCLES: tuple[tuple[str, Description], ...] = (
+    ("loop swaps", lambda a, b: (repeat(7, lambda x, y: (y, x), a, b)[0],)),
+    ("loop turns three", lambda a, b: (repeat(7, lambda x, y, z: (y, z, x), a, b, a ^ b)[0],)),
+    ("branch swaps", lambda a, b: (_minus(*when(nonzero(a & 1), lambda x, y: (y, x), b, a)),)),
+    ("loop leaves a constant", lambda a, b: (repeat(7, lambda x, y: (x + y, constant(5)), a, b)[0],)),
+    ("loop leaves zero", lambda a, b: (repeat(7, lambda x, y: (x + y, constant(0)), a, b)[0],)),
+)
+
 CONTROL = (
     _rounds,
     _fibonacci,
@@ -217,7 +230,13 @@ CONTROL = (
 @natively
 @both
 @each
-@pytest.mark.parametrize("describe", CONTROL, ids=lambda describe: describe.__name__.strip("_"))
+@pytest.mark.parametrize(
+    "describe",
+    [
+        *(pytest.param(describe, id=describe.__name__.strip("_")) for describe in CONTROL),
+        *(pytest.param(describe, id=name) for name, describe in CIRCLES),
+    ],
+)
 def test_control_runs_as_described(describe: Description, isa: str, abi: str) -> None:
     check(describe, 2, isa, abi)
 
@@ -234,28 +253,6 @@ def test_control_is_real_control() -> None:
     assert flows(_switch) == ["indirect", "jump", "jump", "jump"]
     assert flows(_switch_falls) == ["indirect"]
     assert flows(_tables) == []
-
-
-# What a loop or a branch carries round in a circle, or leaves as a constant.
-CIRCLES: tuple[tuple[str, Description], ...] = (
-    ("loop swaps", lambda a, b: (repeat(7, lambda x, y: (y, x), a, b)[0],)),
-    ("loop turns three", lambda a, b: (repeat(7, lambda x, y, z: (y, z, x), a, b, a ^ b)[0],)),
-    ("branch swaps", lambda a, b: (_minus(*when(nonzero(a & 1), lambda x, y: (y, x), b, a)),)),
-    ("loop leaves a constant", lambda a, b: (repeat(7, lambda x, y: (x + y, constant(5)), a, b)[0],)),
-    ("loop leaves zero", lambda a, b: (repeat(7, lambda x, y: (x + y, constant(0)), a, b)[0],)),
-)
-
-
-def _minus(x: Value, y: Value) -> Value:
-    return x - y
-
-
-@natively
-@both
-@each
-@pytest.mark.parametrize("describe", [d for _, d in CIRCLES], ids=[name for name, _ in CIRCLES])
-def test_what_is_carried_may_change_places(describe: Description, isa: str, abi: str) -> None:
-    check(describe, 2, isa, abi)
 
 
 @natively
@@ -278,11 +275,6 @@ def test_a_condition_that_turns_out_constant(isa: str, abi: str) -> None:
 
     for describe in (direct, copied, index, bounded):
         check(describe, 2, isa, abi)
-
-
-@natively
-def test_a_copy_of_what_turns_out_constant() -> None:
-    check(lambda a, b: ((a & 0xFF & 0xFF00).copy() ^ b,), 2, "x86-64", "sysv")
 
 
 @natively
@@ -330,25 +322,6 @@ def test_constants_in_every_place(number: int, isa: str, abi: str) -> None:
         check(describe, 2, isa, abi)
 
 
-@natively
-@both
-@each
-def test_shifts_by_numbers_known_at_run_time(isa: str, abi: str) -> None:
-    def describe(a: Value, b: Value, c: Value) -> tuple[Value, ...]:
-        return ((a << (b & 63)) ^ (b >> (c & 63)) ^ c.rotate(a & 63) ^ (a << (a & 63)),)
-
-    check(describe, 3, isa, abi)
-
-
-@natively
-@both
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 63, 64, 72])
-def test_a_shift_by_all_bits_leaves_nothing(count: int, isa: str) -> None:
-    """The processor takes counts modulo 64; a description does not."""
-    check(lambda a, b: ((a << count) ^ b,), 2, isa, "sysv")
-    check(lambda a, b: ((a >> count) ^ b,), 2, isa, "sysv")
-
-
 # -- spills
 
 
@@ -381,21 +354,6 @@ def test_more_values_than_registers(values: int, isa: str, abi: str) -> None:
     describe = _crowded(values)
     assert _spilled(describe, isa, abi) == (values > 15), "spills where, and only where, registers run out"
     check(describe, 3, isa, abi, _samples(3)[:8])
-
-
-@natively
-@each
-def test_six_parameters(abi: str) -> None:
-    """win64 has registers for four of them; the others come on the stack, above whatever the routine saves there."""
-
-    def describe(*values: Value) -> tuple[Value, ...]:
-        made = [value.rotate(n + 1) + values[0] for value in values for n in range(3)]
-        total = made[0]
-        for value in made[1:]:
-            total = total.rotate(5) ^ value
-        return (total + values[5],)
-
-    check(describe, 6, "x86-64", abi)
 
 
 @natively

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -216,14 +215,6 @@ def test_no_figure_is_a_failure_of_one_line(monkeypatch: pytest.MonkeyPatch, cap
     assert [line.split()[4] for line in done.out.splitlines()[2:4]] == ["-", "14.00"]
 
 
-def test_without_any_figure_there_is_no_table(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    fake(monkeypatch, {(maker, mode): None for maker in ("setwise", "-") for mode in commands_bench.MODES})
-    assert main.main(["bench", SOUTH, "--isa", "x86-64"]) == 1
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert done.err.count("\n") == 1
-
-
 def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     gcc, clang = Compiler("gcc", "gcc 12"), Compiler("clang-19", "clang 19")
     code = Binary(b"\xc3")
@@ -296,8 +287,3 @@ def test_a_compiler_that_is_not_here(monkeypatch: pytest.MonkeyPatch, capsys: Ca
     monkeypatch.setattr("setwise.analysis.measure.compilers.installed", lambda: (Compiler("gcc", "gcc 12"),))
     assert main.main(["bench", SOUTH, "--isa", "x86-64", "--beside", "gcc,clang"]) == 2
     assert capsys.readouterr().err == "setwise bench: clang is not installed; on Debian: apt install clang\n"
-
-
-def test_blocks_travel_between_processes() -> None:
-    sent = pickle.loads(pickle.dumps((job(), [TrialBlock(32, 30, 10.0)])))
-    assert sent == (job(), [TrialBlock(32, 30, 10.0)])

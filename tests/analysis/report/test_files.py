@@ -45,12 +45,6 @@ def test_a_difference_far_to_the_right_is_shown(tmp_path: Path) -> None:
     assert "yz'" in difference
 
 
-def test_a_checkout_with_other_ends_of_lines_is_the_same(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    (tmp_path / "README.md").write_bytes(FILES["README.md"].replace("\n", "\r\n").encode())
-    assert list(differences(tmp_path, FILES)) == []
-
-
 def test_missing_files_and_files_that_nothing_makes_differ(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     (tmp_path / "README.md").unlink()
