@@ -55,11 +55,6 @@ def test_a_source_that_was_not_recorded_is_told(mine: Path, capsys: Capture) -> 
     assert main(["verify", "out"]) == 2
 
 
-def test_metadata_of_the_catalogue_has_no_sources(tmp_path: Path) -> None:
-    main(["export", "dumb7.attacks.sout", "--format", "nasm", "-o", str(tmp_path / "out")])
-    assert "sources" not in json.loads((tmp_path / "out" / "metadata.json").read_text())
-
-
 def test_a_name_that_files_could_not_hold_is_refused(mine: Path, capsys: Capture) -> None:
     shutil.copy(mine, mine.parent / "it's.py")
     assert main(["export", "it's.py", "--format", "c", "-o", "out"]) == 2
