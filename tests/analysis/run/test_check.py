@@ -97,18 +97,12 @@ def test_quick_is_a_part_of_it() -> None:
     assert full.number / 20 < quick.number < full.number / 8
 
 
-def test_the_expected_results_are_the_ray_walks() -> None:
-    cases = make_cases(contract(SLIDERS, EMPTY, direction="soWe"), quick=True)
+@pytest.mark.parametrize(("second", "direction", "flipped"), [(EMPTY, "soWe", 0), (OCCUPIED, "east", raywalk.ALL)])
+def test_the_expected_results_are_the_ray_walks(second: Parameter, direction: str, flipped: int) -> None:
+    cases = make_cases(contract(SLIDERS, second, direction=direction), quick=True)
     for row in range(0, cases.number, 97):
-        sliders, empty = (int(column[row]) for column in cases.columns)
-        assert int(cases.expected[row, 0]) == raywalk.attacks("soWe", sliders, empty)
-
-
-def test_occupied_squares_are_the_others() -> None:
-    cases = make_cases(contract(SLIDERS, OCCUPIED, direction="east"), quick=True)
-    for row in range(0, cases.number, 97):
-        sliders, occupied = (int(column[row]) for column in cases.columns)
-        assert int(cases.expected[row, 0]) == raywalk.attacks("east", sliders, raywalk.ALL ^ occupied)
+        sliders, given = (int(column[row]) for column in cases.columns)
+        assert int(cases.expected[row, 0]) == raywalk.attacks(direction, sliders, given ^ flipped)
 
 
 def test_cases_keep_to_what_the_contract_requires() -> None:
