@@ -23,6 +23,7 @@ from setwise.codegen.run.call import is_batch, missing, runner
 from setwise.codegen.run.function import Function
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
+from tests.analysis.semantics.test_forms import untried
 from tests.codegen.assemble.test_assemble import gas, whole
 from tests.codegen.run.arrays import boards
 from tests.codegen.targets.tables import forms
@@ -174,6 +175,7 @@ def assert_bytes_are_what_they_say(name: str, isa: str, lanes: int, abi: str, fo
     assert_features_lie_within_the_targets(kernel, decoded)
     assert_upper_halves_are_clean_unless_the_result_is_there(kernel, decoded, lanes)
     assert_its_mnemonics_are_tried_with_all_registers(kernel.code)
+    assert untried(decoded) == set()
     assert_the_assemblers_agree(kernel.code, folder)
 
 
