@@ -35,13 +35,6 @@ def test_json_has_a_row_a_processor(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(row["bound"] > 0 and row["depth"] and row["bytes"] for row in rows)
 
 
-def test_processors_without_avx512_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", "push.attacks.nort", "--isa", "avx512", "--json"]) == 0
-    assert "zen3" not in [row["cpu"] for row in json.loads(capsys.readouterr().out)]
-    assert main(["cost", "push.attacks.nort", "--isa", "avx512", "--cpu", "zen3"]) == 2
-    assert "AMD Zen 3 has no avx512" in capsys.readouterr().err
-
-
 def test_a_loop_is_costed_by_the_round(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cost", "sliders.union.batch", "--isa", "avx2", "--cpu", "zen4", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

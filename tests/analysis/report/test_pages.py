@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,12 +86,6 @@ def test_figures_are_those_of_the_bytes(figures: Figures) -> None:
             assert kernel.bounds[on.name][1] == pytest.approx(bounds.bound, abs=0.001)
 
 
-def test_code_that_branches_on_its_arguments_has_no_bounds(figures: Figures) -> None:
-    dry = figures["dumb7.occluded-until-dry.sout", "x86-64", 1]
-    assert (dry.shape, dry.bounds) == ("branches", {})
-    assert "zen3" not in figures["sliders.union", "avx512", 8].bounds
-
-
 def test_arrays_are_counted_by_the_round_and_bounded_by_the_board(figures: Figures) -> None:
     kernel = figures["kogge-stone.attacks.sout.batch", "avx2", 4]
     part = part_of(binary_of(lower(find(kernel.name), "avx2")))
@@ -139,17 +132,6 @@ def test_measured_cycles_of_other_bytes_are_not_shown(made: dict[str, str]) -> N
     assert rows(made["measurements.md"], "`sliders.union`") == [["`sliders.union`", "avx2 x4", "39", "0", *union[3:]]]
 
 
-def test_the_verdict_counts_who_takes_less(figures: Figures) -> None:
-    (row,) = rows(pages(figures, Recorded(), {})["README.md"], "all eight")
-    dumb7, other = (figures[f"{family}.attacks.queen", "bmi2", 1] for family in ("dumb7", "kogge-stone"))
-    assert row[2] == f"{dumb7.counts.instructions} : {other.counts.instructions}"
-    assert row[5:] == [f"{len(PROCESSORS)} of {len(PROCESSORS)}"] * 2
-    swapped = Figures(figures)
-    swapped[dumb7.name, "bmi2", 1] = replace(dumb7, bounds=other.bounds)
-    (row,) = rows(pages(swapped, Recorded(), {})["README.md"], "all eight")
-    assert row[5:] == [f"0 of {len(PROCESSORS)}"] * 2
-
-
 def test_the_literature_page_s_verdict_is_that_of_the_reports() -> None:
     """Kogge-Stone takes fewer instructions and cycles in every direction, in all eight, and with every set."""
     readme, text = ((REPORTS / name).read_text("utf-8") for name in ("README.md", "comparison.md"))
@@ -186,14 +168,6 @@ def test_what_compilers_make_shorter_is_named(made: dict[str, str]) -> None:
     assert rows(text, "`dumb7.attacks.sout`") == [["`dumb7.attacks.sout`", "x86-64", "20", "19", "gcc", "plain"]]
     assert rows(text, "`push.attacks.sout`") == []
     assert rows(text, "sliders") == [["sliders", "avx2", "1", "39", "52", "1", "0", "0"]]
-
-
-def test_bounds_have_a_column_a_processor(made: dict[str, str], figures: Figures) -> None:
-    (row,) = rows(made["costs.md"], "`push.attacks.east`")
-    bounds = figures["push.attacks.east", "x86-64", 1].bounds
-    assert row[2:] == [f"{figure(bounds[on.name][0])} / {figure(bounds[on.name][1])}" for on in PROCESSORS]
-    (arrays,) = rows(made["costs.md"], "`kogge-stone.attacks.sout.batch`")
-    assert arrays[2].startswith("- / ")
 
 
 def test_the_reports_are_of_a_size_to_be_read() -> None:

@@ -94,22 +94,6 @@ def test_each_run_takes_all_sets_in_another_order() -> None:
 
 
 @runs
-def test_mixed_calls_take_the_sets_in_turn() -> None:
-    sets = 4 * CALLS
-    counters = (ctypes.c_uint64 * sets)()
-    addresses = [ctypes.addressof(counters) + 8 * at for at in range(sets)]
-    stopwatch = loop(routine(*COUNTING), ONE, Calls("mixed"), addresses)
-    for rounds, trials in ((4, 2), (1, 1), (2, 1)):  # each from the beginning again
-        before = list(counters)
-        stopwatch.run(rounds, trials)
-        taken = (rounds + warming(rounds)) * trials
-        rounds_of = [taken // 4 + (at < taken % 4) for at in range(4)]
-        assert [now - then for now, then in zip(counters, before, strict=True)] == [
-            count for count in rounds_of for _ in range(CALLS)
-        ]
-
-
-@runs
 @pytest.mark.parametrize("rounds", [1, 5])
 def test_a_result_is_the_next_argument(rounds: int) -> None:
     add, x, y = find("bytewise.add"), 0x0102_0304_0506_0708, 0x1122_3344_5566_7788
