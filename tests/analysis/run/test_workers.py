@@ -25,11 +25,8 @@ _SOON = 10.0  # seconds; undisturbed it is far less than one
 
 COMMANDS = {
     "report": ("report", "-o", "{folder}/reports"),
-    "report --check": ("report", "--check", "-o", "reports"),
-    "report --measure": ("report", "--measure", "-o", "{folder}/reports"),
     "check": ("check",),
     "prove": ("prove",),
-    "bench": ("bench", "dumb7.attacks.*", "--isa", "x86-64"),
 }
 
 
@@ -99,9 +96,7 @@ def started(command: str, folder: Path) -> tuple[subprocess.Popen[str], set[int]
 
 @linux
 @pytest.mark.parametrize("later", [0.0, 2.0], ids=["starting", "at work"])
-@pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=() if one in ("report", "prove") else pytest.mark.slow) for one in COMMANDS]
-)
+@pytest.mark.parametrize("command", ["report", "prove"])
 def test_an_interrupt_ends_a_command_and_its_processes(command: str, later: float, tmp_path: Path) -> None:
     if command == "prove":
         require_module("bitwuzla")
