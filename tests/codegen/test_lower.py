@@ -116,17 +116,6 @@ def test_of_equal_costs_the_descriptions_variables_decide() -> None:
         assert oracle(_copied, (a, 0x55)) == oracle(_not_copied, (a, 0x55)) == (a - (a ^ 0x55)) & ALL
 
 
-def test_a_saved_move_comes_before_the_variables() -> None:
-    """The copy is written, but nothing needs it: both names lie in one register."""
-
-    def describe(a: Value, b: Value) -> tuple[Value, ...]:
-        x = a.copy()
-        x |= b
-        return (x ^ b,)
-
-    assert len(lines(describe)) == 3  # or, xor, and one move to the result
-
-
 # -- control
 
 
@@ -360,13 +349,6 @@ def test_no_constant_lies_there_that_nobody_reads(name: str) -> None:
     operands = [operand for instruction in code.instructions for operand in instruction.operands]
     read = {operand.symbol for operand in operands if isinstance(operand, Memory)}
     assert [datum.label for datum in code.data if datum.label not in read] == []
-
-
-def test_of_equally_long_code_the_one_with_moves_is_taken() -> None:
-    """A rotate that spares the move wants a mask instead, which is an operation and a constant more."""
-    code = lower(find("dumb7.attacks.sout"), "bmi2").code
-    assert code.data == ()
-    assert [instruction.mnemonic for instruction in code.instructions].count("mov") == 1
 
 
 # -- the collector of garbage

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from setwise.analysis.code.compare import disassembly, side_by_side, summary
-from setwise.analysis.code.count import count
+from setwise.analysis.code.compare import disassembly, side_by_side
 from setwise.analysis.code.decode import Binary, decode
 from tests.analysis.listings import assemble
 
@@ -28,8 +27,3 @@ def test_a_ret_that_is_counted_is_shown() -> None:
     source = "test rdx,rdx; jz a; ret; a: xor eax,eax; ret"
     text = side_by_side(("x", Binary(assemble(source))), ("y", Binary(assemble("ret"))))
     assert text.count("ret") == 1
-
-
-def test_plurals() -> None:
-    source = "a: jz a; jz a; mov rax,[rdi]; push rbx; push rbx; ret"
-    assert summary(count(Binary(assemble(source)))) == ("1 load", "2 branches", "2 stack", "5 instructions")

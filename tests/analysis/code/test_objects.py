@@ -67,13 +67,6 @@ def test_objects(tmp_path: Path, compiler: str, flags: tuple[str, ...]) -> None:
     assert [result(path, "switches", 1000, b) for b in range(6)] == expected
 
 
-def test_shared_libraries(tmp_path: Path) -> None:
-    path = compiled(tmp_path, "-shared", "-fPIC", WHOLE, suffix="so")
-    assert result(path, "plain", 5) == 16
-    assert [result(path, "reads", 0x1FF, b) for b in range(8)] == [0xFE ^ n for n in range(11, 19)]
-    assert [result(path, "switches", 1000, b) for b in range(3)] == [5000, 1000 ^ 7, 8000]
-
-
 def test_assembly_without_sizes(tmp_path: Path) -> None:
     source, made = tmp_path / "a.asm", tmp_path / "a.o"
     source.write_text(

@@ -20,13 +20,12 @@ from setwise.analysis.measure.compilers import Compiled, Compiler
 from setwise.analysis.measure.quiet import QuietCore
 from setwise.analysis.measure.subjects import Subject, arguments_for, subject, timing_loop
 from setwise.analysis.measure.trials import Measurand, Refusal, Timing, TrialBlock
-from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import host, missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.stopwatch import ArgumentSets, Record
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode, Timer
-from setwise.codegen.targets import TARGETS
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SOUTH = "kogge-stone.attacks.sout"
@@ -239,13 +238,6 @@ def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyP
     # A table that is looked up is shown for scale; nothing is measured against it.
     assert [row["speed"] for row in rows] == [1.2, 0.8, 1.0, 4.0]
     assert {one.signature for one in asked} == {asked[0].signature}
-
-
-def test_the_usual_comparisons_are_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, isa, lanes in commands_bench.USUAL:
-        assert isa in catalogue()[name].isas
-        assert lanes is None or lanes in TARGETS[isa].widths
-    assert len(set(commands_bench.USUAL)) == len(commands_bench.USUAL)
 
 
 def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -98,12 +98,6 @@ def test_how_squares_are_numbered_is_said(form: str, file: str, tmp_path: Path) 
             assert (said in text) == (other in names)
 
 
-def test_windows_formats_are_win64_unless_told(tmp_path: Path) -> None:
-    assert export(tmp_path / "coff", SOUTH, "--format", "coff")["kernels"][0]["abi"] == "win64"
-    assert export(tmp_path / "masm", SOUTH, "--format", "masm")["kernels"][0]["abi"] == "win64"
-    assert export(tmp_path / "elf", SOUTH, "--format", "elf")["kernels"][0]["abi"] == "sysv"
-
-
 def test_patterns_and_several_instruction_sets(tmp_path: Path, capsys: Capture) -> None:
     found = export(tmp_path, "shift.one.n*", "--isa", "x86-64,sse2", "--format", "gas", "--lanes", "2")
     symbols = [one["symbol"] for one in found["kernels"]]
@@ -151,11 +145,6 @@ def test_one_command_fills_a_folder_for_two_languages(tmp_path: Path, capsys: Ca
     assert exported == {(routine.name, isa) for routine in map(find, (SOUTH, "exploding.rook")) for isa in routine.isas}
     assert capsys.readouterr().err == ""
     assert findings(capsys, tmp_path, status=0) == []
-
-
-def test_a_request_says_no_more_than_what_was_asked_for(tmp_path: Path) -> None:
-    request = export(tmp_path, SOUTH, "--format", "elf", "--unproved")["request"]
-    assert list(request) == ["format", "names", "isas", "abi"]
 
 
 # what is refused

@@ -68,13 +68,6 @@ def test_what_was_kept_beside_others_is_forgotten_when_it_gets_quiet(monkeypatch
     assert [task.forgotten for task in tasks] == [1, 1]
 
 
-def test_what_is_known_of_a_quiet_row_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen(monkeypatch, [0.98])
-    task = Task()
-    assert by_turns([task], 2, patience=60, row=0.76) == 0.76
-    assert task.rows == [0.76, 0.76]
-
-
 def test_a_processor_that_has_gone_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quiet, "processors", lambda: [1 << 15])
     monkeypatch.setattr(quiet, "rows_here", lambda: [0.9] * 8)

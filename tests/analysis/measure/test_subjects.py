@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.measure.subjects import Subject, arguments_for, signature_of, subject
-from setwise.analysis.measure.trials import Sections
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.control import table
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value
 from setwise.codegen.lower import lower
-from setwise.codegen.run.timer import CALLS, CHAIN_ADDS, WIDE_ROWS, Mode
+from setwise.codegen.run.timer import CALLS, Mode
 
 
 @cache
@@ -97,14 +95,6 @@ def test_ways_to_call(name: str, isa: str, modes: tuple[Mode, ...], chained: int
     """A board is chained, never a square or a direction; mixed arguments where time may depend on them."""
     one = of(name, isa)
     assert (one.modes, one.chained) == (modes, chained)
-
-
-def test_the_unit_is_a_call_or_a_board() -> None:
-    union, batch = of("push.attacks.sout"), replace(of("kogge-stone.attacks.nort.batch"), boards=100)
-    assert union.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * CALLS)
-    assert batch.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * 100)
-    assert (union.measurand("chained").unit, batch.measurand("independent").unit) == ("call", "board")
-    assert batch.measurand("independent").boards == 100
 
 
 def test_results_are_not_chained_into_a_number_that_has_a_bound() -> None:

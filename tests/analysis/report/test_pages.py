@@ -13,7 +13,7 @@ from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
-from setwise.analysis.report.markdown import figure, table
+from setwise.analysis.report.markdown import figure
 from setwise.analysis.report.pages import NEEDS, WHOLE, pages
 from setwise.analysis.report.recorded import Cycles, Recorded, Session, read
 from setwise.codegen.catalogue import catalogue, find
@@ -96,14 +96,6 @@ def test_arrays_are_counted_by_the_round_and_bounded_by_the_board(figures: Figur
     assert throughput == pytest.approx(part.cost(processor("zen4")).bound / 4, abs=0.001)
 
 
-def test_a_set_that_adds_nothing_has_no_kernel_of_its_own() -> None:
-    both = [figures_of("leapers.pawns.white", isa, 8) for isa in ("avx512", "gfni")]
-    unlike = [figures_of("sliders.union", isa, 8) for isa in ("avx512", "gfni")]
-    held = Figures(((each.name, each.isa, each.lanes), each) for each in (*both, *unlike)).differing
-    assert [each.isa for each in held.values() if each.name == "leapers.pawns.white"] == ["avx512"]
-    assert [each.isa for each in held.values() if each.name == "sliders.union"] == ["avx512", "gfni"]
-
-
 def test_each_row_of_the_first_table_is_the_kernel_that_it_names() -> None:
     """Each is made again from its request: instructions, bounds, and the measured cycles of its very bytes."""
     text = (REPORTS / "README.md").read_text("utf-8").partition("\n\nEach row")[0]
@@ -175,8 +167,3 @@ def test_the_reports_are_of_a_size_to_be_read() -> None:
     assert lines.keys() == {*pages(Figures(), Recorded(), {}), "SOUNDNESS.md", "optimality.md"}
     assert lines["costs.md"] <= 300
     assert lines["optimality.md"] <= 150
-
-
-def test_cells_do_not_break_tables() -> None:
-    assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
-    assert [figure(value) for value in (0.05, 12.34, 7.0, None)] == ["0.1", "12.3", "7", "-"]

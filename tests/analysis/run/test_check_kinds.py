@@ -28,14 +28,6 @@ def test_every_contract_of_the_catalogue_has_cases() -> None:
         assert made.expected.shape == (made.number, len(contract.results))
 
 
-def test_pieces_stand_on_occupied_squares() -> None:
-    rooks, bishops, occupied = cases("sliders.pair", 500).columns
-    assert not ((rooks | bishops) & ~occupied).any()
-    assert (rooks & bishops).any()  # queens
-    rooks, bishops, empty = cases("sliders.union-empty", 500).columns
-    assert not ((rooks | bishops) & empty).any()
-
-
 @pytest.mark.parametrize(("name", "piece"), [("exploding.orthogonal", "rook"), ("exploding.diagonal", "bishop")])
 def test_pieces_of_both_sides_take_every_shape_on_the_rays(name: str, piece: str) -> None:
     made = cases(name)

@@ -17,7 +17,6 @@ import pytest
 from setwise.analysis.run import workers
 from setwise.analysis.run.workers import Workers
 from tests.conftest import require_module, require_tool
-from tests.processes import in_own_process
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
 _PATIENCE = 60.0  # seconds until a command has its processes
@@ -173,33 +172,6 @@ def test_an_exception_does_not_wait_for_the_work() -> None:
 def test_a_process_that_ends_is_told() -> None:
     with Workers(1) as workers, pytest.raises(BrokenProcessPool):
         workers.submit(os._exit, 3).result()
-
-
-def test_what_is_raised_in_a_process_of_its_own_is_raised_here() -> None:
-    with pytest.raises(ZeroDivisionError, match="by zero"):
-        in_own_process(lambda: 1 // 0)
-
-
-@linux
-def test_an_interrupt_leaves_no_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    forked: list[int] = []
-    fork = os.fork
-    monkeypatch.setattr(os, "fork", lambda: forked.append(fork()) or forked[-1])
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            in_own_process(_spin)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with pytest.raises(ProcessLookupError):
-        os.kill(forked[0], 0)
-
-
-def _spin() -> None:
-    while True:
-        pass
 
 
 def test_no_other_room_starts_processes_of_pythons() -> None:

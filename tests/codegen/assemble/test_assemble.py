@@ -126,26 +126,6 @@ def test_data_and_tables_lie_where_gnu_as_puts_them(name: str, tmp_path: Path) -
     assert assemble(with_data(), name).image.hex(" ") == gas(whole(with_data()), tmp_path).hex(" ")
 
 
-@pytest.mark.parametrize("name", ["peachpy", "iced"])
-def test_open_distances_obey_the_rule_of_fixups(name: str) -> None:
-    encoder(name)
-    made = assemble(with_data(), name)
-    assert made.data_alignment == 64
-    assert made.symbols == {"odd": 0, "table": 4, "words": 64, "halves": 96}
-    assert [fixup.label for fixup in made.text_fixups] == ["words", "words", "words", "words", "table"]
-    assert all(made.text[fixup.offset : fixup.offset + 4] == bytes(4) for fixup in made.text_fixups)
-    assert [fixup.addend for fixup in made.text_fixups] == [8 - 4, -8 - 4, -5, -8, -4]  # what follows the field
-    assert [(fixup.offset, fixup.label, fixup.addend) for fixup in made.data_fixups] == [
-        (4, "second", 0),
-        (8, "first", 4),
-        (12, "last", 8),
-    ]
-    # Data far from the text: the same fields, filled in by the rule itself.
-    (field,) = [fixup for fixup in made.text_fixups if fixup.label == "table"]
-    place = 0x5000 + made.symbols["table"] + field.addend - field.offset
-    assert place == 0x5000 + made.symbols["table"] - (field.offset + 4)
-
-
 def one(mnemonic: str, *operands: Operand) -> Code:
     return Code("one", (Instruction(mnemonic, operands),))
 

@@ -199,22 +199,6 @@ def test_a_runner_is_fine_again_after_a_violation() -> None:
 
 
 @runs
-def test_results_through_an_address() -> None:
-    # results[0] = x, results[1] = x + 1
-    results_at = general("rsi")
-    body = [
-        instruction("mov", Memory(64, results_at), general("rdi")),
-        instruction("add", general("rdi"), 1),
-        instruction("mov", Memory(64, results_at, displacement=8), general("rdi")),
-        RET,
-    ]
-    column, results = array([10, 20, 30]), array([0] * 6)
-    with Runner(code(*body), CallingSequence(SYSV, [GENERAL, ArgumentSlot("results", 2)], None)) as runner:
-        assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 3) is None
-    assert list(results) == [10, 11, 20, 21, 30, 31]
-
-
-@runs
 def test_an_address_goes_along_its_column() -> None:
     column, results = array([10, 20, 30, 40]), array([0] * 2)
     body = [instruction("mov", RAX, Memory(64, general("rdi"), displacement=8)), RET]

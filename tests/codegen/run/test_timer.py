@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Sequence
 
 import pytest
@@ -187,17 +186,6 @@ def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
     stopwatch.run(1, 1)
     north = function(find("kogge-stone.attacks.nort"), "x86-64")
     assert list(stopwatch.array(2)) == [north(rook, free) for rook, free in zip(rooks, empty, strict=True)]
-
-
-def test_the_routine_begins_a_page_and_the_round_a_line() -> None:
-    for calls in (Calls("chained"), Calls("independent"), Calls("mixed")):
-        made = timer(b"\xc3", TWO, calls, SYSV)
-        assert made.routine % 4096 == 0
-        assert made.round % 64 == 0
-        assert made.image[made.routine :] == b"\xc3"
-        inside = decode(made.image[made.round : made.round_end])
-        targets = [one.offset + struct.unpack("<i", one.raw[1:])[0] + 5 for one in inside if one.mnemonic == "call"]
-        assert targets == [made.routine - made.round] * CALLS
 
 
 @pytest.mark.parametrize(
