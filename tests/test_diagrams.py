@@ -51,23 +51,7 @@ def boards(text: str) -> list[Board]:
     return done + [tuple(columns[column]) for column in sorted(columns)]
 
 
-def table(name: str) -> list[int]:
-    """A table as setwise prints it in Python."""
-    listed = told("table", name, "--as", "python").rpartition("=")[2]
-    return [int(word, 0) for word in re.findall(r"0x[0-9a-f_]+|-?\d+", listed)]
-
-
 # -- what the pages hold, and what is printed for it
-
-
-def compass(text: str) -> dict[str, int]:
-    """The directions of a compass rose with their numbers, both read line by line."""
-    names = re.findall(r"no(?:We|Ea|rt)|so(?:We|Ea|ut)|west|east|nort|sout", text)
-    return dict(zip(names, map(int, re.findall(r"[+-]\d", text)), strict=True))
-
-
-def our_compass() -> dict[str, int]:
-    return dict(zip(["noEa", "east", "soEa", "sout", "soWe", "west", "noWe", "nort"], table("shift"), strict=True))
 
 
 def slow_motion(text: str) -> list[Board]:
@@ -88,12 +72,6 @@ def as_far_as_drawn(page: list[Board], ours: list[Board]) -> bool:
         return one == other or (len(one) < 8 and all(line in rest for line in one if line != "........"))
 
     return len(page) == len(ours) and all(map(alike, page, ours))
-
-
-def digits_of(damaged: int, whole: int) -> bool:
-    """Whether a number has only digits of another one, in their order."""
-    rest = iter(f"{whole:016x}")
-    return all(digit in rest for digit in f"{damaged:x}")
 
 
 def listings(text: str) -> tuple[list[str], list[str]]:
@@ -170,28 +148,6 @@ def tabled(name: str) -> list[Board]:
     return [boards(told("table", name))[28]]
 
 
-def squares(text: str) -> dict[str, int]:
-    """The number of each square of a board of numbers."""
-    rows = [list(map(int, line.split("|")[1].split())) for line in text.splitlines() if line.count("|") == 2]
-    names = (f"{file}{rank}" for rank in range(8, 0, -1) for file in "abcdefgh")
-    return dict(zip(names, (number for row in rows for number in row), strict=True))
-
-
-def our_squares() -> dict[str, int]:
-    return {name: int(number) for number, name in re.findall(r"\[(\d+)\] ([a-h][1-8])", told("table", "maskB"))}
-
-
-def arrows(text: str) -> list[str]:
-    """Shifts around a square."""
-    return re.findall(r"<<= \d|>>= \d", text)
-
-
-def our_arrows() -> list[str]:
-    number = our_squares()
-    steps = (number[square] - number["d4"] for square in ["c5", "d5", "e5", "c4", "e4", "c3", "d3", "e3"])
-    return [f"<<= {step}" if step > 0 else f">>= {-step}" for step in steps]
-
-
 def explosion(piece: str) -> list[Board]:
     """All boards that an explosion's registers hold."""
     return boards(told("trace", f"exploding.{piece}.big-endian", "d4", ALL, "--registers"))
@@ -220,16 +176,6 @@ class Row:
 AROUND = (6, 7, 0, 5, 1, 4, 3, 2)
 """The directions' numbers as a compass rose has them, line by line."""
 ROWS = (
-    Row(
-        "dumb7",
-        "the compass rose",
-        "```\nnoWe",
-        "Code samples",
-        lambda text: set(map(int, re.findall(r"[+-]\d", text))),
-        lambda: set(our_compass().values()),
-        damage="+9 is lost, and names are not beside their numbers",
-        same=lambda page, ours: page | {9} == ours,
-    ),
     Row(
         "dumb7",
         "slow motion",
@@ -280,28 +226,7 @@ ROWS = (
         damage="lines are lost",
         same=as_far_as_drawn,
     ),
-    Row(
-        "dumb7",
-        "their numbers, names and shifts",
-        "6 == noWe",
-        "Unrolled Attacks",
-        lambda text: re.findall(r"(\d) == (\w+) -> ([+-]\d)", text),
-        lambda: [(str(at), list(our_compass())[at], f"{table('shift')[at]:+}") for at in AROUND],
-    ),
-    Row(
-        "dumb7",
-        "their digits",
-        "6 == noWe",
-        "Unrolled Attacks",
-        lambda text: [int(word, 16) for word in re.findall(r"0x\w+", text)],
-        lambda: [table("avoidWrap")[at] for at in AROUND],
-        damage="digits are lost",
-        same=lambda page, ours: len(page) == 8 and all(map(digits_of, page, ours)),
-    ),
-    Row("dumb7-prose", "the compass rose", "noWe nort noEa\n", "An occluded", compass, our_compass),
-    Row("dumb7-prose", "the compass rose again", "noWe nort noEa +7", "Occluded Fill", compass, our_compass),
     Row("kogge-stone", "the network", "x1 x2", "</pre>", network, our_network),
-    Row("kogge-stone", "the compass rose", "noWe nort", "</pre>", compass, our_compass),
     Row("isenberg", "the SSE2 listing", "movdqa", "I like to emulate", sse2, lambda: sse2(our_sse2())),
     Row(
         "isenberg",
@@ -310,17 +235,6 @@ ROWS = (
         "movdqa",
         lambda text: ("One", "Two", "Three", "Four").index(text.split()[0]) + 1,
         lambda: int(re.findall(r"counts +(\d+) instructions", our_sse2())[0]),
-    ),
-    Row("exploding", "directions and shifts", "directions and shifts", "+----------", arrows, our_arrows),
-    Row(
-        "exploding",
-        "the squares' numbers",
-        "| 63",
-        "a  b  c",
-        squares,
-        our_squares,
-        damage="35 for 34",
-        same=lambda page, ours: page | {"f5": 34} == ours,
     ),
     Row(
         "exploding",
@@ -377,7 +291,6 @@ SHOWN = {
     "an instruction": re.compile(r"^\s*(?:mov|movdqa|p\w+|shr|and|or)\s+\w+[,.] ?\w+", re.MULTILINE),
     "a count": re.compile(r"\d+ (?:moves?|operations|instructions)|\w+ sse2 or mmx instructions"),
     "a network": re.compile(r"\|\\ *\|"),
-    "a compass": re.compile(r"[+-]9\b(?!,)|<<= *9"),
 }
 
 

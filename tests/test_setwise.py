@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-import random
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -32,18 +31,6 @@ def test_a_kernel_is_a_function_on_integers(isa: str | None, abi: str | None) ->
     north = setwise.kernel("Kogge-Stone.attacks.nort", isa=isa, abi=abi)
     assert north(SLIDERS, EMPTY) == raywalk.attacks("nort", SLIDERS, EMPTY)
     assert north(SLIDERS, EMPTY) == north(SLIDERS, EMPTY)
-
-
-@runs
-def test_several_results_are_a_tuple() -> None:
-    parameters = find("sliders.pair").contract.parameters
-    given = "occupied" if any(parameter.kind == "occupied" for parameter in parameters) else "empty"
-    rooks, bishops = 1 << 27, 1 << 12
-    board = rooks | bishops | 0xFF00_0000_0000_00FF
-    if given == "empty":
-        board = raywalk.ALL ^ board
-    expected = raywalk.specification("pair", board=given)(rooks, bishops, board)  # type: ignore[arg-type]
-    assert setwise.kernel("sliders.pair")(rooks, bishops, board) == expected
 
 
 @runs
@@ -78,29 +65,6 @@ def test_sequences_are_many_cases_in_one_go() -> None:
     assert pair([0, 1], 0, 0) == [pair(0, 0, 0), pair(1, 0, 0)]
     with pytest.raises(ValueError, match=r"sequences of one length, not of \[1, 2\]"):
         pair([1], [1, 2], 3)
-
-
-@runs
-def test_threads_may_call_one_function() -> None:
-    pair, north = setwise.kernel("sliders.pair"), setwise.kernel("kogge-stone.attacks.nort.batch")
-    numpy = require_module("numpy")
-
-    def work(seed: int) -> bool:
-        boards = random.Random(seed)
-        for _ in range(50):
-            rooks, bishops, others = (boards.getrandbits(64) & boards.getrandbits(64) for _ in range(3))
-            occupied = rooks | bishops | others
-            if pair(rooks, bishops, occupied) != raywalk.specification("pair", board="occupied")(
-                rooks, bishops, occupied
-            ):
-                return False
-            array = numpy.array([rooks, bishops, others], numpy.uint64)
-            if north(array, ~array).tolist() != [raywalk.attacks("nort", b, raywalk.ALL ^ b) for b in array.tolist()]:
-                return False
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(work, range(16)))
 
 
 @runs

@@ -1,4 +1,4 @@
-"""What the tests of the lowering share: random straight descriptions, and kernels called natively in any convention."""
+"""What the tests of the lowering share: random straight descriptions, and kernels that run here."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from setwise.codegen.assemble import assemble
 from setwise.codegen.board import DIR8
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import CompassRay, Value, constant
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general
-from setwise.codegen.machine.convention import CONVENTIONS, Convention
-from setwise.codegen.run.executable import Executable
+from setwise.codegen.run.call import runner
 from setwise.codegen.targets import SCALARS
 
 ALL = (1 << 64) - 1
@@ -44,70 +41,14 @@ def oracle(describe: Description, arguments: Sequence[int]) -> int:
     return result.number
 
 
-# -- calling
-
-_FIRST = CONVENTIONS["sysv"].arguments
-_SURVIVE = tuple(general(name) for name in ("rbx", "rbp", "rsi", "rdi", "r12", "r13", "r14", "r15"))
-
-
-class Broken(AssertionError):
-    """A register that a kernel must leave alone came back changed."""
-
-
-@dataclass
-class Native:
-    """A kernel as a Python function of 64-bit numbers; every call checks the registers that must survive."""
-
-    function: Callable[..., int]
-    changed: ctypes.c_uint64
-    memory: tuple[Executable, ...]
-
-    def __call__(self, *arguments: int) -> int:
-        result = self.function(*arguments)
-        if self.changed.value:
-            raise Broken("a register that must survive was changed")
-        return result
-
-
-def native(kernel: Kernel) -> Native:
-    """A kernel of at most six parameters behind a shim that takes them as System V has them."""
-    return called(assemble(kernel.code).image, kernel.convention, len(kernel.routine.contract.parameters))
-
-
-def called(image: bytes, convention: Convention, arguments: int) -> Native:
-    """The same of any machine code."""
-    code, changed = Executable(image), ctypes.c_uint64()
-    shim = Executable(assemble(_shim(convention, arguments, code.address(), ctypes.addressof(changed))).image)
-    return Native(shim.function(ctypes.c_uint64, [ctypes.c_uint64] * arguments), changed, (code, shim))
-
-
-def _shim(convention: Convention, arguments: int, code: int, changed: int) -> Code:
-    rax, r10, r11, rsp = (general(name) for name in ("rax", "r10", "r11", "rsp"))
-    keeps = [register for register in _SURVIVE if register in convention.saved]
-    pushed = [register for register in _SURVIVE if register in CONVENTIONS["sysv"].saved]
-    room = 8 * (9 + len(pushed) % 2)  # shadow space and arguments; rsp is a multiple of 16 at the call
-    assert arguments <= len(_FIRST)
-    items = [*(Instruction("push", (register,)) for register in pushed), Instruction("sub", (rsp, room))]
-    for at, source in enumerate(_FIRST[len(convention.arguments) : arguments]):
-        place = Memory(64, rsp, displacement=convention.stack_arguments - 8 + 8 * at)
-        items.append(Instruction("mov", (place, source)))
-    # Through the stack, so that no move is in another's way.
-    pairs = list(zip(_FIRST[:arguments], convention.arguments, strict=False))
-    items += [Instruction("push", (source,)) for source, _ in pairs]
-    items += [Instruction("pop", (to,)) for _, to in reversed(pairs)]
-    items += [Instruction("mov", (register, _pattern(register))) for register in keeps]
-    items += [Instruction("mov", (rax, code)), Instruction("call", (rax,)), Instruction("xor", (r11, r11))]
-    for register in keeps:
-        items += [Instruction("mov", (r10, _pattern(register))), Instruction("xor", (r10, register))]
-        items.append(Instruction("or", (r11, r10)))
-    items += [Instruction("mov", (r10, changed)), Instruction("mov", (Memory(64, r10), r11))]
-    items.append(Instruction("add", (rsp, room)))
-    items += [Instruction("pop", (register,)) for register in reversed(pushed)]
-    return Code("shim", (*items, Instruction("ret")))
-
-
-def _pattern(register: Register) -> int:
-    return 0x5A5A_0000_C3C3_0001 + (register.number << 32)
+def native(kernel: Kernel, cases: Sequence[Sequence[int]]) -> list[int]:
+    """What a kernel gives in each case, run here; the registers that its convention keeps are watched."""
+    columns = [(ctypes.c_uint64 * len(cases))(*column) for column in zip(*cases, strict=True)]
+    results = (ctypes.c_uint64 * len(cases))()
+    with runner(kernel) as running:
+        violation = running.run([*map(ctypes.addressof, columns)], ctypes.addressof(results), len(cases))
+    assert violation is None, violation
+    return [*results]
 
 
 # -- random descriptions

@@ -15,15 +15,11 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.passes import live, simplify
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.simplify import drop_unseen
-from setwise.codegen.passes.stretch import Stretch
-from setwise.codegen.passes.wishes import EFFORT, Line
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import ALL_SETS
-from setwise.codegen.targets.general import X86_64
 from tests.codegen.programs import Description, native, oracle, routine
 
 LONG = 1500
@@ -95,7 +91,7 @@ def checked(kernel: Kernel, describe: Description, parameters: int) -> None:
     """What the kernel of one board gives here is what the description gives on constants."""
     if kernel.layout.lanes == 1 and runnable():
         boards = [Random(place).getrandbits(64) for place in range(parameters)]
-        assert native(kernel)(*boards) == oracle(describe, boards)
+        assert native(kernel, [boards]) == [oracle(describe, boards)]
 
 
 PAIRS = [(isa, kind) for isa in ALL_SETS for kind in CHAINS]
@@ -160,18 +156,3 @@ def test_what_lives_in_nested_loops_is_found_by_going_through_each_once(monkeypa
         return calls(monkeypatch, live, "_events", lambda: live.live_events(block, results))
 
     assert [blocks(depth) for depth in (0, 1, 4, 12)] == [1, 2, 5, 13]
-
-
-def test_wishes_are_judged_by_windows() -> None:
-    """Where values are used near where they are made, twice as many take about twice the work; never above EFFORT."""
-
-    def judged(length: int) -> int:
-        boards = tuple(parameter(at) for at in range(4))
-        graph = Graph(boards, expressions(length, seed=2)(*boards))
-        values = [item for item in place(graph).items if isinstance(item, Value)]
-        line = Line(Stretch(values, graph.results, X86_64, len(SYSV.scratch)), range(len(values)))
-        line.improve(0)
-        assert line.effort > -len(values)
-        return EFFORT - line.effort
-
-    assert judged(800) < 3 * judged(400) < 9 * judged(200)

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setwise.codegen import board as b
-from setwise.codegen.catalogue import catalogue
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, DIRECTION9, LITTLE_ENDIAN, NUMBERINGS, Numbering, numbering
 
 # The squares of numbers 0, 1, 8 and 63.
@@ -69,9 +68,3 @@ def test_numbers_around_a_square_are_as_the_page_draws_them() -> None:
         ((down, across),) = [(y, row.index(number)) for y, row in enumerate(drawn) if number in row]
         steps = (direction.file_step, direction.rank_step) if direction else (0, 0)
         assert steps == (across - 1, 1 - down)
-
-
-def test_which_routines_number_squares_otherwise() -> None:
-    others = {routine.name for routine in catalogue().values() if routine.contract.numbering != LITTLE_ENDIAN}
-    assert others == {name for name in catalogue() if name.endswith(".big-endian")}
-    assert {"exploding.rook.big-endian", "exploding.direction.big-endian"} <= others

@@ -35,9 +35,3 @@ def test_the_version_of_sources_that_are_not_installed(monkeypatch: pytest.Monke
     assert version.version() == "unknown"
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\nversion = "9"\n')
     assert version.version() == "unknown"
-
-
-def test_the_number_is_written_once() -> None:
-    number = tomllib.loads(PROJECT.read_text())["project"]["version"]
-    sources = [*(ROOT / "setwise").glob("*.py"), *(ROOT / "codegen").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]
-    assert not [path.name for path in sources if f'"{number}"' in path.read_text(encoding="utf-8")]

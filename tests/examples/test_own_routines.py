@@ -17,21 +17,16 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.main import main
 from setwise.codegen.lower import lower
 from setwise.codegen.own.files import routines_named
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import ALL_SETS, PACKED
 from tests.conftest import require_module, require_tool
 
 HERE = Path(__file__).parent
-EMPTY = "0xffff00ffffffffff"  # all but the seventh rank
-
-runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
 
 class Example(NamedTuple):
-    """A routine of the file, what it is run on, how many instructions it takes at most by set, and what breaks it."""
+    """A routine of the file, how many instructions it takes at most by set, and what breaks it."""
 
     routine: str
-    arguments: tuple[str, ...]
     instructions: dict[str, int]
     line: str
     broken: str
@@ -43,79 +38,64 @@ class Example(NamedTuple):
         """The file."""
         return next(file for file, example in EXAMPLES.items() if example is self)
 
-    @property
-    def name(self) -> str:
-        """How commands name it: by its file, where that holds no other."""
-        return f"{self.file}:{self.routine}" if "." in self.routine else self.file
-
 
 EXAMPLES = {
     "knights.py": Example(
         "knight_attacks",
-        ("b1,g1",),
         {"x86-64": 26, "bmi2": 26, "sse2": 26, "avx2": 19, "avx512": 14, "gfni": 14},
         "(WEST, SOUT)]",
         "(WEST, WEST)]",
     ),
     "pawns.py": Example(
         "pawns",
-        ("a2,e4",),
         {"x86-64": 17, "bmi2": 17, "sse2": 17, "avx2": 14, "avx512": 12, "gfni": 12},
         "white.step(NOEA) | white.step(NOWE)",
         "white.step(NOEA) | white << 7",
     ),
     "king.py": Example(
         "king_zone",
-        ("e1",),
         {"x86-64": 14, "bmi2": 14, "sse2": 15, "avx2": 12, "avx512": 9, "gfni": 9},
         "zone.step(NORT, NORT)",
         "zone.step(NORT, NORT, NORT)",
     ),
     "xrays.py": Example(
         "xrays.queen",
-        ("d1", "d3", EMPTY),
         {"x86-64": 259, "bmi2": 220, "avx2": 69, "avx512": 31, "gfni": 29},
         "first = own & ",
         "first = ",
     ),
     "twice.py": Example(
         "attacked_twice",
-        ("a1", "c1", EMPTY),
         {"x86-64": 168, "bmi2": 149, "sse2": 172, "avx2": 134, "avx512": 102, "gfni": 102},
         "twice |= once & attacks",
         "twice |= once ^ attacks",
     ),
     "kingless.py": Example(
         "kingless",
-        ("a8", "c8", "b8", "a7", "a8,b8,c8,a7"),
         {"x86-64": 143, "bmi2": 129, "avx2": 51, "avx512": 29, "gfni": 28},
         "knights=knights, pawns=pawns",
         "knights=pawns, pawns=knights",
     ),
     "checkers.py": Example(
         "jumps",
-        ("a1", "b2,d4,f4", "c3,e5,g3"),
         {"x86-64": 74, "bmi2": 67, "sse2": 73, "avx2": 60, "avx512": 50, "gfni": 50},
         "range(3):\n        reached |= empty",
         "range(2):\n        reached |= empty",
     ),
     "othello.py": Example(
         "mobility",
-        ("d4,e5", "d5,e4"),
         {"x86-64": 138, "bmi2": 124, "avx2": 40, "avx512": 33, "gfni": 33},
         "(left.run(line, 2), 2), (left.run(line, 2), 2))",
         "(left.run(line, 2), 2))",
     ),
     "othello_rays.py": Example(
         "mobility.queen",
-        ("d4,e5", "d5,e4"),
         {"x86-64": 159, "bmi2": 131, "avx2": 44, "avx512": 22, "gfni": 21},
         "(pair, 2), (pair, 2)",
         "(pair, 2)",
     ),
     "othello_best.py": Example(
         "mobility",
-        ("d4,e5", "d5,e4"),
         {"x86-64": 133, "bmi2": 109, "avx2": 39, "avx512": 22, "gfni": 21},
         "left.step(own) | right.step(own)",
         "left.step(own)",
@@ -222,44 +202,6 @@ def test_a_broken_copy_is_refuted(
     Path(example.file).write_text(text.replace(example.line, example.broken), "utf-8")
     assert main(["prove", f"{example.file}:{example.routine}", "--isa", example.isa, "--abi", "sysv"]) == 1
     assert "confirmed by stepping" in capsys.readouterr().out
-
-
-COMMANDS = {
-    "list": "list {file}",
-    "listing": "listing {name} --isa avx512",
-    "count": "count {name} --isa avx2 --json",
-    "compare": "compare {name} {name} --isa bmi2",
-    "run": "run {name} {arguments}",
-    "trace": "trace {name} {arguments} --registers",
-    "check": "check {name} --isa avx2 --quick",
-    "cost": "cost {name} --isa avx2",
-    "bench": "bench {name} --isa bmi2 --patience 1",
-}
-
-
-@runs
-@pytest.mark.parametrize("command", [pytest.param(name, marks=(SLOW,) * (name == "bench")) for name in COMMANDS])
-@quickly("knights.py")
-def test_every_command_takes_it_by_its_file(example: Example, command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    require_module("numpy")
-    words = COMMANDS[command].format(file=example.file, name=example.name, arguments=" ".join(example.arguments))
-    status, printed = main(words.split()), capsys.readouterr()
-    busy = command == "bench" and "--patience" in printed.err  # nothing is measured on a core that others use
-    assert status == 0 or busy
-    assert example.routine in printed.out + printed.err
-
-
-@runs
-@quickly("knights.py")
-def test_it_is_exported_and_the_export_verified(
-    example: Example, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    require_module("bitwuzla")
-    folder = str(tmp_path / "out")
-    assert main(["export", example.name, "--isa", "bmi2,avx2", "--format", "c", "-o", folder]) == 0
-    assert " kernels, proved" in capsys.readouterr().out
-    assert main(["verify", folder, "--run-descriptions"]) == 0
-    assert ": all fine" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("optimised", ["-O2", pytest.param("-O3", marks=SLOW)])

@@ -25,23 +25,6 @@ def rows(capsys: Capture, *more: str) -> list[tuple[str, ...]]:
     return [tuple(row.values()) for row in json.loads(capsys.readouterr().out)]
 
 
-def test_verify_says_whether_the_file_is_the_one_that_was_exported(mine: Path, capsys: Capture) -> None:
-    assert main(["export", "mine.py", "--format", "elf", "-o", "out"]) == 0
-    assert main(["verify", "out"]) == 1  # for what is not judged is not fine
-    assert ("mine.py", "as described", "fine", "") in rows(capsys)
-    assert main(["verify", "out", "--run-descriptions"]) == 0
-    assert capsys.readouterr().out.endswith(" all fine\n")
-    mine.write_text(mine.read_text() + "\n")
-    for more in ((), ("--run-descriptions",)):
-        first, *others = rows(capsys, *more)
-        assert first == ("mine.py", "as described", "failed", "another file than the one that was exported")
-        assert [row[:3] for row in others] == [("all files", "made again", "not run")]
-    mine.unlink()
-    assert "there is no file 'mine.py'" in str(rows(capsys))
-    assert "failed" not in str(rows(capsys))  # what is not there is not told to be wrong
-    assert main(["verify", "out", "--run-descriptions"]) == 1
-
-
 def test_a_source_that_was_not_recorded_is_told(mine: Path, capsys: Capture) -> None:
     main(["export", "mine.py", "--format", "nasm", "-o", "out"])
     path = mine.parent / "out" / "metadata.json"
@@ -53,11 +36,6 @@ def test_a_source_that_was_not_recorded_is_told(mine: Path, capsys: Capture) -> 
     record["sources"] = {"mine.py\u202e": "0" * 64}
     path.write_text(json.dumps(record, indent=1) + "\n")
     assert main(["verify", "out"]) == 2
-
-
-def test_metadata_of_the_catalogue_has_no_sources(tmp_path: Path) -> None:
-    main(["export", "dumb7.attacks.sout", "--format", "nasm", "-o", str(tmp_path / "out")])
-    assert "sources" not in json.loads((tmp_path / "out" / "metadata.json").read_text())
 
 
 def test_a_name_that_files_could_not_hold_is_refused(mine: Path, capsys: Capture) -> None:

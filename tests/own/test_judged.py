@@ -103,7 +103,14 @@ def judged(number: int, seed: int) -> Iterator[tuple[str, str]]:
         yield status, "" if right else f"{parameters} {program} {held_to} {promise}: {certificate.reason}"
 
 
-@pytest.mark.parametrize("number", [80, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "number",
+    [
+        80,
+        pytest.param(500, marks=pytest.mark.slow),
+        pytest.param(5_000, marks=(pytest.mark.slow, pytest.mark.long)),
+    ],
+)
 def test_proofs_say_what_running_says(number: int) -> None:
     statuses, complaints = zip(*judged(number, number), strict=True)
     assert not any(complaints), "\n".join(filter(None, complaints))

@@ -14,7 +14,6 @@ import pytest
 import setwise
 from setwise import Board, Empty, Ray, Word
 from setwise.analysis.commands.main import main
-from tests.own.conftest import KNIGHTS
 
 E4 = 1 << 28
 ATTACKED = 0x0000_2844_0044_2800
@@ -141,26 +140,8 @@ def test_it_travels_by_its_name(mine: Path) -> None:
     assert pickle.loads(pickle.dumps(two_up)) is two_up
 
 
-def test_the_face_is_what_it_says() -> None:
-    code = "import setwise; assert all(hasattr(setwise, name) for name in setwise.__all__)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 @pytest.mark.parametrize("name", ["setwise", "setwise.routine", "setwise.OwnRoutine"])
 def test_help_reads_well(name: str) -> None:
     said = subprocess.run([sys.executable, "-m", "pydoc", name], capture_output=True, text=True, check=True).stdout
     assert "DomainWord" not in said
     assert {"setwise": "kernel(name", "setwise.routine": "annotations"}.get(name, "subcommands") in said
-
-
-@pytest.mark.slow
-def test_mypy_accepts_a_users_file(tmp_path: Path) -> None:
-    typed = KNIGHTS.replace("def _(knights):", "def _(knights: setwise.Word) -> setwise.Word:")
-    typed = (
-        typed.replace("found = 0", "found = knights & 0") + "\nprint(hex(knight_attacks(1)), knight_attacks.count())\n"
-    )
-    (tmp_path / "mine.py").write_text(typed)
-    root = Path(__file__).parents[2]
-    asked = [sys.executable, "-m", "mypy", "--strict", "--config-file", "/dev/null", str(tmp_path / "mine.py")]
-    judged = subprocess.run(asked, capture_output=True, text=True, cwd=root)
-    assert judged.returncode == 0, judged.stdout

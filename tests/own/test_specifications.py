@@ -55,18 +55,6 @@ def test_a_name_of_the_catalogue() -> None:
     assert "unknown routine 'kogge-stone.attack.nort': nearest" in northward.prove("x86-64")[0]["reason"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("isa", ["x86-64", "avx512"])
-def test_whole_sides(isa: str) -> None:
-    @setwise.routine
-    def everything(rooks: Board, bishops: Board, occupied: Occupied) -> Board:
-        sliders = ((d, rooks if d in setwise.ROOK else bishops) for d in setwise.DIR8)
-        return setwise.union(attacks(setwise.ray(d), board, ~occupied) for d, board in sliders)
-
-    everything.specification("sliders.union")
-    assert everything.prove(isa, abi="sysv").fine
-
-
 def test_two_descriptions_are_the_same_for_all_inputs() -> None:
     @setwise.routine
     def king(kings: Board) -> Board:
@@ -124,15 +112,6 @@ def test_each_direction_is_held_to_its_own() -> None:
     single = setwise.routine(lambda_free)
     with pytest.raises(ValueError, match="is several routines"):
         single.specification(one) and single.routine
-
-
-def test_the_ray_walk_is_offered() -> None:
-    @setwise.routine
-    def eastward(rooks: Board, empty: Empty) -> Board:
-        return attacks(setwise.ray(EAST), rooks, empty)
-
-    eastward.specification(lambda rooks, empty: setwise.spec.attacks("east", rooks, empty))
-    assert kinds(eastward) == {"proved", "passed"}
 
 
 def test_one_that_branches_is_checked_and_not_proved() -> None:

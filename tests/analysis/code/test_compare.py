@@ -1,24 +1,8 @@
 from __future__ import annotations
 
-from setwise.analysis.code.compare import disassembly, side_by_side, summary
-from setwise.analysis.code.count import count
+from setwise.analysis.code.compare import disassembly, side_by_side
 from setwise.analysis.code.decode import Binary, decode
-from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
-
-
-def test_the_classic_comparison() -> None:
-    left, right = Binary(assemble(DUMB7)), Binary(assemble(KOGGE_STONE))
-    lines = side_by_side(("dumb7fill", left), ("Kogge-Stone", right)).splitlines()
-    assert lines[0].split() == ["dumb7fill", "Kogge-Stone"]
-    assert lines[2].split() == ["mov", "rax,rdx", "mov", "rax,rdx"]
-    assert lines[17].split() == ["or", "rax,rdx", "shr", "rax,32"]
-    tail = [" ".join(line.split()) for line in lines[-3:]]
-    assert tail == ["1 move 5 moves", "19 operations 14 operations", "20 instructions 19 instructions"]
-    assert not any("ret" in line for line in lines)
-    columns = {
-        line.index(word) for line in lines for word in ("Kogge-Stone", "5 moves", "14 operations") if word in line
-    }
-    assert len(columns) == 1
+from tests.analysis.listings import assemble
 
 
 def test_listings_of_different_length_and_classes() -> None:
@@ -43,8 +27,3 @@ def test_a_ret_that_is_counted_is_shown() -> None:
     source = "test rdx,rdx; jz a; ret; a: xor eax,eax; ret"
     text = side_by_side(("x", Binary(assemble(source))), ("y", Binary(assemble("ret"))))
     assert text.count("ret") == 1
-
-
-def test_plurals() -> None:
-    source = "a: jz a; jz a; mov rax,[rdi]; push rbx; push rbx; ret"
-    assert summary(count(Binary(assemble(source)))) == ("1 load", "2 branches", "2 stack", "5 instructions")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.code.objects import ObjectError, functions, load, load_all
+from setwise.analysis.code.objects import ObjectError, functions, load
 from setwise.analysis.run.steps import Machine
 from tests.conftest import require_tool
 
@@ -65,31 +65,6 @@ def test_objects(tmp_path: Path, compiler: str, flags: tuple[str, ...]) -> None:
     assert [result(path, "reads_global", b) for b in range(4)] == [7, 8, 9, 10]
     expected = [5000, 1000 ^ 7, 8000, 1000 >> 9, 1000 | 5, 0]
     assert [result(path, "switches", 1000, b) for b in range(6)] == expected
-
-
-def test_several_at_once_are_those_that_come_one_by_one(tmp_path: Path) -> None:
-    made = compiled(tmp_path, "-fPIC", WHOLE)
-    several = load_all(made, {"plain", "reads", "calls", "nowhere"})
-    assert set(several) == {"plain", "reads", "calls"}
-    assert several["plain"] == load(made, "plain")
-    assert several["reads"] == load(made, "reads")
-    with pytest.raises(ObjectError) as refused:
-        load(made, "calls")
-    assert f"{made}: {several['calls']}" == str(refused.value)
-
-
-def test_the_function_alone_is_taken(tmp_path: Path) -> None:
-    binary = load(compiled(tmp_path), "plain")
-    assert len(binary.text) < 12
-    assert binary.text[-1:] == b"\xc3"
-    assert binary.data == b""
-
-
-def test_shared_libraries(tmp_path: Path) -> None:
-    path = compiled(tmp_path, "-shared", "-fPIC", WHOLE, suffix="so")
-    assert result(path, "plain", 5) == 16
-    assert [result(path, "reads", 0x1FF, b) for b in range(8)] == [0xFE ^ n for n in range(11, 19)]
-    assert [result(path, "switches", 1000, b) for b in range(3)] == [5000, 1000 ^ 7, 8000]
 
 
 def test_assembly_without_sizes(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -21,13 +20,12 @@ from setwise.analysis.measure.compilers import Compiled, Compiler
 from setwise.analysis.measure.quiet import QuietCore
 from setwise.analysis.measure.subjects import Subject, arguments_for, subject, timing_loop
 from setwise.analysis.measure.trials import Measurand, Refusal, Timing, TrialBlock
-from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import host, missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.stopwatch import ArgumentSets, Record
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode, Timer
-from setwise.codegen.targets import TARGETS
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SOUTH = "kogge-stone.attacks.sout"
@@ -216,14 +214,6 @@ def test_no_figure_is_a_failure_of_one_line(monkeypatch: pytest.MonkeyPatch, cap
     assert [line.split()[4] for line in done.out.splitlines()[2:4]] == ["-", "14.00"]
 
 
-def test_without_any_figure_there_is_no_table(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    fake(monkeypatch, {(maker, mode): None for maker in ("setwise", "-") for mode in commands_bench.MODES})
-    assert main.main(["bench", SOUTH, "--isa", "x86-64"]) == 1
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert done.err.count("\n") == 1
-
-
 def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     gcc, clang = Compiler("gcc", "gcc 12"), Compiler("clang-19", "clang 19")
     code = Binary(b"\xc3")
@@ -248,13 +238,6 @@ def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyP
     # A table that is looked up is shown for scale; nothing is measured against it.
     assert [row["speed"] for row in rows] == [1.2, 0.8, 1.0, 4.0]
     assert {one.signature for one in asked} == {asked[0].signature}
-
-
-def test_the_usual_comparisons_are_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, isa, lanes in commands_bench.USUAL:
-        assert isa in catalogue()[name].isas
-        assert lanes is None or lanes in TARGETS[isa].widths
-    assert len(set(commands_bench.USUAL)) == len(commands_bench.USUAL)
 
 
 def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -296,8 +279,3 @@ def test_a_compiler_that_is_not_here(monkeypatch: pytest.MonkeyPatch, capsys: Ca
     monkeypatch.setattr("setwise.analysis.measure.compilers.installed", lambda: (Compiler("gcc", "gcc 12"),))
     assert main.main(["bench", SOUTH, "--isa", "x86-64", "--beside", "gcc,clang"]) == 2
     assert capsys.readouterr().err == "setwise bench: clang is not installed; on Debian: apt install clang\n"
-
-
-def test_blocks_travel_between_processes() -> None:
-    sent = pickle.loads(pickle.dumps((job(), [TrialBlock(32, 30, 10.0)])))
-    assert sent == (job(), [TrialBlock(32, 30, 10.0)])

@@ -20,28 +20,6 @@ def test_the_listing_marks_the_critical_path(capsys: pytest.CaptureFixture[str])
     assert [line[0] for line in lines] == ["1*", "3*", "5*", "7*", "9*", "11*"]
 
 
-def test_json_has_a_row_a_processor(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", "kogge-stone.attacks.sout", "dumb7.attacks.sout", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert [(row["cpu"], row["latency"]) for row in rows[:6]] == [
-        ("skylake-server", 10),
-        ("ice-lake", 13),
-        ("golden-cove", 10),
-        ("zen3", 10),
-        ("zen4", 10),
-        ("zen5", 10),
-    ]
-    assert len(rows) == 12
-    assert all(row["bound"] > 0 and row["depth"] and row["bytes"] for row in rows)
-
-
-def test_processors_without_avx512_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", "push.attacks.nort", "--isa", "avx512", "--json"]) == 0
-    assert "zen3" not in [row["cpu"] for row in json.loads(capsys.readouterr().out)]
-    assert main(["cost", "push.attacks.nort", "--isa", "avx512", "--cpu", "zen3"]) == 2
-    assert "AMD Zen 3 has no avx512" in capsys.readouterr().err
-
-
 def test_a_loop_is_costed_by_the_round(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cost", "sliders.union.batch", "--isa", "avx2", "--cpu", "zen4", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

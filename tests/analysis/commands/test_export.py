@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -99,19 +98,6 @@ def test_how_squares_are_numbered_is_said(form: str, file: str, tmp_path: Path) 
             assert (said in text) == (other in names)
 
 
-def test_equal_commands_write_equal_files(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        export(tmp_path / name, UNION, "--isa", "avx2", "--format", "lib")
-    for path in (tmp_path / "one").iterdir():
-        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
-
-
-def test_windows_formats_are_win64_unless_told(tmp_path: Path) -> None:
-    assert export(tmp_path / "coff", SOUTH, "--format", "coff")["kernels"][0]["abi"] == "win64"
-    assert export(tmp_path / "masm", SOUTH, "--format", "masm")["kernels"][0]["abi"] == "win64"
-    assert export(tmp_path / "elf", SOUTH, "--format", "elf")["kernels"][0]["abi"] == "sysv"
-
-
 def test_patterns_and_several_instruction_sets(tmp_path: Path, capsys: Capture) -> None:
     found = export(tmp_path, "shift.one.n*", "--isa", "x86-64,sse2", "--format", "gas", "--lanes", "2")
     symbols = [one["symbol"] for one in found["kernels"]]
@@ -123,13 +109,6 @@ def test_what_does_not_come_for_a_set_is_told(tmp_path: Path, capsys: Capture) -
     found = export(tmp_path, "exploding.rook", SOUTH, "--isa", "x86-64,avx2", "--format", "gas")
     assert len(found["kernels"]) == 3
     assert "left out, for there are none: exploding.rook for avx2" in capsys.readouterr().err
-
-
-def test_endbr64_begins_every_function(tmp_path: Path) -> None:
-    export(tmp_path, SOUTH, "--format", "gas", "--endbr64")
-    text = (tmp_path / "setwise_kogge_stone_attacks_sout_x86_64.s").read_text()
-    assert text.split("setwise_kogge_stone_attacks_sout_x86_64:\n")[1].startswith("    endbr64\n")
-    assert "--endbr64 --syntax gas" in text
 
 
 def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capture) -> None:
@@ -166,11 +145,6 @@ def test_one_command_fills_a_folder_for_two_languages(tmp_path: Path, capsys: Ca
     assert exported == {(routine.name, isa) for routine in map(find, (SOUTH, "exploding.rook")) for isa in routine.isas}
     assert capsys.readouterr().err == ""
     assert findings(capsys, tmp_path, status=0) == []
-
-
-def test_a_request_says_no_more_than_what_was_asked_for(tmp_path: Path) -> None:
-    request = export(tmp_path, SOUTH, "--format", "elf", "--unproved")["request"]
-    assert list(request) == ["format", "names", "isas", "abi"]
 
 
 # what is refused
@@ -226,39 +200,6 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: Capture)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} != before
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_every_format_is_there_whole_or_not_at_all(
-    form: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file of the user's, a place where nobody may write, and a disk that fills behind the first file."""
-    command = ("export", SOUTH, "--format", form, "--unproved", "-o")
-    (tmp_path / "metadata.json").write_text("mine")
-    assert "holds 'metadata.json', not written by an export" in complaint(capsys, *command, str(tmp_path), "--force")
-    assert [path.name for path in tmp_path.iterdir()] == ["metadata.json"]
-    assert "nothing was written" in complaint(capsys, *command, "/proc/self/fdinfo/new", status=1)
-
-    written: list[Path] = []
-    write_bytes = Path.write_bytes
-
-    def full(path: Path, content: bytes) -> int:
-        written.append(path)
-        if len(written) > 1:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write_bytes(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    line = complaint(capsys, *command, str(tmp_path / "new"), status=1)
-    assert "no space left on device: nothing was written" in line
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_directory_that_nobody_may_write(capsys: Capture, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for directory in (tmp_path / "file" / "deeper", Path("/proc/self/fdinfo/new")):
-        line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(directory), status=1)
-        assert "nothing was written" in line
-
-
 def test_a_disk_that_fills_leaves_nothing(tmp_path: Path) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
@@ -270,18 +211,6 @@ def test_a_disk_that_fills_leaves_nothing(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert re.fullmatch(r"setwise export: .*file too large: nothing was written[^\n]*\n", done.stderr)
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize("command", [("listing", SOUTH), ("list",), ("listing", "sliders.rays", "--syntax", "masm")])
-def test_an_output_that_fills_is_told_in_one_line(command: tuple[str, ...]) -> None:
-    """What was written before stays in the shell's file; the exit status says that it is not all."""
-    if not Path("/dev/full").exists():
-        pytest.skip("not run: no /dev/full")
-    program = "import sys; from setwise.analysis.commands.main import main; sys.exit(main())"
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run([sys.executable, "-c", program, *command], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1
-    assert done.stderr == "setwise: the output cannot be written: no space left on device\n"
 
 
 def test_what_is_not_proved_is_not_exported(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

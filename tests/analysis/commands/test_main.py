@@ -16,26 +16,13 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.commands.parser import COMMANDS
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
-from tests.analysis.commands.running import DUMB7, KOGGE_STONE, ROOT, Capture, complaint, printed, setwise
+from tests.analysis.commands.running import DUMB7, KOGGE_STONE, ROOT, Capture, complaint, printed
 
 
 def test_listing(capsys: Capture) -> None:
     text = printed(capsys, "listing", "Dumb7.Attacks.Sout", "--abi", "wiki")
     assert "setwise_dumb7_attacks_sout_x86_64:\n    mov rax, rdx\n    shr rdx, 8\n" in text
     assert "    rorx " in printed(capsys, "listing", "kogge-stone.attacks.sout", "--isa", "bmi2")
-
-
-def test_the_classic_comparison(capsys: Capture) -> None:
-    lines = printed(capsys, "compare", DUMB7, KOGGE_STONE, "--abi", "wiki").splitlines()
-    width = lines[1].index(" ") + 2
-    table = [(line[:width].strip(), line[width:].strip()) for line in lines]
-    assert table[0] == (DUMB7, KOGGE_STONE)
-    assert table[2] == ("mov rax,rdx", "mov rax,rdx")
-    assert table[-3:] == [
-        ("1 move", "5 moves"),
-        ("19 operations", "14 operations"),
-        ("20 instructions", "19 instructions"),
-    ]
 
 
 @pytest.mark.parametrize("command", [("listing",), ("count",), ("list",), ("check",), ("run",), ("compare", DUMB7)])
@@ -119,15 +106,6 @@ def test_the_help_lists_every_command(capsys: Capture, monkeypatch: pytest.Monke
 def test_each_command_is_a_module() -> None:
     folder = Path(list_command.__file__ or "").parent
     assert all((folder / f"{name}.py").is_file() for name in COMMANDS)
-
-
-def test_a_command_is_loaded_when_it_is_asked_for() -> None:
-    code = (
-        "import sys; from setwise.analysis.commands.main import main; main(['list', 'push.*']); "
-        "from setwise.analysis.commands.parser import COMMANDS; "
-        "print(*(name for name in COMMANDS if f'setwise.analysis.commands.{name}' in sys.modules))"
-    )
-    assert setwise([], code).splitlines()[-1] == "list"
 
 
 def test_a_reader_that_stops_reading_is_no_error() -> None:

@@ -79,12 +79,6 @@ def test_the_same_bytes_are_proved_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(proved) == 3
 
 
-def test_lanes_choose_kernels(capsys: Capture) -> None:
-    (row,) = json.loads(printed(capsys, "prove", NAME, "--isa", "avx512", "--abi", "sysv", "--lanes", "4", "--json"))
-    assert row["lanes"] == 4
-    assert "no kernel has 3 lanes" in complaint(capsys, "prove", NAME, "--lanes", "3")
-
-
 SUBTRACTION = """.intel_syntax noprefix
 .globl f; .type f,@function
 f: movdqa xmm2,xmm1; psubb xmm1,xmm0; psubb xmm1,xmm0; pxor xmm1,xmm2; movdqa xmm0,xmm1; ret

@@ -119,38 +119,12 @@ def test_what_is_no_numbering(capsys: Capture) -> None:
     assert "no numbering of squares 'e4': write one of a1 h1 a8 h8 a1-by-files" in said
 
 
-@runs
-def test_a_slider_on_an_empty_square_is_a_slider(capsys: Capture) -> None:
-    # What stands on an `empty` square starts a ray of its own and does not stop those of others.
-    out = printed(capsys, "run", "dumb7.attacks.east", "a1,c1", "0xffffffffffffffff")
-    assert numbers(out)[-1] == 0b11111110
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("0x1ffffffffffffffff", "over 64 bits"),
-        ("18446744073709551616", "over 64 bits"),
-        ("9" * 5000, "over 64 bits"),
-        ("-1", "negative"),
-        ("12z", "is no board"),
-        ("0xfg", "is no board"),
-        ("", "is no board"),
-        ("i9", "is no board"),
-        ("1.5", "is no board"),
-        ("a board\nof two lines", "draw"),
-    ],
-)
-def test_what_is_no_board(text: str, said: str, capsys: Capture) -> None:
-    assert said in complaint(capsys, "run", DUMB7, text, "0")
-
-
-@pytest.mark.parametrize(
-    "fen",
-    ["", "8/8/8/8/8/8/8 w", "8/8/8/8/8/8/8/9 w", "8/8/8/8/8/8/8/7x w", "8/8/8/8/8/8/8/8", "8/8/8/8/8/8/8/8 x", "e4"],
-)
-def test_what_is_no_position(fen: str, capsys: Capture) -> None:
-    assert "FEN" in complaint(capsys, "run", DUMB7, "--fen", fen)
+def test_what_is_no_board_and_no_position(capsys: Capture) -> None:
+    assert "over 64 bits" in complaint(capsys, "run", DUMB7, "0x1ffffffffffffffff", "0")
+    assert "is no board" in complaint(capsys, "run", DUMB7, "", "0")
+    assert "draw" in complaint(capsys, "run", DUMB7, "a board\nof two lines", "0")
+    assert "FEN" in complaint(capsys, "run", DUMB7, "--fen", "")
+    assert "FEN" in complaint(capsys, "run", DUMB7, "--fen", "8/8/8/8/8/8/8/9 w")
 
 
 @pytest.mark.parametrize("given", [[], ["1"], ["1", "2", "3"]])

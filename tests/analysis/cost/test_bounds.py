@@ -20,23 +20,6 @@ KOGGE_STONE, DUMB7 = (
 )
 
 
-@pytest.mark.parametrize(
-    ("cpu", "kogge_stone", "dumb7"),
-    # Ice Lake executes register moves: three of them lie on Kogge-Stone's longest chain, none on Dumb7's.
-    [
-        ("skylake-server", 10, 14),
-        ("ice-lake", 13, 14),
-        ("golden-cove", 10, 14),
-        ("zen3", 10, 14),
-        ("zen4", 10, 14),
-        ("zen5", 10, 14),
-    ],
-)
-def test_latency_of_the_classic_comparison(cpu: str, kogge_stone: int, dumb7: int) -> None:
-    assert cost(KOGGE_STONE, processor(cpu)).latency == kogge_stone
-    assert cost(DUMB7, processor(cpu)).latency == dumb7
-
-
 def test_issue_and_ports_by_hand() -> None:
     skylake = cost(KOGGE_STONE, processor("skylake-server"))
     assert skylake.issue == 19 / 4  # eliminated moves take their slot

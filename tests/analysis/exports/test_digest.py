@@ -14,10 +14,8 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
-from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
-from setwise.codegen.export.listings.listing import SYNTAXES
 from setwise.codegen.lower import lower
 from tests.conftest import require_module, require_tool
 
@@ -56,32 +54,6 @@ def code(kernel: dict[str, Any]) -> bytes:
     for at in kernel["distances"]:
         text[at : at + 4] = bytes(4)
     return bytes(text)
-
-
-@pytest.mark.parametrize(("name", "isa", "lanes"), KERNELS)
-def test_the_certificate_and_every_banner_say_the_same(name: str, isa: str, lanes: str, capsys: Capture) -> None:
-    require_module("bitwuzla")
-    row = proved(capsys, name, isa, lanes, "sysv")
-    said = f"{row['sha256']} of the code, data distances zero\n"
-    kernel = (name, "--isa", isa, "--lanes", lanes, "--abi", "sysv")
-    assert main(["prove", *kernel]) == 0
-    shown = capsys.readouterr().out
-    assert f"\nSHA-256        {said}" in shown
-    assert f"\n               {row['image_sha256']} of code and data as they were proved\n" in shown
-    for syntax in SYNTAXES:
-        assert main(["listing", *kernel, "--syntax", syntax]) == 0
-        shown = capsys.readouterr().out
-        assert f"SHA-256     {row['sha256']} of " in shown
-        assert ", data distances zero\n" in shown
-
-
-def test_the_digest_is_that_of_the_open_distances() -> None:
-    """For tables and switches too, whose address is a distance."""
-    for name, isa in (("exploding.rook", "x86-64"), ("shift.one.any", "x86-64"), ("sliders.rays", "avx512")):
-        kernel = lower(find(name), isa, "sysv")
-        made = assemble(kernel.code)
-        assert made.text_fixups
-        assert binary_of(kernel).sha256 == hashlib.sha256(made.text).hexdigest()
 
 
 def test_a_constant_changes_the_digest_of_the_image_alone() -> None:

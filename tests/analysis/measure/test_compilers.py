@@ -14,7 +14,6 @@ from setwise.analysis.measure.compilers import (
     Compiled,
     Compiler,
     CompilerError,
-    c_files,
     compile_all,
     installed,
 )
@@ -97,22 +96,6 @@ def test_every_routine_has_c_for_its_instruction_set_and_no_other(isa: str, fami
         features = {feature for each in decoded for feature in each.features}
         assert isa == "avx512" or not {name for name in features if name.startswith("avx512")}, one.label
         assert isa != "sse2" or not {name for name in features if "avx" in name or name[:4] in ("sse3", "ssse", "sse4")}
-
-
-@pytest.mark.parametrize(("isa", "lanes", "letter"), [("avx2", 4, "y"), ("avx2", 2, "x"), ("avx512", 8, "z")])
-def test_vectors_are_as_wide_as_they_are_asked_for(isa: str, lanes: int, letter: str) -> None:
-    one, *more = compile_all(["dumb7.attacks.nort"], isa, lanes, using=[compiler("gcc")])
-    assert not more
-    assert (one.kind, one.lanes) == ("vectors", lanes)
-    assert one.binary is not None
-    decoded = decode(one.binary.text)
-    assert {word.name[0] for each in decoded for word in each.operands if isinstance(word, Reg)} == {letter}
-
-
-def test_equal_bytes_of_other_flags_are_left_out() -> None:
-    name = f"{EAST}.batch"
-    here = [one for one in compile_all([name], "x86-64", using=[compiler("clang")]) if one.kind == "arrays"]
-    assert len({one.binary for one in here}) == len(here) < len([s for s in c_files("x86-64", 1) if s.kind == "arrays"])
 
 
 def test_a_compiler_that_fails_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from setwise.analysis.measure import quiet
 from setwise.analysis.measure.quiet import QuietCore, by_turns, quietest
-from setwise.analysis.measure.trials import WIDE_SLOWDOWN
 from setwise.codegen.run.executable import runnable
 
 CALM, BUSY = [1.0] * 20, [1.2, 1.3, 1.25, 1.4] * 5
@@ -31,12 +30,6 @@ def test_a_core_of_more_units_must_not_lose_them_unseen() -> None:
     assert quietest({0: shared, 1: six}, 1.0) == (1, 0.76, 1.0)
     assert quietest({0: shared}, known=0.76) == (0, 0.76, 0.0)
     assert quietest({0: shared}, known=1.0)[1] == 0.98  # nobody knows better yet
-
-
-def test_a_quiet_row_takes_no_more_than_a_cycle_and_no_few_rows_tell() -> None:
-    assert quietest({0: BUSY}, 1.0) == (0, 1.0, 0.0)
-    wrong = [0.5] * 4 + CALM[:16]
-    assert quietest({0: wrong}, 1.0) == (0, 1.0, 1.0)
 
 
 @dataclass
@@ -75,34 +68,12 @@ def test_what_was_kept_beside_others_is_forgotten_when_it_gets_quiet(monkeypatch
     assert [task.forgotten for task in tasks] == [1, 1]
 
 
-def test_what_gets_quiet_little_by_little_is_news_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen(monkeypatch, [0.98, 0.96, 0.94, 0.92, 0.90])
-    task = Task()
-    by_turns([task], 5, patience=60)
-    assert task.forgotten == 2
-    assert max(task.rows) <= 0.90 * WIDE_SLOWDOWN
-
-
-def test_what_is_known_of_a_quiet_row_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen(monkeypatch, [0.98])
-    task = Task()
-    assert by_turns([task], 2, patience=60, row=0.76) == 0.76
-    assert task.rows == [0.76, 0.76]
-
-
 def test_a_processor_that_has_gone_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quiet, "processors", lambda: [1 << 15])
     monkeypatch.setattr(quiet, "rows_here", lambda: [0.9] * 8)
     with QuietCore() as core:
         assert core.look()
     assert (core.row, core.undisturbed) == (0.9, 1.0)
-
-
-def test_what_is_about_the_same_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen(monkeypatch, [1.0, 1 / WIDE_SLOWDOWN + 0.001])
-    task = Task()
-    by_turns([task], 3, patience=60)
-    assert (task.kept, task.forgotten) == (3, 0)
 
 
 def test_all_have_a_turn_and_patience_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

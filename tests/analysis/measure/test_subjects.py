@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.measure.subjects import Subject, arguments_for, signature_of, subject
-from setwise.analysis.measure.trials import Sections
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.describe.control import table
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
 from setwise.codegen.describe.values import Value
 from setwise.codegen.lower import lower
-from setwise.codegen.run.driver import GENERAL, ArgumentSlot
-from setwise.codegen.run.timer import CALLS, CHAIN_ADDS, WIDE_ROWS, Mode
-
-UNION = ("rooks", "bishops", "occupied")
+from setwise.codegen.run.timer import CALLS, Mode
 
 
 @cache
@@ -82,14 +77,6 @@ def test_fixed_arguments_are_one_set_and_mixed_ones_are_many() -> None:
     assert arguments_for(union, "mixed", 64) == arguments_for(union, "mixed", 64)
 
 
-def test_a_vector_holds_a_case_a_lane() -> None:
-    one = of("kogge-stone.attacks.sout", "avx2", 4)
-    words = arguments_for(one, "independent").words
-    assert one.signature.offsets == (0, 32)
-    assert len(words) == 8
-    assert all(sliders & empty == 0 for sliders, empty in zip(words[:4], words[4:], strict=True))
-
-
 @pytest.mark.parametrize(
     ("name", "isa", "modes", "chained"),
     [
@@ -108,33 +95,6 @@ def test_ways_to_call(name: str, isa: str, modes: tuple[Mode, ...], chained: int
     """A board is chained, never a square or a direction; mixed arguments where time may depend on them."""
     one = of(name, isa)
     assert (one.modes, one.chained) == (modes, chained)
-
-
-def test_signatures() -> None:
-    one, pair = find("sliders.union").contract, find("sliders.pair").contract
-    assert signature_of(one).arguments == (GENERAL,) * 3
-    assert signature_of(one).result == GENERAL
-    assert signature_of(pair).arguments == (*(GENERAL,) * 3, ArgumentSlot("results", 2))
-    assert signature_of(pair).result is None
-    vectors = signature_of(find("push.attacks.sout").contract, lanes=8, vex=True)
-    assert vectors.arguments == (ArgumentSlot("vector", 8),) * 2
-    assert vectors.result == ArgumentSlot("vector", 8)
-    assert signature_of(find("sliders.union.batch").contract).arguments == (GENERAL,) * 5
-
-
-def test_others_bytes_are_called_as_ours_are() -> None:
-    kernel = lower(find("push.attacks.sout"), "x86-64")
-    ours, theirs = subject(kernel), subject(kernel, Binary(b"\x48\x89\xf8\xc3"), "gcc")
-    assert theirs.signature == ours.signature
-    assert (theirs.maker, theirs.measurand("chained").maker, theirs.name) == ("gcc", "gcc", ours.name)
-
-
-def test_the_unit_is_a_call_or_a_board() -> None:
-    union, batch = of("push.attacks.sout"), replace(of("kogge-stone.attacks.nort.batch"), boards=100)
-    assert union.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * CALLS)
-    assert batch.sections(7) == Sections(CHAIN_ADDS, WIDE_ROWS, 7 * 100)
-    assert (union.measurand("chained").unit, batch.measurand("independent").unit) == ("call", "board")
-    assert batch.measurand("independent").boards == 100
 
 
 def test_results_are_not_chained_into_a_number_that_has_a_bound() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -19,8 +17,6 @@ from setwise.analysis.measure.trials import (
     block_of,
     cycles,
     is_clean,
-    percentile,
-    row_of,
     summary,
 )
 from setwise.codegen.run.stopwatch import Record
@@ -76,23 +72,6 @@ def test_a_core_that_is_shared_is_not_clean(wide: tuple[float, float]) -> None:
     assert not is_clean(record(wide=wide), SECTIONS)
 
 
-def test_a_core_of_more_units_is_held_to_its_own_rows() -> None:
-    six = replace(SECTIONS, row=0.76)
-    assert is_clean(record(wide=(0.76, 0.77)), six)
-    assert not is_clean(record(wide=(0.76, 0.8)), six)
-    assert row_of(record(wide=(0.76, 0.8)), six) == pytest.approx(0.8, rel=1e-3)
-    assert row_of(record(after=1.2), six) is None
-
-
-def test_the_loop_around_the_rows_is_let_pass() -> None:
-    """A branch beside 128 additions takes a place, too, where there are four."""
-    assert is_clean(record(wide=(129 / 128, 129 / 128)), SECTIONS)
-
-
-def test_a_counter_that_stands_still_is_not_clean() -> None:
-    assert not is_clean(Record(*[STAMP] * 7), SECTIONS)
-
-
 # blocks
 
 
@@ -131,18 +110,6 @@ def test_the_median_and_the_tenth_percentile_of_all_blocks() -> None:
     assert said.acceptance == pytest.approx(30 / 32)
 
 
-def test_the_order_of_processes_and_blocks_does_not_matter() -> None:
-    processes = [blocks(10.0, 10.1, 10.2), blocks(10.2, 10.3, 10.1), blocks(10.0, 10.4, 10.3)]
-    assert summary(MEASURAND, processes) == summary(MEASURAND, [process[::-1] for process in processes[::-1]])
-
-
-def test_processes_with_too_few_blocks_are_left_out() -> None:
-    full, thin = blocks(*[10.0] * 9), blocks(19.0, None, None)
-    said = summary(MEASURAND, [full, full, full, thin, thin])
-    assert isinstance(said, Timing)
-    assert (said.median, said.processes, said.blocks) == (10.0, 3, 27)
-
-
 @pytest.mark.parametrize("quiet", [0, 1, 2])
 def test_too_few_processes_and_nothing_is_said(quiet: int) -> None:
     full, none = blocks(*[10.0] * 9), blocks(*[None] * 9)
@@ -158,43 +125,3 @@ def test_processes_that_disagree_say_nothing() -> None:
     said = summary(MEASURAND, [*rest, blocks(*[far] * 9)])
     assert isinstance(said, Refusal)
     assert said.reason == f"the processes disagree, 10.00 to {far:.2f} cycles"
-
-
-def test_two_runs_in_bad_weather_agree_or_one_says_nothing() -> None:
-    """A run of which a part is slowed without being noticed: what it says is right within the limit, or not said."""
-    for slowed in range(6):
-        calm, hit = blocks(*[10.0] * 9), blocks(*[11.0] * 9)
-        said = summary(MEASURAND, [hit] * slowed + [calm] * (5 - slowed))
-        assert isinstance(said, Refusal) or said.median in (10.0, 11.0)
-        assert isinstance(said, Refusal) == (0 < slowed < 5)
-
-
-@pytest.mark.parametrize(("part", "is_"), [(0.0, 1.0), (0.1, 1.0), (0.11, 2.0), (0.5, 5.0), (1.0, 10.0)])
-def test_percentile(part: float, is_: float) -> None:
-    values: Sequence[float] = [float(value) for value in range(10, 0, -1)]
-    assert percentile(values, part) == is_
-
-
-def test_rows_for_programs() -> None:
-    timing = Timing(MEASURAND, 14.0, 13.9, 0.01, 30, 5, 900, 1000)
-    assert json.loads(json.dumps(timing.as_dict())) == {
-        "name": "dumb7.attacks.sout",
-        "isa": "x86-64",
-        "lanes": 1,
-        "abi": "sysv",
-        "maker": "setwise",
-        "mode": "chained",
-        "unit": "call",
-        "boards": 0,
-        "median": 14.0,
-        "p10": 13.9,
-        "spread": 0.01,
-        "blocks": 30,
-        "processes": 5,
-        "clean": 900,
-        "trials": 1000,
-        "acceptance": 0.9,
-    }
-    refusal = Refusal(MEASURAND, "too few", 3, 1000).as_dict()
-    assert refusal["reason"] == "too few"
-    assert "median" not in refusal

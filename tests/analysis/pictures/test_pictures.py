@@ -127,28 +127,6 @@ def test_the_card_is_light_unless_the_page_is_dark(name: str) -> None:
         assert f'[stroke="{colour}"]{{stroke:{pictures.DARK[colour]}}}' in rules
 
 
-def contrast(colour: str, card: str = pictures.PAPER) -> float:
-    """The contrast of a colour to the card, as WCAG 2 reckons it."""
-
-    def luminance(written: str) -> float:
-        parts = [int(written[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    one, other = sorted((luminance(card), luminance(colour)))
-    return (other + 0.05) / (one + 0.05)
-
-
-def test_colours_stand_out_from_the_card() -> None:
-    dark = pictures.DARK
-    assert contrast(dark[INK], dark[pictures.PAPER]) > 7
-    assert all(
-        contrast(dark[each], dark[pictures.PAPER]) > 4.5 for each in (pictures.MUTED, *pictures.TINTS) if each != INK
-    )
-    assert contrast(INK) > 7
-    assert contrast(pictures.MUTED) > 4.5
-
-
 @pytest.mark.parametrize(("sliders", "empty"), [(SLIDERS, EMPTY), (1 << 56 | 1 << 40, (1 << 64) - 1)])
 def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: int) -> None:
     fills = floods(sliders, empty)

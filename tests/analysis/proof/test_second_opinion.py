@@ -42,6 +42,7 @@ LOOPS = (
     ("kogge-stone.attacks.soWe.batch", "bmi2"),
     ("sliders.union.batch", "avx512"),
 )
+TOO_LONG = ("bytewise.carry-loop-64",)  # z3 has no answer to its sum within a minute, cvc5 within ten seconds
 MUTATED = (
     ("kogge-stone.attacks.noEa", "x86-64"),
     ("push.attacks.west", "avx512"),
@@ -144,10 +145,11 @@ def test_an_answer_that_is_wrong_is_contradicted() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("isa", TARGETS)
 def test_others_agree_on_every_family(isa: str) -> None:
-    """Of whole sides on the union: what else they give takes others longer than they have."""
+    """A routine of each family; results of whole sides other than the union take the others longer than they have."""
     families: dict[str, list[str]] = {}
     for routine in catalogue().values():
-        if isa in routine.isas and (routine.family != "side" or routine.form.startswith("union")):
+        too_long = routine.name in TOO_LONG or (routine.family == "side" and not routine.form.startswith("union"))
+        if isa in routine.isas and not too_long:
             families.setdefault(routine.family, []).append(routine.name)
     turn = [*TARGETS].index(isa)
     for names in families.values():

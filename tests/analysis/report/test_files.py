@@ -34,23 +34,6 @@ def test_a_difference_names_the_file_the_line_and_both_texts(tmp_path: Path, the
     assert list(differences(tmp_path, FILES)) == [f"README.md, line {line}: {said}"]
 
 
-def test_a_difference_far_to_the_right_is_shown(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "x" * 500 + "1" + "y" * 500})
-    (difference,) = differences(tmp_path, {"a.md": "x" * 500 + "2" + "y" * 500})
-    there, wanted = difference.split(" should be ")
-    assert "x1y" in there
-    assert "x2y" in wanted
-    assert len(difference) < 250
-    (difference,) = differences(tmp_path, {"a.md": "x" * 500 + "1" + "y" * 500 + "z"})
-    assert "yz'" in difference
-
-
-def test_a_checkout_with_other_ends_of_lines_is_the_same(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    (tmp_path / "README.md").write_bytes(FILES["README.md"].replace("\n", "\r\n").encode())
-    assert list(differences(tmp_path, FILES)) == []
-
-
 def test_missing_files_and_files_that_nothing_makes_differ(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     (tmp_path / "README.md").unlink()
@@ -79,15 +62,6 @@ def test_what_it_did_not_write_is_left_alone(name: str, tmp_path: Path) -> None:
         write(tmp_path, FILES)
     assert path.read_text("utf-8") == "mine"
     assert [each for each in tmp_path.rglob("*") if each.is_file()] == [path]
-
-
-def test_a_page_of_the_user_s_own_beside_measurements_is_left_alone(tmp_path: Path) -> None:
-    files = {"a.md": "Made by `setwise report`.\n", PATH: "{}"}
-    write(tmp_path, files)
-    write(tmp_path, files)
-    (tmp_path / "a.md").write_text("mine", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.md is not written by setwise report"):
-        write(tmp_path, files)
 
 
 def test_modes_are_kept(tmp_path: Path) -> None:

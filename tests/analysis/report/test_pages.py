@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
-from setwise.analysis.report.markdown import figure, table
+from setwise.analysis.report.markdown import figure
 from setwise.analysis.report.pages import NEEDS, WHOLE, pages
 from setwise.analysis.report.recorded import Cycles, Recorded, Session, read
 from setwise.codegen.catalogue import catalogue, find
@@ -87,12 +86,6 @@ def test_figures_are_those_of_the_bytes(figures: Figures) -> None:
             assert kernel.bounds[on.name][1] == pytest.approx(bounds.bound, abs=0.001)
 
 
-def test_code_that_branches_on_its_arguments_has_no_bounds(figures: Figures) -> None:
-    dry = figures["dumb7.occluded-until-dry.sout", "x86-64", 1]
-    assert (dry.shape, dry.bounds) == ("branches", {})
-    assert "zen3" not in figures["sliders.union", "avx512", 8].bounds
-
-
 def test_arrays_are_counted_by_the_round_and_bounded_by_the_board(figures: Figures) -> None:
     kernel = figures["kogge-stone.attacks.sout.batch", "avx2", 4]
     part = part_of(binary_of(lower(find(kernel.name), "avx2")))
@@ -101,14 +94,6 @@ def test_arrays_are_counted_by_the_round_and_bounded_by_the_board(figures: Figur
     latency, throughput = kernel.bounds["zen4"]
     assert latency is None
     assert throughput == pytest.approx(part.cost(processor("zen4")).bound / 4, abs=0.001)
-
-
-def test_a_set_that_adds_nothing_has_no_kernel_of_its_own() -> None:
-    both = [figures_of("leapers.pawns.white", isa, 8) for isa in ("avx512", "gfni")]
-    unlike = [figures_of("sliders.union", isa, 8) for isa in ("avx512", "gfni")]
-    held = Figures(((each.name, each.isa, each.lanes), each) for each in (*both, *unlike)).differing
-    assert [each.isa for each in held.values() if each.name == "leapers.pawns.white"] == ["avx512"]
-    assert [each.isa for each in held.values() if each.name == "sliders.union"] == ["avx512", "gfni"]
 
 
 def test_each_row_of_the_first_table_is_the_kernel_that_it_names() -> None:
@@ -137,17 +122,6 @@ def test_measured_cycles_of_other_bytes_are_not_shown(made: dict[str, str]) -> N
     assert "99" not in made["measurements.md"]
     assert "## AMD Zen 5, 2025-01-31\n\na machine. By counting." in made["measurements.md"]
     assert rows(made["measurements.md"], "`sliders.union`") == [["`sliders.union`", "avx2 x4", "39", "0", *union[3:]]]
-
-
-def test_the_verdict_counts_who_takes_less(figures: Figures) -> None:
-    (row,) = rows(pages(figures, Recorded(), {})["README.md"], "all eight")
-    dumb7, other = (figures[f"{family}.attacks.queen", "bmi2", 1] for family in ("dumb7", "kogge-stone"))
-    assert row[2] == f"{dumb7.counts.instructions} : {other.counts.instructions}"
-    assert row[5:] == [f"{len(PROCESSORS)} of {len(PROCESSORS)}"] * 2
-    swapped = Figures(figures)
-    swapped[dumb7.name, "bmi2", 1] = replace(dumb7, bounds=other.bounds)
-    (row,) = rows(pages(swapped, Recorded(), {})["README.md"], "all eight")
-    assert row[5:] == [f"0 of {len(PROCESSORS)}"] * 2
 
 
 def test_the_literature_page_s_verdict_is_that_of_the_reports() -> None:
@@ -188,21 +162,8 @@ def test_what_compilers_make_shorter_is_named(made: dict[str, str]) -> None:
     assert rows(text, "sliders") == [["sliders", "avx2", "1", "39", "52", "1", "0", "0"]]
 
 
-def test_bounds_have_a_column_a_processor(made: dict[str, str], figures: Figures) -> None:
-    (row,) = rows(made["costs.md"], "`push.attacks.east`")
-    bounds = figures["push.attacks.east", "x86-64", 1].bounds
-    assert row[2:] == [f"{figure(bounds[on.name][0])} / {figure(bounds[on.name][1])}" for on in PROCESSORS]
-    (arrays,) = rows(made["costs.md"], "`kogge-stone.attacks.sout.batch`")
-    assert arrays[2].startswith("- / ")
-
-
 def test_the_reports_are_of_a_size_to_be_read() -> None:
     lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in REPORTS.glob("*.md")}
     assert lines.keys() == {*pages(Figures(), Recorded(), {}), "SOUNDNESS.md", "optimality.md"}
     assert lines["costs.md"] <= 300
     assert lines["optimality.md"] <= 150
-
-
-def test_cells_do_not_break_tables() -> None:
-    assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
-    assert [figure(value) for value in (0.05, 12.34, 7.0, None)] == ["0.1", "12.3", "7", "-"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,18 +98,12 @@ def test_quick_is_a_part_of_it() -> None:
     assert full.number / 20 < quick.number < full.number / 8
 
 
-def test_the_expected_results_are_the_ray_walks() -> None:
-    cases = make_cases(contract(SLIDERS, EMPTY, direction="soWe"), quick=True)
+@pytest.mark.parametrize(("second", "direction", "flipped"), [(EMPTY, "soWe", 0), (OCCUPIED, "east", raywalk.ALL)])
+def test_the_expected_results_are_the_ray_walks(second: Parameter, direction: str, flipped: int) -> None:
+    cases = make_cases(contract(SLIDERS, second, direction=direction), quick=True)
     for row in range(0, cases.number, 97):
-        sliders, empty = (int(column[row]) for column in cases.columns)
-        assert int(cases.expected[row, 0]) == raywalk.attacks("soWe", sliders, empty)
-
-
-def test_occupied_squares_are_the_others() -> None:
-    cases = make_cases(contract(SLIDERS, OCCUPIED, direction="east"), quick=True)
-    for row in range(0, cases.number, 97):
-        sliders, occupied = (int(column[row]) for column in cases.columns)
-        assert int(cases.expected[row, 0]) == raywalk.attacks("east", sliders, raywalk.ALL ^ occupied)
+        sliders, given = (int(column[row]) for column in cases.columns)
+        assert int(cases.expected[row, 0]) == raywalk.attacks(direction, sliders, given ^ flipped)
 
 
 def test_cases_keep_to_what_the_contract_requires() -> None:
@@ -340,6 +335,14 @@ def test_the_same_bytes_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ran) == len(jobs) / 2
 
 
+def in_turns(jobs: Sequence[Job]) -> list[Job]:
+    """Each kernel in one convention, which take turns: all three are proved, and `make long` runs them in Bochs."""
+    kernels: dict[tuple[str, str, int], list[Job]] = {}
+    for job in jobs:
+        kernels.setdefault((job.routine.name, job.isa, job.lanes), []).append(job)
+    return [conventions[turn % len(conventions)] for turn, conventions in enumerate(kernels.values())]
+
+
 SPINE = [
     routine
     for routine in catalogue().values()
@@ -356,15 +359,14 @@ def test_the_kernels_of_the_comparison_pass(specification: str) -> None:
     jobs = jobs_of(routines, None, None)
     registers = sum(len(TARGETS[isa].widths) for isa in routines[0].isas)
     assert len(jobs) == 16 * registers * 3
-    # Each kernel in one convention, which take turns: tests of the whole catalogue try all three.
-    turns = [job for number, job in enumerate(jobs) if number % 3 == number // 3 % 3]
-    assert {job.abi for job in turns} == set(CONVENTIONS)
-    judged = list(check_kernels(turns, quick=True))
+    assert {job.abi for job in in_turns(jobs)} == set(CONVENTIONS)
+    judged = list(check_kernels(in_turns(jobs), quick=True))
     assert len(judged) == len(jobs) // 3
     assert [one for one in judged if one.outcome.status == "failed"] == []
     assert all(one.outcome.status == "passed" for one in judged if one.job.isa == "x86-64")
 
 
+VERY_SLOW = (pytest.mark.slow, pytest.mark.long)
 LACKING = {isa for isa, target in TARGETS.items() if missing(target)}
 
 
@@ -376,23 +378,39 @@ def alike() -> list[list[Routine]]:
     return list(together.values())
 
 
+def taken(routines: Iterable[Routine]) -> list[Job]:
+    """All kernels in the conventions that refuse none; that of the literature's listings takes two boards."""
+    return [job for job in jobs_of(list(routines), None, None) if job.abi != "wiki"]
+
+
+def catalogue_by_contract() -> Iterator[Any]:
+    """Of the routines of a contract all cases in every eighth of them, a part of them in the others; all in long."""
+    for at, routines in enumerate(alike()):
+        quick = at % 8 != 0
+        yield pytest.param(routines, quick, id=routines[0].name, marks=pytest.mark.slow)
+        if quick:
+            yield pytest.param(routines, False, id=f"{routines[0].name}-long", marks=VERY_SLOW)
+
+
 @runs
-@pytest.mark.slow
-@pytest.mark.parametrize("routines", [pytest.param(routines, id=routines[0].name) for routines in alike()])
-def test_the_whole_catalogue_passes_at_full_length(routines: list[Routine]) -> None:
-    judged = list(check_kernels([job for job in jobs_of(routines, None, None) if job.isa not in LACKING]))
-    assert judged
+@pytest.mark.parametrize(("routines", "quick"), catalogue_by_contract())
+def test_the_whole_catalogue_passes(routines: list[Routine], quick: bool) -> None:
+    jobs = in_turns([job for job in taken(routines) if job.isa not in LACKING])
+    judged = list(check_kernels(jobs, quick=quick))
+    assert {one.job for one in judged} == set(jobs)
     assert [one for one in judged if one.outcome.status != "passed"] == []
 
 
 @pytest.mark.slow
 def test_what_this_processor_lacks_and_all_of_avx512_passes_in_bochs() -> None:
-    """AVX-512 where this processor has it, too: Bochs is another check_kernels."""
+    """AVX-512 where this processor has it, too, by a part of the cases: Bochs is another judge."""
     require_tool("bochs")
-    jobs = [job for job in jobs_of(list(catalogue().values()), None, None) if job.isa in LACKING | {"avx512", "gfni"}]
-    judged = list(in_processes(partial(check_kernels, on=processor("ice-lake")), jobs))
-    assert len(judged) > 500
-    assert [one for one in judged if one.outcome.status != "passed"] == []
+    jobs = in_turns([job for job in taken(catalogue().values()) if job.isa in LACKING | {"avx512", "gfni"}])
+    for quick in (False, True):
+        asked = [job for job in jobs if (job.isa not in LACKING) == quick]
+        judged = list(in_processes(partial(check_kernels, quick=quick, on=processor("ice-lake")), asked))
+        assert {one.job for one in judged} == set(asked)
+        assert [one for one in judged if one.outcome.status != "passed"] == []
 
 
 @pytest.mark.slow

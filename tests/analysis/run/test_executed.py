@@ -12,9 +12,6 @@ import pytest
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.count import executed, positions
-from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.contracts import task_of
-from setwise.analysis.spec.raywalk import specification
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
@@ -47,51 +44,6 @@ def test_a_loop_is_executed_as_often_as_it_runs() -> None:
     assert instructions("dumb7.occluded-rolled.sout", 0, 0) == instructions(
         "dumb7.occluded-rolled.sout", 1 << 56, board.ALL
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "isa", "abi"),
-    [
-        ("sliders.pair", "x86-64", "sysv"),
-        ("sliders.pair", "bmi2", "win64"),
-        ("sliders.union", "x86-64", "win64"),
-        ("sliders.pieces", "bmi2", "win64"),  # the fifth argument, an address, comes on the stack
-        ("sliders.union", "avx512", "sysv"),
-        ("kogge-stone.attacks.any", "bmi2", "win64"),
-        ("exploding.direction", "x86-64", "win64"),
-    ],
-)
-def test_calls_in_every_convention(name: str, isa: str, abi: str) -> None:
-    routine = find(name)
-    kernel = lower(routine, isa, abi)
-    caller = Caller(binary_of(kernel), task_of(kernel))
-    position = board.parse_fen(KIWIPETE)
-    rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
-    values = {
-        "rooks": rooks, "bishops": bishops, "sliders": rooks, "occupied": position.occupied, "empty": position.empty,
-        "queens": position.pieces("w", "Q"),
-        "dir8": 3, "square": 28, "direction": 4, "white": position.occupied & 0xFFFF, "black": position.occupied,
-    }  # fmt: skip
-    words = [values[parameter.name] for parameter in routine.contract.parameters if parameter.kind != "results"]
-    found = caller.results(caller.trace(words))
-    given = "occupied" if any(p.kind == "occupied" for p in routine.contract.parameters) else "empty"
-    expected = specification(routine.contract.specification, routine.contract.direction, given)(*words)  # type: ignore[arg-type]
-    assert tuple(lanes[0] for lanes in found) == expected
-
-
-def test_when_the_loop_that_ends_early_wins() -> None:
-    """In real positions sliders stand behind their own men: the loop executes fewer instructions on most of them."""
-    unrolled = executed(lower(find(UNROLLED), "x86-64", "sysv"))
-    loop = executed(lower(find(LOOP), "x86-64", "sysv"))
-    won = lost = 0
-    for fen in positions(POSITIONS):
-        position = board.parse_fen(fen)
-        words = (position.sliders(position.side, True, False), position.empty)
-        difference = loop(words).instructions - unrolled(words).instructions
-        won, lost = won + (difference < 0), lost + (difference > 0)
-    assert won > 4 * lost
-    assert lost > 5  # open files: there the unrolled fill, which never branches, executes fewer
-    assert loop((1 << 56, board.ALL)).instructions > unrolled((1 << 56, board.ALL)).instructions
 
 
 # the command

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.run.steps import Machine, StepError, executed_counts
+from setwise.analysis.run.steps import Machine, executed_counts
 from setwise.analysis.semantics.table import SemanticsError
 from setwise.analysis.spec.raywalk import attacks
 from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
@@ -103,19 +103,3 @@ def test_registers_that_are_not_given_are_arbitrary_but_always_the_same() -> Non
 def test_wrong_starts(name: str, value: int | str | tuple[int, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Machine(Binary(b"\xc3"), {name: value})
-
-
-def test_another_entry() -> None:
-    binary = Binary(assemble("xor eax,eax; ret; mov rax,rdx; ret"))
-    assert Machine(binary, {"rdx": 9}, entry=3).run().registers["rax"] == 9
-
-
-def test_stepping_by_hand() -> None:
-    machine = Machine(Binary(assemble("mov rax,rdx; ret")), {"rdx": 9})
-    assert machine.offset == 0
-    machine.step()
-    assert (machine.offset, machine.state.registers["rax"]) == (3, 9)
-    machine.step()
-    assert machine.offset is None
-    with pytest.raises(StepError, match="has returned"):
-        machine.step()

@@ -17,7 +17,6 @@ import pytest
 from setwise.analysis.run import workers
 from setwise.analysis.run.workers import Workers
 from tests.conftest import require_module, require_tool
-from tests.processes import in_own_process
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
 _PATIENCE = 60.0  # seconds until a command has its processes
@@ -25,11 +24,8 @@ _SOON = 10.0  # seconds; undisturbed it is far less than one
 
 COMMANDS = {
     "report": ("report", "-o", "{folder}/reports"),
-    "report --check": ("report", "--check", "-o", "reports"),
-    "report --measure": ("report", "--measure", "-o", "{folder}/reports"),
     "check": ("check",),
     "prove": ("prove",),
-    "bench": ("bench", "dumb7.attacks.*", "--isa", "x86-64"),
 }
 
 
@@ -99,9 +95,7 @@ def started(command: str, folder: Path) -> tuple[subprocess.Popen[str], set[int]
 
 @linux
 @pytest.mark.parametrize("later", [0.0, 2.0], ids=["starting", "at work"])
-@pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=() if one in ("report", "prove") else pytest.mark.slow) for one in COMMANDS]
-)
+@pytest.mark.parametrize("command", ["report", "prove"])
 def test_an_interrupt_ends_a_command_and_its_processes(command: str, later: float, tmp_path: Path) -> None:
     if command == "prove":
         require_module("bitwuzla")
@@ -178,33 +172,6 @@ def test_an_exception_does_not_wait_for_the_work() -> None:
 def test_a_process_that_ends_is_told() -> None:
     with Workers(1) as workers, pytest.raises(BrokenProcessPool):
         workers.submit(os._exit, 3).result()
-
-
-def test_what_is_raised_in_a_process_of_its_own_is_raised_here() -> None:
-    with pytest.raises(ZeroDivisionError, match="by zero"):
-        in_own_process(lambda: 1 // 0)
-
-
-@linux
-def test_an_interrupt_leaves_no_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    forked: list[int] = []
-    fork = os.fork
-    monkeypatch.setattr(os, "fork", lambda: forked.append(fork()) or forked[-1])
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            in_own_process(_spin)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with pytest.raises(ProcessLookupError):
-        os.kill(forked[0], 0)
-
-
-def _spin() -> None:
-    while True:
-        pass
 
 
 def test_no_other_room_starts_processes_of_pythons() -> None:

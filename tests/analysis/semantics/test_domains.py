@@ -14,8 +14,6 @@ from setwise.analysis.code.decode import Decoded, decode, signed
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
 from setwise.analysis.semantics.state import AddressSpace, Flag, State
 from setwise.analysis.semantics.table import execute
-from setwise.analysis.semantics.words import Word
-from setwise.analysis.spec import raywalk
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import forms
 from tests.conftest import require_module
@@ -86,26 +84,6 @@ def test_integers_against_plain_formulas() -> None:
         assert d.shr(a, count, 64) == a // 2**count
         assert signed(d.sar(a, count, 64), 64) == signed(a, 64) // 2**count
         assert d.concat(d.extract(a, 24, 40, 64), d.extract(a, 0, 24, 64), 40, 24) == a
-
-
-@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-def test_words_of_a_domain_walk_rays(sliders: int, empty: int) -> None:
-    d = Integers()
-    found = raywalk.attacks("queen", Word(d, sliders), Word(d, empty))
-    assert found.value == raywalk.attacks("queen", sliders, empty)
-    assert (Word(d, sliders) + Word(d, empty)).value == (sliders + empty) % 2**64
-    assert (~Word(d, sliders) - 1 >> 5).value == (2**64 - 2 - sliders) % 2**64 >> 5
-
-
-def test_terms_walk_rays() -> None:
-    solver, chance = Solver(), random.Random(2)
-    sliders, empty, dir8 = chance.getrandbits(64) & chance.getrandbits(64), chance.getrandbits(64), 3
-    words = [Word(solver.domain, solver.variable(word, 64)) for word in (sliders, empty, dir8)]
-    union = raywalk.specification("union", board="occupied")(words[0], words[0], words[1])[0]
-    any_direction = raywalk.specification("attacks", "any")(*words)[0]
-    solver.check()
-    assert solver.value(union.value) == raywalk.attacks("queen", sliders, ~empty & raywalk.ALL)
-    assert solver.value(any_direction.value) == raywalk.attacks("sout", sliders, empty)
 
 
 class Memory(AddressSpace):

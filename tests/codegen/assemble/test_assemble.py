@@ -1,4 +1,4 @@
-"""Two assemblers here against each other and against GNU as and NASM, instruction by instruction and whole."""
+"""Two assemblers here against GNU as: branches, data and tables; instructions: tests/codegen/targets/test_tables.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from setwise.codegen.assemble import NotEncodable, assemble, available
 from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, Operand, Register, general, vector
-from tests.codegen.assemble.corpus import CORPUS, ICED_ONLY, corpus, spelled
+from tests.codegen.assemble.spelling import spelled
 from tests.conftest import require_module, require_tool
 
 
@@ -35,53 +35,6 @@ def gas(source: str, folder: Path) -> bytes:
 def text_of(path: Path, folder: Path) -> bytes:
     subprocess.run([require_tool("objcopy"), "-O", "binary", "-j", ".text", path, folder / "text.bin"], check=True)
     return (folder / "text.bin").read_bytes()
-
-
-def disagreements(instructions: list[Instruction], name: str, slots: bytes) -> list[str]:
-    encode = encoder(name)
-    found = []
-    for at, instruction in enumerate(instructions):
-        ours = encode(instruction, 0)
-        slot = slots[32 * at : 32 * at + 32]
-        if slot != ours.ljust(32, b"\xcc"):
-            found.append(f"{spelled(instruction)}: {name} {ours.hex(' ')}, other {slot[:16].hex(' ')}")
-    return found
-
-
-def test_peachpy_and_iced_write_the_same_bytes() -> None:
-    first, second = encoder("peachpy"), encoder("iced")
-    for instruction in corpus(CORPUS):
-        assert first(instruction, 0).hex(" ") == second(instruction, 0).hex(" "), spelled(instruction)
-        assert first(instruction, -5).hex(" ") == second(instruction, -5).hex(" "), spelled(instruction)
-
-
-@pytest.mark.parametrize(("name", "text"), [("iced", CORPUS), ("peachpy", CORPUS), ("iced", ICED_ONLY)])
-def test_gnu_as_writes_the_same_bytes(name: str, text: str, tmp_path: Path) -> None:
-    instructions = [each for each in corpus(text) if spelled(each) != "xchg rax, rax"]  # nop there
-    slots = gas("\n".join(f"{spelled(each)}\n.balign 32, 0xcc" for each in instructions), tmp_path)
-    assert disagreements(instructions, name, slots) == []
-
-
-def nasm_chooses_otherwise(instruction: Instruction) -> bool:
-    """What NASM shortens further, or does not shorten: code for export should not contain it."""
-    mnemonic, operands = instruction.mnemonic, instruction.operands
-    if mnemonic == "mov" and isinstance(operands[1], int):  # mov rax, 1 becomes mov eax, 1
-        return isinstance(operands[0], Register) and operands[0].bits == 64 and 0 <= operands[1] < 2**32
-    if mnemonic in ("vmovdqa", "vmovdqu", "vmovq"):  # no swap of the two registers' places for a shorter VEX prefix
-        return all(isinstance(each, Register) for each in operands)
-    if mnemonic in ("pshufd", "palignr", "pshuflw"):  # it takes these with memory of no stated size only
-        return isinstance(operands[1], Memory)
-    return mnemonic == "xchg"
-
-
-@pytest.mark.parametrize(("name", "text"), [("iced", CORPUS), ("peachpy", CORPUS), ("iced", ICED_ONLY)])
-def test_nasm_writes_the_same_bytes(name: str, text: str, tmp_path: Path) -> None:
-    instructions = [each for each in corpus(text) if not nasm_chooses_otherwise(each)]
-    path = tmp_path / "source.asm"
-    lines = "\n".join(f"{spelled(each, nasm=True)}\nalign 32, db 0xcc" for each in instructions)
-    path.write_text(f"section .text align=32\n{lines}\nsection .data\ndatum: dq 0\n")
-    subprocess.run([require_tool("nasm"), "-f", "elf64", "-o", tmp_path / "source.o", path], check=True)
-    assert disagreements(instructions, name, text_of(tmp_path / "source.o", tmp_path)) == []
 
 
 def whole(code: Code) -> str:
@@ -171,26 +124,6 @@ def with_data() -> Code:
 def test_data_and_tables_lie_where_gnu_as_puts_them(name: str, tmp_path: Path) -> None:
     encoder(name)
     assert assemble(with_data(), name).image.hex(" ") == gas(whole(with_data()), tmp_path).hex(" ")
-
-
-@pytest.mark.parametrize("name", ["peachpy", "iced"])
-def test_open_distances_obey_the_rule_of_fixups(name: str) -> None:
-    encoder(name)
-    made = assemble(with_data(), name)
-    assert made.data_alignment == 64
-    assert made.symbols == {"odd": 0, "table": 4, "words": 64, "halves": 96}
-    assert [fixup.label for fixup in made.text_fixups] == ["words", "words", "words", "words", "table"]
-    assert all(made.text[fixup.offset : fixup.offset + 4] == bytes(4) for fixup in made.text_fixups)
-    assert [fixup.addend for fixup in made.text_fixups] == [8 - 4, -8 - 4, -5, -8, -4]  # what follows the field
-    assert [(fixup.offset, fixup.label, fixup.addend) for fixup in made.data_fixups] == [
-        (4, "second", 0),
-        (8, "first", 4),
-        (12, "last", 8),
-    ]
-    # Data far from the text: the same fields, filled in by the rule itself.
-    (field,) = [fixup for fixup in made.text_fixups if fixup.label == "table"]
-    place = 0x5000 + made.symbols["table"] + field.addend - field.offset
-    assert place == 0x5000 + made.symbols["table"] - (field.offset + 4)
 
 
 def one(mnemonic: str, *operands: Operand) -> Code:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from setwise.analysis.commands.jobs import Job, jobs_of
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.listings.dialects import DIALECTS, Flavour
 from setwise.codegen.export.listings.listing import source
 from setwise.codegen.export.names import symbol
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.convention import CONVENTIONS
-from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 from tests.conftest import require_tool
 
@@ -71,18 +68,6 @@ def is_its_own(one: Kernel) -> bool:
     """Whether it is not the code of the instruction set that its own extends."""
     older = one.target.extends
     return older is None or lower(one.routine, older.name, one.convention.name, one.layout.lanes).code != one.code
-
-
-def every_kernel(routines: Iterable[Routine]) -> Iterator[Kernel]:
-    """These routines for every instruction set, number of lanes and convention that they come for."""
-    for routine in routines:
-        for isa in TARGETS:
-            for lanes in TARGETS[isa].widths:
-                for abi in CONVENTIONS:
-                    with suppress(ValueError):
-                        one = lower(routine, isa, abi, lanes if lanes > 1 else None)
-                        if is_its_own(one):
-                            yield one
 
 
 def flavour_of(kernel: Kernel) -> Flavour:

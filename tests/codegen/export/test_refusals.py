@@ -10,21 +10,16 @@ import pytest
 
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.cost.bounds import cost
-from setwise.analysis.cost.processors import PROCESSORS, UnknownCost
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.run.steps import Machine
 from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.operations import OPERATIONS
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.describe.values import Value
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, plan
-from setwise.codegen.lower import PIPELINE, lower
-from setwise.codegen.targets import TARGETS
+from setwise.codegen.lower import PIPELINE
 from setwise.codegen.targets.table import Refused, Row
-from setwise.codegen.targets.vector import AVX512, GFNI
+from setwise.codegen.targets.vector import AVX512
 from setwise.codegen.variants import best, size
 from tests.codegen.export.sources.exported import sample
 
@@ -86,52 +81,6 @@ def test_every_format_says_all_operations_or_refuses_in_a_line_what_it_cannot(na
     assert not refused or name in (*SOURCES, *WITHOUT_VECTORS)
 
 
-_MIRROR = 0x8040_2010_0804_0201
-
-
-def _mapped(order: int) -> Kernel:
-    """Each byte's bits mirrored by a constant matrix; or a constant's bytes by the boards as matrices."""
-
-    def describe(_: Layout, board: Value) -> tuple[Value, ...]:
-        args = (board, constant(_MIRROR, board.lanes))
-        return (Value("affine", args[::order], (0,) * board.lanes, board.lanes),)
-
-    contract = Contract((Parameter("board", "board"),), "", "")
-    return lower(replace(ROUTINE, contract=contract, descriptions=(describe,), isas=(GFNI.name,)), GFNI.name, lanes=2)
-
-
-@pytest.mark.parametrize("order", [1, -1], ids=["a constant matrix", "data as the matrix"])
-def test_bytes_are_mapped_with_the_operands_in_both_orders(order: int) -> None:
-    code, numbers = binary_of(_mapped(order)), (0x0123_4567_89AB_CDEF, 0x8000_0000_0000_0001)
-    result = Machine(code, {"zmm0": (*numbers, *(0,) * 6)}).run().vectors["zmm0"][:2]
-    assert result == tuple(OPERATIONS["affine"].of(*(number, _MIRROR)[::order], 0) for number in numbers)
-    if order == 1:
-        mirrored = [[int(f"{byte:08b}"[::-1], 2) for byte in number.to_bytes(8)] for number in numbers]
-        assert [list(lane.to_bytes(8)) for lane in result] == mirrored
-
-
 def test_a_set_without_the_row_refuses_it_by_name() -> None:
     with pytest.raises(Refused, match=r"avx512 has no instruction for 'inverse': no instruction set has one"):
         best(PIPELINE, plan(ROUTINE, AVX512, "sysv", None), size)
-
-
-def test_each_processor_knows_its_cost_or_says_what_it_lacks() -> None:
-    said = {}
-    for on in PROCESSORS:
-        try:
-            said[on.name] = f"{cost(decode(binary_of(kernel()).text)[:-1], on).latency:g} cycles"
-        except UnknownCost as error:
-            said[on.name] = str(error)
-    assert said["zen3"].startswith("AMD Zen 3 has no avx512f, which 'vgf2p8affineinvqb ")
-    assert said["skylake-server"].startswith("Skylake-SP, Cascade Lake has no gfni, which 'vgf2p8affineinvqb ")
-    for name in ("ice-lake", "zen4"):
-        assert said[name].endswith(" cycles") or ": no row for 'vgf2p8affineinvqb' of form z" in said[name]
-
-
-def test_where_other_sets_have_a_row_they_are_named() -> None:
-    def rotated(_: Layout, board: Value, matrix: Value) -> tuple[Value, ...]:
-        return (Value("gather", (board, matrix)),)
-
-    routine = replace(ROUTINE, descriptions=(rotated,), isas=tuple(TARGETS), boards=False)
-    with pytest.raises(Refused, match=r"^x86-64 has no instruction for 'gather': use bmi2, avx2, avx512 or gfni$"):
-        lower(routine, "x86-64")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,11 +22,6 @@ def content(directory: Path) -> dict[str, bytes]:
 def test_all_files_are_there_and_nothing_else(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     assert content(tmp_path) == FILES
-
-
-def test_directories_are_made(tmp_path: Path) -> None:
-    write(tmp_path / "a" / "b", FILES)
-    assert content(tmp_path / "a" / "b") == FILES
 
 
 def ours(_: Path) -> set[str]:
@@ -134,22 +126,6 @@ def test_where_nobody_may_write(tmp_path: Path) -> None:
         write("/proc/self", FILES)
     with pytest.raises(NotWritten, match="nothing was written"):
         write("/proc/self/new", FILES)
-
-
-def test_a_disk_that_fills(tmp_path: Path) -> None:
-    """A limit on files' sizes breaks a write in its middle, as a full disk does."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
-    program = (
-        "from setwise.codegen.export.write import write; import sys; write(sys.argv[1], {'a': b'1', 'b': bytes(5000)})"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path / "new")]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)
-    assert "NotWritten" in done.stderr
-    assert "file too large: nothing was written" in done.stderr
-    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("call", range(1, 7))

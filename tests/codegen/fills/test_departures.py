@@ -16,14 +16,12 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import executed_counts
-from setwise.analysis.spec.raywalk import ALL, SETS, attacks, from_square, in_direction, occluded
+from setwise.analysis.spec.raywalk import ALL, SETS, attacks, from_square, occluded
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.catalogue import find
-from setwise.codegen.fills import exploding
 from setwise.codegen.lower import lower
 
 NOT_A, DAMAGED_NOT_A = 0xFEFE_FEFE_FEFE_FEFE, 0xFE_FEFE_FEFE_FEFE
-FILE_H = 0x8080_8080_8080_8080
 
 
 @cache
@@ -136,31 +134,6 @@ def test_squares_below_six_shift_by_negative_counts(isa: str) -> None:
     for square in range(6):
         for _, free in cases(12):
             assert run("exploding.rook", square, free, isa=isa) == from_square("rook", square, free)
-
-
-def test_the_switch_has_no_default_to_reach() -> None:
-    """The page's `default` is an error, behind a brace that closes too early; the tables hold named cases only."""
-    assert set(exploding.ROOK_REPEATS) <= {3, 4, 5, 6, 7, 8}
-    assert set(exploding.BISHOP_REPEATS) <= {3, 4, 5, 6}
-
-
-def test_the_table_of_the_first_rank_is_half_as_long() -> None:
-    """`rankR[sq][a1a8 & 0x7e]` never reads an odd entry."""
-    ranks = exploding.rank_attacks()
-    assert len(ranks) == 8 * 64
-    for square in range(8):
-        for inner in range(64):
-            assert ranks[64 * square + inner] == from_square("rook", square, inner << 1) & 0xFF
-
-
-@pytest.mark.parametrize("ending", ["", ".big-endian"])
-def test_every_number_that_is_no_direction_attacks_nothing(ending: str) -> None:
-    name = "exploding.direction" + ending
-    for number in (0, 9, 10, 16, 17, 256 + 1, 1 << 32 | 3, 1 << 63 | 5, ALL):
-        assert run(name, 28, number, 0, 0) == 0
-    numbers = find(name).contract.numbering.numbers
-    for number in range(1, 9):
-        assert run(name, 28, number, 0, 1 << 63) == in_direction(28, number, 0, 1 << 63, numbers)
 
 
 @pytest.mark.parametrize(("piece", "first", "executed"), [("bishop", 7, 12), ("rook", 9, 18)])

@@ -18,7 +18,6 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.operations import operation_named
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, load, parameter
-from setwise.codegen.fills import dumb7, kogge_stone, push
 from setwise.codegen.machine.code import Memory, general
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import joining, select
@@ -118,12 +117,6 @@ def test_bits_that_nobody_demands_change_nothing(program: Program, arguments: li
     assert evaluate(graph, arguments, changed=disturbed)[graph.results[0]] == result(graph, arguments)
 
 
-@given(masking)
-def test_all_bits_of_a_result_are_demanded(program: Program) -> None:
-    graph = traced(program, program.parameters)
-    assert demanded(graph)[graph.results[0]] == (ALL,)
-
-
 # -- algebra and selection
 
 
@@ -182,15 +175,6 @@ def test_shifts_do_become_rotates() -> None:
 
 Fill = Callable[[CompassRay, Value, Value], Value]
 
-FILLS: dict[str, Fill] = {
-    "dumb7.occluded": dumb7.occluded,
-    "dumb7.attacks": dumb7.attacks,
-    "kogge-stone.occluded": kogge_stone.occluded,
-    "kogge-stone.attacks": kogge_stone.attacks,
-    "push.pull": push.pull,
-    "push.push": push.push,
-}
-
 
 def _by_graph(fill: Fill, direction: Direction, masks: Masks, boards: list[int]) -> set[int]:
     """The fill as graph, at every station where its function should be the same."""
@@ -207,25 +191,6 @@ def _by_graph(fill: Fill, direction: Direction, masks: Masks, boards: list[int])
 
 def _on_constants(fill: Fill, direction: Direction, boards: list[int]) -> int:
     return fill(CompassRay((direction,)), constant(boards[0]), constant(boards[1])).number
-
-
-@pytest.mark.parametrize("name", FILLS)
-@pytest.mark.parametrize("masks", MASKS, ids=str)
-@settings(max_examples=40)
-@given(st.sampled_from(DIR8), words, words)
-def test_masks_do_not_change_a_fill(name: str, masks: Masks, direction: Direction, gen: int, pro: int) -> None:
-    """Wherever the masks lie. Sliders lie on no empty square: what push makes of others is its own affair."""
-    boards = [gen & ~pro & ALL, pro]
-    assert _by_graph(FILLS[name], direction, masks, boards) == {_on_constants(FILLS[name], direction, boards)}
-
-
-def test_masks_do_lie_elsewhere() -> None:
-    """Some direction and fill make other graphs of each choice, else there would be nothing to compare."""
-    shapes = set()
-    for masks in MASKS:
-        graph = expand(traced(lambda gen, pro: (FILLS["dumb7.attacks"](CompassRay((DIR8[0],)), gen, pro),), 2), masks)
-        shapes.add(tuple(value.attr for value in postorder(graph.results) if value.op == "const"))
-    assert len(shapes) == len(MASKS)
 
 
 _ALONE = ("path alone", "attacks' path alone", "run alone")
@@ -310,30 +275,11 @@ def test_stages_in_turn_are_the_whole() -> None:
 # -- what a description may not do
 
 
-def test_an_if_on_a_traced_value_names_the_remedy() -> None:
-    with pytest.raises(TypeError, match=r"when, while_ or switch"):
-        bool(parameter(0))
-    with pytest.raises(TypeError, match=r"when, while_ or switch"):
-        _ = 1 if parameter(0) & 1 else 0
-    one, other = parameter(0), parameter(1)
-    for comparison in (operator.eq, operator.ne):
-        for right in (0, other, one, constant(3)):
-            with pytest.raises(TypeError, match=r"use when, while_ or switch, with nonzero\(a \^ b\)"):
-                comparison(one, right)
-    with pytest.raises(TypeError, match="boards are compared when the code runs"):
-        _ = one in [other]
-
-
 @pytest.mark.parametrize("number", [1.5, "1", None])
 def test_what_is_no_whole_number_goes_with_no_board(number: object) -> None:
     for operation in (operator.and_, operator.lshift):
         with pytest.raises(TypeError, match="integer"):
             operation(parameter(0), number)
-
-
-def test_a_traced_value_has_no_number() -> None:
-    with pytest.raises(TypeError, match="on constants"):
-        _ = parameter(0).number
 
 
 def test_what_of_an_index_is_a_number_is_part_of_the_address() -> None:

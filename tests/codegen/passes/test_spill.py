@@ -173,12 +173,6 @@ def test_vectors_and_numbers_wait_together(isa: str, lanes: int, abi: str) -> No
 
 
 @wide
-def test_vectors_change_places_in_a_region(isa: str, lanes: int, abi: str) -> None:
-    check(lambda a, b: (repeat(3, lambda x, y: (y, x), a, b)[0],), 2, isa, abi, lanes)
-    check(lambda a, b, c: repeat(4, lambda x, y, z: (y, z, x), a, b, c), 3, isa, abi, lanes)
-
-
-@wide
 def test_a_region_carries_constant_vectors(isa: str, lanes: int, abi: str) -> None:
     """Into it, out of it, the same in each lane or not, zero or not; a constant may also be the result."""
 
@@ -240,16 +234,6 @@ def test_a_count_comes_to_rcx_before_the_loop() -> None:
     )
 
 
-@scalar
-def test_shifts_by_counts_where_all_registers_are_taken(isa: str, abi: str) -> None:
-    def describe(a: Value, b: Value) -> Values:
-        values = many(16, a)
-        turned = [value.rotate(other) for value, other in zip(values, values[::-1], strict=True)]
-        return (joined([*turned, *values, b.rotate(a)]),)
-
-    check(describe, 2, isa, abi)
-
-
 # -- what regions carry
 
 
@@ -289,32 +273,6 @@ def test_each_region_carries_more_than_registers_hold() -> None:
         return (joined(when(at_least(a & 15, 8), body(1), *values_)),)
 
     assert slots(check(describe, 2, "x86-64", "win64"))
-
-
-@pytest.mark.parametrize("at", [0, 10, 19])
-def test_the_result_waits(at: int) -> None:
-    """What a loop carries on the stack may be all that is wanted of it."""
-
-    def describe(a: Value, b: Value) -> Values:
-        return (repeat(5, lambda *values: tuple(value + b ^ a for value in values), *many(20, a))[at],)
-
-    check(describe, 2, "x86-64", "sysv")
-
-
-@scalar
-def test_nested_loops_carry_more_than_registers_hold(isa: str, abi: str) -> None:
-    def describe(a: Value, b: Value) -> Values:
-        values = many(10, a)
-
-        def inner(*carried: Value) -> Values:
-            return (*carried[1:], carried[0] + joined(values) + b)
-
-        def outer(*carried: Value) -> Values:
-            return tuple(value ^ a for value in repeat(2, inner, *carried))
-
-        return (joined([*repeat(3, outer, *many(10, b)), *values]),)
-
-    assert slots(check(describe, 2, isa, abi))
 
 
 @scalar

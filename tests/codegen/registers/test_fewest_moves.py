@@ -206,27 +206,6 @@ def test_an_allocation_with_a_needless_move_is_caught(name: str) -> None:
     assert found < worse
 
 
-def test_the_classic_numbers() -> None:
-    for name, known in (("dumb7.attacks.sout", 1), ("kogge-stone.attacks.sout", 5)):
-        kernel = lower(find(name), "x86-64", "wiki")
-        assert fewest(of_kernel(kernel), 9) == known
-        assert fewest(of_kernel(kernel), known - 1) is None
-
-
-def _selected(results: tuple[Value, ...], parameters: tuple[Value, ...], isa: str) -> Puzzle:
-    target = TARGETS[isa]
-    return puzzle(select(Graph(parameters, results), target)[0], target)
-
-
-def test_the_search_finds_what_another_order_spares() -> None:
-    """a and c are shifted before they are read once more: in that order each must be copied first, else only one."""
-    a, b, c, d = (parameter(i) for i in range(4))
-    result = ((a >> 8) ^ (b & a)) ^ ((c >> 8) ^ (d & c))
-    task = _selected((result,), (a, b, c, d), "x86-64")
-    assert fewest(task, 9, in_order=True) == 2
-    assert fewest(task, 9) == 1
-
-
 def test_the_search_knows_the_forms() -> None:
     a, b = parameter(0), parameter(1)
 

@@ -107,15 +107,6 @@ def test_the_fences_kill_who_touches_them(where: str, which: int) -> None:
     assert (done.returncode, done.stdout) == (-signal.SIGSEGV, "")
 
 
-@pytest.mark.parametrize("abi", [SYSV.name, WIN64.name])
-def test_either_convention(abi: str) -> None:
-    given, expected = boards(NORTH_EAST, 21)
-    run = setwise.kernel(NORTH_EAST, abi=abi)
-    np.testing.assert_array_equal(run(*given), expected)
-    assert run(*given, result=given[0]) is given[0]
-    np.testing.assert_array_equal(given[0], expected)
-
-
 def test_no_copies_are_made() -> None:
     run = setwise.kernel(NORTH_EAST)
     many = np.zeros((3, 100_000), np.uint64)
@@ -378,25 +369,6 @@ def test_numbers_that_select_something_broadcast() -> None:
     assert run(squares[:0], 0).shape == (0,)
 
 
-def test_a_routine_of_ones_own_takes_arrays() -> None:
-    @setwise.routine
-    def two_up(pieces: setwise.Board) -> setwise.Board:
-        """Squares two steps north."""
-        return pieces.step(setwise.NORT, setwise.NORT)
-
-    @setwise.routine
-    def lines(layout: setwise.Layout, rooks: setwise.Board, empty: setwise.Empty) -> setwise.Board:
-        """Squares next to rooks along lines."""
-        rays = layout.rays(setwise.ROOK)
-        return layout.union(ray.step(layout.board(ray, rooks)) & layout.board(ray, empty) for ray in rays)
-
-    boards = np.arange(50, dtype=np.uint64) << np.uint64(9)
-    assert two_up(boards).tolist() == [board << 16 for board in boards.tolist()]
-    assert lines(boards, empty=~boards[::-1]).tolist() == [
-        lines(board, ~other & 2**64 - 1) for board, other in zip(boards.tolist(), boards[::-1].tolist(), strict=True)
-    ]
-
-
 def test_threads_share_the_first_axis() -> None:
     run = setwise.kernel(NORTH_EAST)
     given, expected = boards(NORTH_EAST, 501)
@@ -413,11 +385,6 @@ def test_threads_share_the_first_axis() -> None:
     assert run(np.zeros((3, 0), np.uint64), 0, threads=2).shape == (3, 0)
     with pytest.raises(ValueError, match="broadcast"):
         run(given[0], given[1][:7], threads=2)
-
-
-def test_nothing_overlaps_an_empty_array() -> None:
-    run = setwise.kernel(NORTH_EAST)
-    assert run(SHARED[3:3], SHARED[4:4], result=SHARED[3:3]).shape == (0,)
 
 
 def test_a_routine_on_boards_takes_no_result() -> None:

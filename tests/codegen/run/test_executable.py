@@ -5,17 +5,14 @@ from __future__ import annotations
 import ctypes
 import gc
 import platform
-import threading
 from pathlib import Path
 
 import pytest
 
 from setwise.analysis.measure.subjects import arguments_for, subject, timing_loop
-from setwise.codegen.assemble import assemble, available
+from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.code import Code, Datum, Instruction, Label, Memory, general
-from setwise.codegen.run import executable
 from setwise.codegen.run.call import host
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
 from setwise.codegen.run.function import Function
@@ -24,7 +21,6 @@ from setwise.codegen.run.stopwatch import Stopwatch
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 MAPS = Path("/proc/self/maps")
 ANSWER = bytes.fromhex("b82a000000c3")  # mov eax, 42; ret
-RAX, RCX, RDX, RDI = map(general, ("rax", "rcx", "rdx", "rdi"))
 
 
 def permissions(address: int) -> str | None:
@@ -149,56 +145,6 @@ def test_there_must_be_code() -> None:
         Executable(b"")
     with pytest.raises(ValueError, match="no code to run"):
         Executable(ANSWER, len(ANSWER))
-
-
-@runs
-@pytest.mark.skipif(not hasattr(executable, "_libc"), reason="the arguments are where Unix systems pass them")
-@pytest.mark.parametrize("assembler", available())
-def test_a_jump_table_and_constants_run(assembler: str) -> None:
-    """f(0) = 11, f(1) = the second constant, f(2) = f(3) = the address of the routine itself."""
-    code = Code(
-        "choose",
-        (
-            Label("start"),
-            Instruction("lea", (RDX, Memory(64, symbol="table"))),
-            Instruction("movsxd", (RAX, Memory(32, RDX, RDI, 4))),
-            Instruction("add", (RAX, RDX)),
-            Instruction("jmp", (RAX,)),
-            Label("zero"),
-            Instruction("mov", (RAX, 11)),
-            Instruction("ret"),
-            Label("one"),
-            Instruction("mov", (RAX, Memory(64, symbol="constants", displacement=8))),
-            Instruction("ret"),
-            Label("two"),
-            Instruction("lea", (RAX, Memory(64, symbol="start"))),
-            Instruction("ret"),
-        ),
-        (
-            Datum("table", tuple(map(Label, ("zero", "one", "two", "two"))), 4, 4),
-            Datum("constants", (1, 0xFEDCBA9876543210), 8, 64),
-        ),
-    )
-    assembled = assemble(code, assembler)
-    with Executable(assembled.image, len(assembled.data)) as block:
-        choose = block.function(ctypes.c_uint64, (ctypes.c_uint64,))
-        assert [choose(at) for at in range(4)] == [11, 0xFEDCBA9876543210, block.address(), block.address()]
-
-
-@runs
-@pytest.mark.skipif(not hasattr(executable, "_libc"), reason="the arguments are where Unix systems pass them")
-def test_a_call_lets_other_threads_run() -> None:
-    """The code waits for a byte that only another thread of Python writes."""
-    again = Label("again")
-    test = Instruction("cmp", (Memory(8, RDI), 0))
-    wait = Code("wait", (again, test, Instruction("jz", (again,)), Instruction("ret")))
-    flag = ctypes.c_uint8(0)
-    with Executable(assemble(wait, "iced").image) as block:
-        waiting = threading.Thread(target=block.function(None, (ctypes.c_void_p,)), args=(ctypes.addressof(flag),))
-        waiting.start()
-        flag.value = 1
-        waiting.join(20)
-        assert not waiting.is_alive()
 
 
 def test_another_processor_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Sequence
-from math import gcd
 
 import pytest
 
@@ -16,7 +14,6 @@ from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code, Instruction, Memory, Register, general, vector
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run import cpu
-from setwise.codegen.run import timer as timing
 from setwise.codegen.run.call import host
 from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 from setwise.codegen.run.executable import runnable
@@ -93,22 +90,6 @@ def test_each_run_takes_all_sets_in_another_order() -> None:
         order[:] = room[-96:]
     assert all(sorted(order) == list(range(96)) for order in seen)
     assert len({tuple(order) for order in seen}) == len(seen)
-
-
-@runs
-def test_mixed_calls_take_the_sets_in_turn() -> None:
-    sets = 4 * CALLS
-    counters = (ctypes.c_uint64 * sets)()
-    addresses = [ctypes.addressof(counters) + 8 * at for at in range(sets)]
-    stopwatch = loop(routine(*COUNTING), ONE, Calls("mixed"), addresses)
-    for rounds, trials in ((4, 2), (1, 1), (2, 1)):  # each from the beginning again
-        before = list(counters)
-        stopwatch.run(rounds, trials)
-        taken = (rounds + warming(rounds)) * trials
-        rounds_of = [taken // 4 + (at < taken % 4) for at in range(4)]
-        assert [now - then for now, then in zip(counters, before, strict=True)] == [
-            count for count in rounds_of for _ in range(CALLS)
-        ]
 
 
 @runs
@@ -205,51 +186,6 @@ def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
     stopwatch.run(1, 1)
     north = function(find("kogge-stone.attacks.nort"), "x86-64")
     assert list(stopwatch.array(2)) == [north(rook, free) for rook, free in zip(rooks, empty, strict=True)]
-
-
-@runs
-def test_a_record_holds_what_lies_between_the_stamps() -> None:
-    stopwatch = loop(routine(), ONE, Calls("independent"), [0])
-    records = stopwatch.run(3, 5)
-    assert len(records) == 5
-    for record in records:
-        assert all(0 < ticks < 1 << 40 for ticks in vars_of(record))
-
-
-@runs
-def test_a_step_of_the_counter_is_little_beside_a_chain() -> None:
-    """Some counters advance by 26 ticks and more, and chains must agree within a hundredth."""
-    records = loop(routine(), ONE, Calls("independent"), [0]).run(1, 100)
-    step = gcd(*(ticks for record in records for ticks in vars_of(record)))
-    assert 100 * step < min(record.chain_before for record in records)
-
-
-def vars_of(record: object) -> list[int]:
-    return [getattr(record, name) for name in type(record).__slots__]  # type: ignore[attr-defined]
-
-
-def test_the_sections_hold_the_work_that_they_say() -> None:
-    made = timer(routine(), ONE, Calls("independent"), SYSV)
-    text = decode(made.image[: made.round])
-    adds = [one for one in text if one.mnemonic == "add" and one.raw[0] in (0x48, 0x49) and "rdx" in one.reads]
-    chain = [one for one in adds if "rax" in one.writes]
-    # One unrolled turn of each section in front of the calls: the chain, then rows of four, of every two one is on rax.
-    pairs = sum("r8" in one.writes for one in adds)
-    turns = {one.operands[1].value for one in text if one.mnemonic == "mov" and one.text().startswith("mov ebx,")}  # type: ignore[union-attr]
-    assert {timing.CHAIN_ADDS // (len(chain) - pairs), timing.WIDE_ROWS // (2 * pairs)} == turns
-    assert len(adds) == len(chain) + 7 * pairs
-    assert sum(one.mnemonic == "rdtsc" for one in text) == 4
-
-
-def test_the_routine_begins_a_page_and_the_round_a_line() -> None:
-    for calls in (Calls("chained"), Calls("independent"), Calls("mixed")):
-        made = timer(b"\xc3", TWO, calls, SYSV)
-        assert made.routine % 4096 == 0
-        assert made.round % 64 == 0
-        assert made.image[made.routine :] == b"\xc3"
-        inside = decode(made.image[made.round : made.round_end])
-        targets = [one.offset + struct.unpack("<i", one.raw[1:])[0] + 5 for one in inside if one.mnemonic == "call"]
-        assert targets == [made.routine - made.round] * CALLS
 
 
 @pytest.mark.parametrize(

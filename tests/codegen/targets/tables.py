@@ -1,16 +1,17 @@
 """Every form of instruction that the targets' tables and the frame make, over all registers and kinds of address.
 
-The forms are written as in tests.codegen.assemble.corpus; r64 x y stand for all 16 registers here, X Y Z for all 32.
+A line: mnemonics, then the operands of each form. r64 m32 x y z k are registers and memory of that size, b64 is one
+element broadcast, i32 an immediate, u8 a vector instruction's; x y stand for all 16 registers, X Y Z for all 32.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, general, vector
-from tests.codegen.assemble.corpus import IMMEDIATES, VECTORS
 
 TABLES = """
 add and or sub xor | r64,r64 r64,m64 r64,i32
@@ -60,24 +61,24 @@ vpermq | Y,Y,u8
 vpshufd | X,X,u8
 vextracti64x2 | X,Y,u1
 vextracti64x4 | Y,Z,u1
+vpaddq vpsubq vpandq vporq vpxorq vpandnq vprolvq | X,X,b64 Y,Y,b64 Z,Z,b64
+vpternlogq | X,X,b64,u8 Y,Y,b64,u8 Z,Z,b64,u8
 vpermb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vgf2p8affineqb | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
 vptestmb | k,X,X k,X,M128 k,Y,Y k,Y,M256 k,Z,Z k,Z,M512
 kmovq | k,k r64,k
 """
-_NUMBERS = {**IMMEDIATES, "i31": (0, 1, 0x7F7F7F7F, 2**31 - 1)}
+_NUMBERS = {
+    "i32": (0, 1, -1, 127, 128, -128, -129, 1000, 2**31 - 1, -(2**31)),
+    "i31": (0, 1, 0x7F7F7F7F, 2**31 - 1),
+    "i64": (2**31, 2**32 - 1, 2**63 - 1, -(2**31) - 1, -(2**63), 0x7F7F7F7F7F7F7F7F),
+    "i6": (1, 2, 63 - 32),
+    "u1": (0, 1),
+    "u6": (1, 9),
+    "u8": (0, 0x4E, 0xCA, 255),
+}
+_VECTORS = {"x": 128, "y": 256, "z": 512}
 _GENERAL = tuple(general(Register("general", number, 64).name) for number in range(16))
-
-
-def shape(instruction: Instruction) -> str:
-    """What kind of operands the instruction has, numbers all alike."""
-    return f"{instruction.mnemonic} {','.join(map(_kind, instruction.operands))}"
-
-
-def _kind(operand: Operand) -> str:
-    if isinstance(operand, Register):
-        return f"{operand.file} {operand.bits}"
-    return f"memory {operand.bits}" if isinstance(operand, Memory) else "number"
 
 
 def forms() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -106,16 +107,17 @@ def _choices(kind: str) -> tuple[Operand, ...]:
         return tuple(register.at(int(kind[1:])) for register in _GENERAL)
     if kind == "k":
         return tuple(Register("mask", number, 64) for number in range(8))
-    return tuple(vector(n, VECTORS[kind.lower()]) for n in range(32 if kind.isupper() else 16))
+    return tuple(vector(n, _VECTORS[kind.lower()]) for n in range(32 if kind.isupper() else 16))
 
 
 def _spread(kinds: tuple[str, ...], *, pairs: bool) -> Iterator[tuple[Operand, ...]]:
     # Places go through their registers at paces that have nothing in common with 32.
     paces = (1, 3, 7, 11)
-    addresses = next((tuple(memories(int(k[1:]), pairs=pairs)) for k in kinds if k[0] in "mM"), ())
+    pointer = next((kind for kind in kinds if kind[0] in "mMb"), None)
+    addresses = memories(int(pointer[1:]), pairs=pairs) if pointer else ()
     registers = [kind for kind in kinds if kind[0] in "rxyzXYZk"]
     most = max((len(_choices(kind)) for kind in registers), default=1)
-    if not addresses:
+    if pointer is None:
         steps = range(most) if pairs and len(registers) > 1 else (0, 1, 8)[: len(kinds)] or (0,)
         for step, at in itertools.product(steps, range(max([1, *(len(_choices(kind)) for kind in kinds)]))):
             places = enumerate(zip(kinds, paces, strict=False))
@@ -123,7 +125,7 @@ def _spread(kinds: tuple[str, ...], *, pairs: bool) -> Iterator[tuple[Operand, .
         return
     for at, address in enumerate(addresses):
         yield tuple(
-            address if kind[0] in "mM" else _pick(kind, at + 5 * place, pace)
+            replace(address, broadcast=kind[0] == "b") if kind[0] in "mMb" else _pick(kind, at + 5 * place, pace)
             for place, (kind, pace) in enumerate(zip(kinds, paces, strict=False))
         )
 

@@ -12,11 +12,9 @@ from pathlib import Path
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load_all
-from setwise.analysis.commands.jobs import jobs_of
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
-from setwise.codegen.catalogue import catalogue
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.sources import c, rust, zig
@@ -98,14 +96,6 @@ ZIG = Compiler("zig", ".zig", zig.unit, (), module="ziglang")
 def sample() -> Functions:
     """The kernels of `SAMPLE`, by their symbols."""
     kernels = [kernel(name, isa, lanes=lanes if lanes > 1 else None) for name, isa, lanes in SAMPLE]
-    return {symbol(each): each for each in kernels}
-
-
-@cache
-def everything() -> Functions:
-    """Every kernel of the catalogue in System V's convention."""
-    jobs = jobs_of(list(catalogue().values()), None, "sysv")
-    kernels = [kernel(job.routine.name, job.isa, "sysv", job.lanes) for job in jobs]
     return {symbol(each): each for each in kernels}
 
 

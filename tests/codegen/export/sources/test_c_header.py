@@ -32,8 +32,6 @@ runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not
 
 SETS = ("x86-64", "bmi2", "avx2", "avx512")
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion")
-NAMES = {"c": "gcc", "c++": "g++"}
-
 USE = """\
 #include "setwise_inline.h"
 #include "setwise_inline.h"
@@ -187,24 +185,6 @@ def test_every_bit_that_a_set_needs_is_asked_for(tmp_path: Path) -> None:
 
 
 @runs
-def test_the_best_set_is_the_one_that_runs(tmp_path: Path) -> None:
-    """Each kernel notes that it was there, and does nothing else; what setwise_sets says decides which it is."""
-    text = header(dispatch=True)
-    for isa in SETS:
-        head = f"setwise_kogge_stone_attacks_queen_{isa.replace('-', '_')}(uint64_t sliders, uint64_t empty) {{"
-        assert text.count(head) == 1
-        text = text.replace(head, f"{head} ran = {BITS[isa]}u; if (ran) return 0;")
-    source = "static unsigned ran;\n#include <stdio.h>\n#define setwise_sets setwise_sets_of_this_processor\n"
-    source += text.replace("const unsigned sets = setwise_sets();", "const unsigned sets = pretended;")
-    source = source.replace("static unsigned ran;", "static unsigned ran, pretended;")
-    source += "int main(void) { for (pretended = 1; pretended < 32; pretended += 2) {"
-    source += 'ran = 0; setwise_kogge_stone_attacks_queen(1, 0); printf("%u ", ran); } return 0; }'
-    for pretended, ran in enumerate(printed(tmp_path, "", source, [require_tool("gcc"), "-O0"])):
-        sets = 2 * pretended + 1
-        assert int(ran) == max(BITS[isa] for isa in SETS if BITS[isa] & sets), sets
-
-
-@runs
 def test_threads_may_ask_at_the_same_time(tmp_path: Path) -> None:
     source = """\
 #include "setwise_inline.h"
@@ -283,13 +263,6 @@ def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
         run([str(tmp_path / "two")], tmp_path)
 
 
-def test_elsewhere_what_needs_nothing_is_still_there(tmp_path: Path) -> None:
-    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
-    (tmp_path / "use.c").write_text(USE.replace("#include <stdio.h>", "int printf(const char *, ...);"))
-    command = [require_tool("clang-19"), "--target=aarch64-linux-gnu", "-ffreestanding", "-fsyntax-only"]
-    run([*command, "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "use.c"], tmp_path)
-
-
 WINDOWS = (
     ("sliders.union", "x86-64"),
     ("sliders.pair", "bmi2"),
@@ -320,13 +293,6 @@ def test_windows_libraries_run_here(tmp_path: Path, compiler: str) -> None:
         assert outcome.status in ("passed", "not run"), f"{each.name} {each.target.name}: {outcome.reason}"
 
 
-def test_windows_programs_are_linked(tmp_path: Path) -> None:
-    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
-    (tmp_path / "use.c").write_text(USE)
-    run([require_tool("x86_64-w64-mingw32-gcc"), "-std=c11", *STRICT, "-O2", "use.c", "-o", "use.exe"], tmp_path)
-    assert (tmp_path / "use.exe").read_bytes()[:2] == b"MZ"
-
-
 def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Path) -> None:
     """Its bug 54412: there the mask of all sets holds none with AVX, even when it is told to use AVX-512."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
@@ -339,22 +305,6 @@ def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "use Clang, or link objects of `setwise export --format coff`" in done.stderr
     assert subprocess.run([*command, "-DSETWISE_QUIET"], cwd=tmp_path, capture_output=True).stderr == b""
-
-
-def test_what_it_says_of_itself() -> None:
-    text = header(isas=("x86-64", "avx2"))
-    assert "made by a test" in text
-    assert "kogge-stone.attacks.queen for avx2, 4 lanes" in text
-    assert facts_of(kernel("kogge-stone.attacks.queen", "avx2")).sha256 in text
-    assert text.isascii()
-    assert max(map(len, text.splitlines())) <= 120
-
-
-def test_it_says_what_c_wants_of_pointers() -> None:
-    assert "alignment   that of uint64_t, as the language wants it\n" in header(name="sliders.pair", isas=("x86-64",))
-    arrays = header(name="kogge-stone.attacks.nort.batch", isas=("avx2",))
-    assert "alignment   that of uint64_t, as the language wants it; with n = 0 nothing is read or written\n" in arrays
-    assert "alignment" not in header(isas=("avx2",))
 
 
 def test_without_the_fallback_there_is_no_choice() -> None:

@@ -11,7 +11,7 @@ from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import last_readers, source_of, unused
 from setwise.codegen.passes.place import place
 from tests.codegen.export.exports import kernel
-from tests.codegen.export.sources.exported import Functions, everything, sample
+from tests.codegen.export.sources.exported import Functions, every_form, sample
 
 REGISTERS_ONLY = {"store", "reload", "argument", "address", "distance", "load-constant", "entry"}
 """Operations that `source_of` takes away, and those that only registers ask for."""
@@ -23,7 +23,7 @@ def test_the_sample_has_every_operation_and_region_that_kernels_have() -> None:
         graphs = (postorder(source_of(each).graph.results) for each in kernels.values())
         return {(value.op, value.region.kind if value.region else "") for order in graphs for value in order}
 
-    assert found(everything()) <= found(sample())
+    assert found(every_form()) <= found(sample())
 
 
 def test_what_only_registers_ask_for_is_gone() -> None:
