@@ -62,3 +62,12 @@ class Layout:
     targets: tuple[tuple[int, int, int], ...] = ()
     entries: tuple[tuple[int, int], ...] = ()
     end: str = ""
+
+    @property
+    def shift(self) -> int | None:
+        """How far from a place of known alignment the image may lie as it is; None where it must lie otherwise."""
+        code, *rest = self.pieces
+        together = [piece for piece in rest if piece.base == code.base]
+        if any(piece.origin - piece.start != code.origin for piece in together):
+            return None
+        return code.origin if code.origin == 0 or together == rest else None

@@ -301,8 +301,8 @@ def certificate_text(proof: Proof) -> str:
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
         ("memory", _MEMORY if any(argument.kind in ("boards", "results") for argument in task.arguments) else ""),
-        ("changes", ", ".join(certificate.changed) or "nothing"),
-        ("restores", ", ".join(certificate.restored) if certificate.status == "proved" else ""),
+        ("changes", ", ".join(certificate.written(kept=False)) or "nothing"),
+        ("restores", ", ".join(certificate.written(kept=True)) if certificate.status == "proved" else ""),
         ("how", _how(certificate)),
         ("solver", f"{certificate.solver}, {counted(certificate.questions, 'question')}, {certificate.seconds:.2f} s"),
     ]

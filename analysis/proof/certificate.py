@@ -85,16 +85,8 @@ class Certificate:
         except DecodeError:
             return ()
 
-    @property
-    def changed(self) -> tuple[str, ...]:
-        """Full names of the registers that it may leave changed."""
-        return tuple(sorted(self._written - {"rsp", *self.task.saved, *self.task.saved_vectors}))
-
-    @property
-    def restored(self) -> tuple[str, ...]:
-        """Full names of the registers that its instructions write and that come back as they were."""
-        return tuple(sorted(self._written & {"rsp", *self.task.saved, *self.task.saved_vectors}))
-
-    @property
-    def _written(self) -> frozenset[str]:
-        return frozenset().union(*(instruction.writes for instruction in self.instructions))
+    def written(self, kept: bool) -> tuple[str, ...]:
+        """Full names of the registers that its instructions write: those that come back as they were, or the others."""
+        written = frozenset[str]().union(*(instruction.writes for instruction in self.instructions))
+        saved = {"rsp", *self.task.saved, *self.task.saved_vectors}
+        return tuple(sorted(written & saved if kept else written - saved))

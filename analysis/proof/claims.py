@@ -20,11 +20,11 @@ RESULTS = Base("results", 8)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One part of a proof: the arguments' words, lane by lane, and where the stack is at the entry.
+    """One part of a proof: the arguments' words, lane by lane.
 
-    For arrays `count` says how many boards they have: a number, and
-    then the words are the arrays' boards; or a term, and then there are no words. The inputs of the numbers `alias` are
-    one array with the result, and no other input is; where not `apart`, any or none may be.
+    For arrays `count` says how many boards they have: a number, and then the words are the arrays' boards; or a term,
+    and then there are no words. The inputs of the numbers `alias` are one array with the result, and no other input is;
+    where not `apart`, any or none may be.
     """
 
     words: tuple[tuple[Bits, ...], ...]

@@ -73,11 +73,8 @@ class Image:
     def read(self, area: Area, low: int, size: int) -> int | None:
         """Return the bytes there, all of them in the area; None where a linker or loader sets one."""
         start = low - area.low + area.start
-        return (
-            int.from_bytes(self.content[start : start + size], "little")
-            if self.is_known(area, low, low + size)
-            else None
-        )
+        known = self.is_known(area, low, low + size)
+        return int.from_bytes(self.content[start : start + size], "little") if known else None
 
     def distance(self, base: Base, area: Area, low: int) -> tuple[Pointer, Pointer] | None:
         """Return the ends of the distance to a place in the code that stands there in 32 bits, if one does."""
@@ -94,14 +91,3 @@ class Image:
         ]
         ends = [min(found, key=lambda pair: pair[0]), max(found, key=lambda pair: pair[0])] if found else []
         return [ends for _, ends in ends if ends]
-
-
-def shift_of(binary: Binary) -> int | None:
-    """How far from a place of known alignment the image may lie as it is; None where it is known to lie otherwise."""
-    if binary.layout is None:
-        return 0
-    code, *rest = binary.layout.pieces
-    together = [piece for piece in rest if piece.base == code.base]
-    if any(piece.origin - piece.start != code.origin for piece in together):
-        return None
-    return code.origin if code.origin == 0 or together == rest else None

@@ -139,23 +139,20 @@ class Loops:
                 raise GapError(f"a round changes {'.'.join(map(str, key[-2:]))}, which is to stay")
             if not is_there:
                 changes.lost.add(key)
-        changes.variables += variables(
-            {key for key, is_there in there.items() if is_there}, backs[0].state if backs else None
-        )
+        if there:
+            changes.variables += variables({key for key in there if there[key]}, backs[0].state)
         return bool(there)
 
     def _claims(self, path: Path, head: LoopHead) -> list[tuple[Variable | None, Bits]]:
         """Return the conditions for the path to come to that head, each with the variable that it is about."""
         claims: list[tuple[Variable | None, Bits]] = [(None, condition) for condition in head.conditions]
-        pairs: list[tuple[Variable | None, Bits, Bits]]
-        pairs = [(variable, get(path.state, variable), value) for variable, value in head.values.items()]
-        arrays = path.space.arrays
-        if arrays is not None:
-            pairs.append((None, arrays.frontier, head.frontier))
-        # Where adding up shows that both are the same, no solver is needed.
-        unequal = [(of, one, other) for of, one, other in pairs if self.domain.distance(one, other) != 0]
-        claims += [(of, self.domain.eq(one, other, 64)) for of, one, other in unequal]
+        if path.space.arrays is not None:
+            claims.append((None, self._is_same(path.space.arrays.frontier, head.frontier)))
+        claims += [(of, self._is_same(get(path.state, of), value)) for of, value in head.values.items()]
         return claims
+
+    def _is_same(self, one: Bits, other: Bits) -> Bits:
+        return 1 if self.domain.distance(one, other) == 0 else self.domain.eq(one, other, 64)
 
     def _guesses(self, path: Path, head: LoopHead) -> list[Bits]:
         """Return the head's guesses; also that the zero flag tells of its word, as where a test is before the loop."""

@@ -23,7 +23,7 @@ from setwise.analysis.proof.invariants import MOST_BOARDS
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import AliasUnknownError, GapError, Round
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
-from setwise.analysis.proof.pointers import Addresses
+from setwise.analysis.proof.pointers import Addresses, same
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
@@ -242,13 +242,8 @@ class Prover:
             None if straight and self._adds_up(task, case, paths[0], lane) else self._expected(task, case.lane(lane))
             for lane in range(case.lanes)
         ]
-        made = [
-            (path, claim)
-            for path in paths
-            for claim in claims(self.domain, self._entry, task, case, path.state, expected)
-            if not isinstance(claim.differs, int) or claim.differs
-        ]
-        for path, claim in made:
+        made = [(path, claims(self.domain, self._entry, task, case, path.state, expected)) for path in paths]
+        for path, claim in [(path, claim) for path, each in made for claim in each if not same(claim.differs, 0)]:
             # A lane of straight code knows nothing of the others.
             alone = claim.lane is not None and not path.conditions
             needed = assumed[claim.lane or 0] if alone else explorer.assumptions

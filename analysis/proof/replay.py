@@ -13,7 +13,6 @@ from typing import Any
 
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
-from setwise.analysis.proof.image import shift_of
 from setwise.analysis.proof.memory import LOWEST
 from setwise.analysis.proof.symbolic import MOST_STEPS, Program
 from setwise.analysis.run.caller import RESULTS, word_at
@@ -78,7 +77,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
         return _confirmed(found, broken, got)
     if got != found.expected:
         return Confirmation("confirmed", "confirmed by stepping", got)
-    if not found.runs or not found.anywhere or domain.drawn or shift_of(certificate.binary) is None:
+    if not found.runs or not found.anywhere or domain.drawn or machine.shift is None:
         why = "it depends on where code and memory lie, or on what they hold"
         return Confirmation("not confirmed", f"not confirmed by stepping: {why}", got)
     return Confirmation("disagrees", "but stepped it gives what is expected: the proof is wrong", got)
@@ -118,7 +117,8 @@ class _Replay(Machine):
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int, domain: Integers) -> None:
         self._task, self._found = certificate.task, found
-        self._code = Program(certificate.binary)
+        self._code, layout = Program(certificate.binary), certificate.binary.layout
+        self.shift = 0 if layout is None else layout.shift
         super().__init__(
             certificate.binary,
             self._registers(),
@@ -130,7 +130,7 @@ class _Replay(Machine):
             },
             rsp=rsp,
             above=self._task.stack,
-            code=CODE + (shift_of(certificate.binary) or 0),
+            code=CODE + (self.shift or 0),
         )
         memory = self.state.memory
         assert isinstance(memory, MemoryRanges)

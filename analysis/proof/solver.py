@@ -24,8 +24,6 @@ Model = Callable[[Bits, int], int]
 
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 ALL_HOLD = "all conditions hold"
-
-
 _MEGABYTE = 1 << 20
 _MOST_MEMORY = 1200 * _MEGABYTE  # more than at the start of a proof
 _CHECKS = 64  # of the time for one of the memory

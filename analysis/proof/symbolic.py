@@ -270,16 +270,11 @@ class Explorer:
         same = self.domain.eq(address, self.back, 64)
         if self.sure(path, same):
             return [Exit(path)]
-
-        def known() -> Pointer:
-            return path.space.known_pointer(address, [self.code.image.code], what, same)
-
         try:
-            found = known()
+            path.offset = self._offset(path.space.known_pointer(address, [self.code.image.code], what, same))
         except UndecidedError as error:
             self._decide(path, error)
-            found = known()
-        path.offset = self._offset(found)
+            return self._jump(path, place)
         return None
 
     def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
