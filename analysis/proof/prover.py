@@ -145,11 +145,6 @@ class Prover:
             for alias in ((), *((number,) for number in range(len(task.elements)))):
                 yield Case(words, count=count, alias=alias)
 
-    def _numbers(self, task: Task) -> Iterator[Case]:
-        """Known words, for a task that is a sum: a solver finds it hard to undo many additions in a row."""
-        for words in samples(task):
-            yield Case(tuple((word,) for word in words))
-
     def _word(self, argument: Argument, lane: int) -> Bits:
         return self._unknown(argument.name if lane == 0 else f"{argument.name}.{lane}", 64)
 
@@ -222,7 +217,9 @@ class Prover:
             return replace(so_far, status="not proved", reason=str(error))
         failures = list(self._failures(explorer, task, case, paths, assumed))
         if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(task, case):
-            refuted = self._refutation(code, task, self._numbers(task), so_far)
+            # By known words: a solver finds it hard to undo many additions in a row.
+            known = (Case(tuple((word,) for word in words)) for words in samples(task))
+            refuted = self._refutation(code, task, known, so_far)
             if refuted is not None:
                 return refuted
         for questions in self._questions(failures, one_by_one=loops is not None):

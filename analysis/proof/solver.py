@@ -49,7 +49,6 @@ class Solver:
         self._built = 0  # of the domain, at the start of the proof
         self.asked = 0  # questions that came to the solver
         self._known: dict[frozenset[Any], bool] = {}  # questions, and whether that is possible
-        self._false = domain.term(0, 1)
 
     @property
     def name(self) -> str:

@@ -162,9 +162,8 @@ def put(state: Any, variable: Variable, value: Bits) -> None:
     if variable.kind == "memory":
         state.memory.cells[variable.key[2]].write(last, variable.width, value)
     elif variable.kind == "vectors":
-        name = variable.key[1]
-        lanes = state.vectors[name]
-        state.vectors[name] = (*lanes[:last], value, *lanes[last + 1 :])
+        lanes = state.vectors[variable.key[1]]
+        state.vectors[variable.key[1]] = (*lanes[:last], value, *lanes[last + 1 :])
     elif variable.kind == "flags":
         state.flags[last] = lambda: value
     else:
