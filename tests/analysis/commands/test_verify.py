@@ -162,11 +162,10 @@ FORMATS = ("nasm", "gas", "att", "masm", "c", "rust", "zig", "javascript", "elf"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("digests", ["old", "renewed"])
-def test_twenty_changes_of_each_format_are_found(form: str, digests: str, tmp_path: Path, capsys: Capture) -> None:
-    """Four hundred in all: a byte changed, removed, added or repeated, anywhere in a file."""
+def test_twenty_changes_of_each_format_are_found(form: str, tmp_path: Path, capsys: Capture) -> None:
+    """A byte changed, removed, added or repeated, anywhere in a file; every fifth time with the digests renewed."""
     export(tmp_path, UNION, "--format", form, "--isa", "x86-64", "--unproved")
-    draw = Random(f"{form} {digests}")
+    draw = Random(form)
     record = (tmp_path / metadata.NAME).read_bytes()
     for at in range(20):
         path = draw.choice(sorted(path for path in tmp_path.iterdir() if path.name != metadata.NAME))
@@ -175,7 +174,7 @@ def test_twenty_changes_of_each_format_are_found(form: str, digests: str, tmp_pa
         byte = content[here : here + 1]
         other = (bytes([byte[0] ^ 1 << draw.randrange(8)]), b"", byte + b" ", byte + b"\n")[at % 4]
         path.write_bytes(content[:here] + other + content[here + 1 :])
-        if digests == "renewed":
+        if at % 5 == 0:
             renewed(tmp_path)
         assert (path.name, "made again") in findings(capsys, tmp_path), (path, here, other)
         path.write_bytes(content)
