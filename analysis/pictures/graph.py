@@ -93,7 +93,7 @@ def dependencies(graphs: Sequence[Diagram], title: str, below: str) -> str:
         height = max(height, 52 + drawn.height)
     explained = svg.legend(
         (
-            (svg.rectangle(0, -10, 14, 12, svg.TINTS[svg.BRICK], radius=3, edge=svg.BRICK), "on the critical path"),
+            (svg.rectangle(0, -10, 14, 12, svg.TINT, radius=3, edge=svg.BRICK), "on the critical path"),
             (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT), "not on it"),
             (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT, dashed=True), "a move"),
             (svg.text(7, 0, "7", 11, svg.MUTED, "middle"), "the cycle in which the value is there"),
@@ -278,7 +278,7 @@ def _box(node: Node, x: float, y: float, width: float) -> str:
     if node.kind in ("input", "output"):
         words = svg.text(x, y + 15, node.words, _SIZE, svg.INK, "middle", bold=True)
         return svg.rectangle(left, y, width, _HIGH, svg.BOX, radius=_HIGH / 2) + words
-    fill = svg.TINTS[svg.BRICK] if node.critical and node.kind != "move" else svg.PAPER
+    fill = svg.TINT if node.critical and node.kind != "move" else svg.PAPER
     marks = [
         svg.rectangle(left, y, width, _HIGH, fill, radius=4, edge=edge, dashed=node.kind == "move"),
         svg.text(left + 7, y + 15, node.words, _SIZE, mono=True),

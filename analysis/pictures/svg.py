@@ -14,12 +14,13 @@ from typing import Literal
 
 INK, MUTED, FAINT, GRID, PAPER = "#1f2328", "#59636e", "#8c959f", "#e3e7eb", "#ffffff"
 # Colours of families that people with any colour vision tell apart, and that keep a contrast of 3 to 1 to paper.
-BRICK, BLUE, TEAL, OCHRE, PLUM = "#b5452c", "#2b6ca8", "#12806f", "#a86f00", "#7d4e9e"
+BRICK, BLUE, OCHRE = "#b5452c", "#2b6ca8", "#a86f00"
 EDGE, RUN, OTHERS, FLOODED, BOX = "#d0d7de", "#f2d9a0", "#b9c0c8", "#9dc3e6", "#eef1f4"
 """Edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded, boxes of graphs."""
 SQUARES = "#f6f7f9", "#e9ecf0"
 """Light and dark squares."""
-TINTS = {BRICK: "#efcfc6", BLUE: "#c5dbef", TEAL: "#bfe3dc", OCHRE: "#f0dcb3", PLUM: "#e0d0ec", INK: "#d5d9de"}
+TINT = "#efcfc6"
+"""A box on the critical path, whose edge is BRICK."""
 DARK = {
     INK: "#e6edf3",
     MUTED: "#a3adb8",
@@ -28,15 +29,8 @@ DARK = {
     PAPER: "#0d1117",
     BRICK: "#ee8a72",
     BLUE: "#6fb1f0",
-    TEAL: "#47c2ad",
     OCHRE: "#dba63f",
-    PLUM: "#c193e6",
-    TINTS[BRICK]: "#6b3427",
-    TINTS[BLUE]: "#264a6b",
-    TINTS[TEAL]: "#1b5449",
-    TINTS[OCHRE]: "#5f471a",
-    TINTS[PLUM]: "#4f3568",
-    TINTS[INK]: "#3d444d",
+    TINT: "#6b3427",
     EDGE: "#3d444d",
     RUN: "#6b5420",
     OTHERS: "#59636e",
@@ -162,15 +156,15 @@ def rectangle(
     return f"{shape}{round_corners}{_edge(edge, 1, dashed)}/>"
 
 
-def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None, thick: float = 1) -> str:
+def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None) -> str:
     """A circle, filled, with an edge if that has a colour."""
-    return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, thick)}/>'
+    return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, 1)}/>'
 
 
-def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False) -> str:
+def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1) -> str:
     """A line through points."""
     places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
-    return f'<polyline points="{places}" fill="none"{_edge(colour, thick, dashed)}/>'
+    return f'<polyline points="{places}" fill="none"{_edge(colour, thick)}/>'
 
 
 def path(commands: str, colour: str, thick: float = 1) -> str:

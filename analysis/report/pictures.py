@@ -6,7 +6,6 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import dependencies, diagram
-from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.codegen.catalogue import find
@@ -14,7 +13,6 @@ from setwise.codegen.lower import lower
 
 TITLES = {
     "pictures/slow-motion.svg": "A fill in slow motion",
-    "pictures/prefix-network.svg": "The prefix network of Kogge-Stone",
     "pictures/dependencies.svg": "Dependence graphs: dumb7 and Kogge-Stone",
     "pictures/dependencies-push.svg": "Dependence graphs: push",
     "pictures/dependencies-union.svg": "Dependence graph: a whole side with AVX-512",
@@ -27,7 +25,6 @@ def pictures() -> dict[str, str]:
     """Return every picture by its path."""
     drawn = (
         slow_motion(*(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in ("dumb7", "kogge-stone"))),
-        prefix_network(),
         _graphs(("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")),
         _graphs(("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")),
         _graphs(("sliders.union", "avx512")),
