@@ -22,7 +22,7 @@ from setwise.codegen.offers import offered_as
 from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
 from setwise.codegen.run.executable import Executable
-from setwise.codegen.run.integers import builtin, in_range
+from setwise.codegen.run.integers import in_range, single_call
 from setwise.codegen.run.loop import inner_loop
 from setwise.codegen.targets import VECTORS
 
@@ -80,8 +80,7 @@ class Function:
         self._names = tuple(parameter.name for parameter in self._parameters)
         self._nameable = any(parameter.kind in _NAMEABLE for parameter in self._parameters)
         self._loop, self._code = in_memory(kernel)
-        bounds = [parameter.below for parameter in self._parameters]
-        self._builtin = builtin(bounds, contract.results, self._loop, self._code, host())
+        self._single_call = single_call(len(self._parameters), contract.results, self._loop, self._code)
         self._on_arrays: Elementwise | None = None  # made when there are arrays
         usual = {"out": None, "threads": 1}
         options = {name: value for name, value in usual.items() if name not in self._names}
@@ -92,14 +91,6 @@ class Function:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code: see the class."""
-        if not named:
-            result = self._builtin(*arguments)
-            if result is not NotImplemented:
-                return result
-        return self._otherwise(arguments, named)
-
-    def _otherwise(self, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
-        """What is not integers alone, by place alone, in their range."""
         name, out, threads = self._chosen(named) if named else ("out", None, 1)
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
         if self._nameable and str in map(type, given):
@@ -110,12 +101,13 @@ class Function:
             return self._on_arrays(given, name, out, threads)
         columns = list(map(words_of, self._parameters, given))
         lengths = {len(words) for words in columns if not isinstance(words, int)}
+        if not lengths:
+            return self._single_call(columns)
         if len(lengths) > 1:
             raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
-        number = max(lengths, default=1)
+        (number,) = lengths
         rows = zip(*([words] * number if isinstance(words, int) else words for words in columns), strict=True)
-        results = [self._builtin(*row) for row in rows]
-        return results if lengths else results[0]
+        return list(map(self._single_call, rows))
 
     def _number(self, parameter: Parameter, argument: Any) -> Any:
         """The number of a square or direction that is named; anything else as it is."""

@@ -1,4 +1,4 @@
-"""Kernels as builtin functions on integers: what they take and refuse, whatever the kernel's convention."""
+"""Kernels as functions on integers: what they take and refuse, whatever the kernel's convention."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ctypes
 import gc
 import inspect
 import pickle
-import sys
 import tracemalloc
 from functools import cache
 from itertools import product
@@ -180,7 +179,6 @@ def test_a_call_leaves_nothing_behind() -> None:
                     one(*wrong)
 
     calls()
-    before = sys.getrefcount(NotImplemented)
     gc.collect()
     tracemalloc.start()
     try:
@@ -189,7 +187,6 @@ def test_a_call_leaves_nothing_behind() -> None:
         assert tracemalloc.get_traced_memory()[0] < 20_000
     finally:
         tracemalloc.stop()
-    assert abs(sys.getrefcount(NotImplemented) - before) < 100
 
 
 def test_it_is_in_the_platforms_convention() -> None:
