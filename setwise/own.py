@@ -202,7 +202,6 @@ class Commands(ABC):
         endbr64: bool = False,
         dispatch: bool = False,
         checked: bool = False,
-        bound: bool = False,
         name: str | None = None,
         prefix: str | None = None,
         force: bool = False,

@@ -70,9 +70,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--checked", action="store_true", help="source that asserts its contracts in debug builds")
     parser.add_argument("--name", metavar="N", help="what files and modules are called (default: the prefix)")
     add_prefix(parser)
-    parser.add_argument(
-        "--bound", action="store_true", help="with --dispatch: bind once, to a pointer without a branch"
-    )
     parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
     parser.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
     add_time_limit(parser)
@@ -127,8 +124,6 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
     if arguments.dispatch and not given.dispatch:
         choosing = [name for name, format in FORMATS.items() if format.dispatch]
         raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
-    if arguments.bound and not arguments.dispatch:
-        raise ValueError("--bound is for source that chooses when it runs: add --dispatch")
     if arguments.checked and not given.checked:
         checking = [name for name, format in FORMATS.items() if format.checked]
         raise ValueError(f"--checked is for source that asserts what it requires: use one of {', '.join(checking)}")
@@ -150,7 +145,6 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
         name=checked_name(arguments.name) if arguments.name else "",
         prefix=checked_name(arguments.prefix) if arguments.prefix else "",
         checked=arguments.checked,
-        bound=arguments.bound,
         objective=arguments.objective,
         cpu=processor_named(arguments.cpu).name if arguments.cpu and arguments.objective != "size" else "",
         variants=_variants(arguments, routines, isas, abi),

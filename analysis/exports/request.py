@@ -46,7 +46,6 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     name: Text = ""
     prefix: Text = ""
     checked: bool = False
-    bound: bool = False
     objective: Text = "size"
     cpu: Text = ""
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
@@ -84,7 +83,7 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
             words += ["--variant", *variants]
         words += ["--abi", self.abi] if self.abi != format_called(self.format).abi else []
         words += ["--format", self.format]
-        words += [f"--{option}" for option in ("endbr64", "bound", "checked") if getattr(self, option)]
+        words += [f"--{option}" for option in ("endbr64", "checked") if getattr(self, option)]
         for option in ("name", "prefix"):
             words += [f"--{option}", getattr(self, option)] if getattr(self, option) else []
         return " ".join([*words, "--dispatch"] if self.dispatch else words)
@@ -137,6 +136,5 @@ def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
         name=request.name,
         proved=request.proved,
         checked=request.checked,
-        bound=request.bound,
     )
     return format_called(request.format).files(order)

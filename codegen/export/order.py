@@ -32,7 +32,6 @@ class Order:
     dispatch   source chooses among instruction sets when it runs, by CPUID, not when it is compiled
     name       what files are called, and with them modules; without it they are called as symbols begin
     proved     whether each kernel's code is proved
-    bound      with dispatch: the choice is bound once, to a pointer
     checked    source asserts in debug builds what contracts require
     """
 
@@ -44,7 +43,6 @@ class Order:
     name: str = ""
     proved: bool = False
     checked: bool = False
-    bound: bool = False
 
     @property
     def prefix(self) -> str:
