@@ -201,7 +201,6 @@ class Commands(ABC):
         *,
         endbr64: bool = False,
         dispatch: bool = False,
-        checked: bool = False,
         name: str | None = None,
         prefix: str | None = None,
         force: bool = False,

@@ -67,7 +67,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
     parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
-    parser.add_argument("--checked", action="store_true", help="source that asserts its contracts in debug builds")
     parser.add_argument("--name", metavar="N", help="what files and modules are called (default: the prefix)")
     add_prefix(parser)
     parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
@@ -124,9 +123,6 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
     if arguments.dispatch and not given.dispatch:
         choosing = [name for name, format in FORMATS.items() if format.dispatch]
         raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
-    if arguments.checked and not given.checked:
-        checking = [name for name, format in FORMATS.items() if format.checked]
-        raise ValueError(f"--checked is for source that asserts what it requires: use one of {', '.join(checking)}")
     if given.fallback and (arguments.dispatch or len(isas) > 1):
         isas = list(dict.fromkeys(("x86-64", *isas)))
     abi = arguments.abi or given.abi
@@ -144,7 +140,6 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
         dispatch=arguments.dispatch,
         name=checked_name(arguments.name) if arguments.name else "",
         prefix=checked_name(arguments.prefix) if arguments.prefix else "",
-        checked=arguments.checked,
         objective=arguments.objective,
         cpu=processor_named(arguments.cpu).name if arguments.cpu and arguments.objective != "size" else "",
         variants=_variants(arguments, routines, isas, abi),

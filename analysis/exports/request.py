@@ -45,7 +45,6 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     dispatch: bool = False
     name: Text = ""
     prefix: Text = ""
-    checked: bool = False
     objective: Text = "size"
     cpu: Text = ""
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
@@ -83,7 +82,7 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
             words += ["--variant", *variants]
         words += ["--abi", self.abi] if self.abi != format_called(self.format).abi else []
         words += ["--format", self.format]
-        words += [f"--{option}" for option in ("endbr64", "checked") if getattr(self, option)]
+        words += ["--endbr64"] if self.endbr64 else []
         for option in ("name", "prefix"):
             words += [f"--{option}", getattr(self, option)] if getattr(self, option) else []
         return " ".join([*words, "--dispatch"] if self.dispatch else words)
@@ -135,6 +134,5 @@ def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
         dispatch=request.dispatch,
         name=request.name,
         proved=request.proved,
-        checked=request.checked,
     )
     return format_called(request.format).files(order)

@@ -31,7 +31,6 @@ class Format:
 
     fallback   whether kernels for plain x86-64 go with those of other sets where there is a choice among several
     dispatch   whether it can choose among them when the program runs
-    checked    whether its functions can assert what their contracts require
     endbr64    whether its functions may begin with endbr64
     abi        the calling convention where none is asked for
     """
@@ -39,7 +38,6 @@ class Format:
     files: Writer
     fallback: bool = False
     dispatch: bool = False
-    checked: bool = False
     endbr64: bool = True
     abi: str = "sysv"
 
@@ -86,10 +84,10 @@ FORMATS: Mapping[str, Format] = {
     "att": Format(partial(_listings, "att", ".s")),
     "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
     "go": Format(go.files, endbr64=False),
-    "c": Format(c_header.files, fallback=True, dispatch=True, checked=True, endbr64=False),
-    "rust": Format(rust_module.files, fallback=True, dispatch=True, checked=True, endbr64=False),
-    "zig": Format(zig_module.files, fallback=True, checked=True, endbr64=False),
-    "javascript": Format(javascript.files, checked=True, endbr64=False),
+    "c": Format(c_header.files, fallback=True, dispatch=True, endbr64=False),
+    "rust": Format(rust_module.files, fallback=True, dispatch=True, endbr64=False),
+    "zig": Format(zig_module.files, fallback=True, endbr64=False),
+    "javascript": Format(javascript.files, endbr64=False),
     "elf": Format(partial(_objects, elf, ".o")),
     "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
     "macho": Format(partial(_objects, macho, ".o")),
@@ -114,7 +112,6 @@ def together(formats: Sequence[Format]) -> Format:
         files,
         fallback=any(each.fallback for each in formats),
         dispatch=all(each.dispatch for each in formats),
-        checked=all(each.checked for each in formats),
         endbr64=all(each.endbr64 for each in formats),
         abi=formats[0].abi,
     )

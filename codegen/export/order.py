@@ -32,7 +32,6 @@ class Order:
     dispatch   source chooses among instruction sets when it runs, by CPUID, not when it is compiled
     name       what files are called, and with them modules; without it they are called as symbols begin
     proved     whether each kernel's code is proved
-    checked    source asserts in debug builds what contracts require
     """
 
     kernels: tuple[Kernel, ...]
@@ -42,7 +41,6 @@ class Order:
     dispatch: bool = False
     name: str = ""
     proved: bool = False
-    checked: bool = False
 
     @property
     def prefix(self) -> str:

@@ -111,7 +111,6 @@ def header(order: Order) -> str:
     parts = [
         _introduction(order, offered),
         f"#ifndef {defined}\n#define {defined}",
-        *(["#include <assert.h>"] if order.checked else []),
         prefixed(HEAD, prefix),
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
     ]
@@ -137,7 +136,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
 def _documented(kernel: Kernel, order: Order) -> str:
     more = (*results_in_order(kernel), ("usage", usage(kernel)))
     remark = _comment(about(kernel, order.facts(kernel), *more, word="uint64_t"), documents=True)
-    return f"{remark}\n{function(kernel, symbol(kernel), checked=order.checked)}"
+    return f"{remark}\n{function(kernel, symbol(kernel))}"
 
 
 def _guarded(kernel: Kernel, text: str) -> str:

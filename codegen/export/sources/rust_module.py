@@ -112,7 +112,7 @@ def _introduction(order: Order) -> str:
 def _documented(kernel: Kernel, order: Order) -> str:
     text = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
     lines = ["```text", *text, "```", "# Safety", *_safety(kernel)]
-    return "\n".join((*commented(lines, "///"), function(kernel, checked=order.checked)))
+    return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
 def _safety(kernel: Kernel) -> list[str]:

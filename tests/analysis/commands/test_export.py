@@ -195,7 +195,6 @@ def test_a_request_says_no_more_than_what_was_asked_for(tmp_path: Path) -> None:
         ((UNION, "--format", "c,lib", "--name", "fills"), "two of the formats write fills.h"),
         ((UNION, "--format", "c,zig", "--dispatch"), "use one of c, rust"),
         ((UNION, "--format", "c,"), "unknown format ''"),
-        ((UNION, "--format", "elf", "--checked"), "asserts what it requires: use one of c, rust, zig"),
         ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
         (("exploding.rook", "--format", "go"), "table of jumps"),
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "does not come for avx2"),
