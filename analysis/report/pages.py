@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
+from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.report.figures import Figures, KernelFigures
 from setwise.analysis.report.markdown import figure, page, span, table
 from setwise.analysis.report.recorded import Recorded
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
 
 ISAS = tuple(TARGETS)
-CLASSIC = ("dumb7.attacks.sout", "kogge-stone.attacks.sout")
+FAMILIES = ("dumb7", "kogge-stone")
+PICTURE = "pictures/slow-motion.svg"
 WHOLE, SINGLE = processor("zen5"), processor("zen4")
 """The processors on which the kernels of the first table, and single directions, are measured."""
 NEEDS = (
@@ -40,19 +43,20 @@ _SHOWN = ("sout", "east", "queen", "")
 """The directions in costs.md."""
 
 
-def pages(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> dict[str, str]:
-    """Return every page by its name; `pictures` are titles by path."""
+def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
+    """Return every page, and the picture, by its path."""
     fresh = recorded.of(figures)
     return {
-        "README.md": _readme(figures, fresh, pictures),
+        "README.md": _readme(figures, fresh),
         "comparison.md": _comparison(figures),
         "compilers.md": _compilers(figures, fresh),
         "costs.md": _costs(figures),
         "measurements.md": page("measurements.md", sessions="\n\n".join(_sessions(figures, fresh))),
+        PICTURE: slow_motion(*(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES)),
     }
 
 
-def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> str:
+def _readme(figures: Figures, recorded: Recorded) -> str:
     south, east = (
         [kernel for isa, form in product(ISAS, _FILLS) if (kernel := figures.usual(isa, f"{form}.{way}"))]
         for way in ("sout", "east")
@@ -67,7 +71,7 @@ def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -
         single=SINGLE.title,
         south=_timed(south, recorded, SINGLE.name),
         east=_timed(east, recorded, SINGLE.name),
-        pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
+        picture=PICTURE,
     )
 
 
@@ -131,7 +135,8 @@ def _timed(kernels: Iterable[KernelFigures], recorded: Recorded, on: str) -> str
 
 
 def _comparison(figures: Figures) -> str:
-    left, right = ((name, binary_of(lower(find(name), "x86-64", "wiki"))) for name in CLASSIC)
+    classic = [f"{family}.attacks.sout" for family in FAMILIES]
+    left, right = ((name, binary_of(lower(find(name), "x86-64", "wiki"))) for name in classic)
     sets = [f"{family}.attacks.{way}" for way in DIRECTION_SETS for family in ("dumb7", "kogge-stone", "push")]
     arrays = [name for name, routine in catalogue().items() if routine.contract.elements]
     straight = [routine for name, routine in catalogue().items() if name not in arrays]

@@ -15,7 +15,7 @@ from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
 from setwise.analysis.report.markdown import figure, table
-from setwise.analysis.report.pages import NEEDS, WHOLE, pages
+from setwise.analysis.report.pages import NEEDS, PICTURE, WHOLE, pages
 from setwise.analysis.report.recorded import Cycles, Recorded, Session, read
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
@@ -60,7 +60,7 @@ def recorded(figures: Figures) -> Recorded:
 
 @pytest.fixture(scope="module")
 def made(figures: Figures, recorded: Recorded) -> dict[str, str]:
-    return pages(figures, recorded, {"pictures/a.svg": "A"})
+    return pages(figures, recorded)
 
 
 def rows(text: str, first: str) -> list[list[str]]:
@@ -140,13 +140,13 @@ def test_measured_cycles_of_other_bytes_are_not_shown(made: dict[str, str]) -> N
 
 
 def test_the_verdict_counts_who_takes_less(figures: Figures) -> None:
-    (row,) = rows(pages(figures, Recorded(), {})["README.md"], "all eight")
+    (row,) = rows(pages(figures, Recorded())["README.md"], "all eight")
     dumb7, other = (figures[f"{family}.attacks.queen", "bmi2", 1] for family in ("dumb7", "kogge-stone"))
     assert row[2] == f"{dumb7.counts.instructions} : {other.counts.instructions}"
     assert row[5:] == [f"{len(PROCESSORS)} of {len(PROCESSORS)}"] * 2
     swapped = Figures(figures)
     swapped[dumb7.name, "bmi2", 1] = replace(dumb7, bounds=other.bounds)
-    (row,) = rows(pages(swapped, Recorded(), {})["README.md"], "all eight")
+    (row,) = rows(pages(swapped, Recorded())["README.md"], "all eight")
     assert row[5:] == [f"0 of {len(PROCESSORS)}"] * 2
 
 
@@ -198,7 +198,7 @@ def test_bounds_have_a_column_a_processor(made: dict[str, str], figures: Figures
 
 def test_the_reports_are_of_a_size_to_be_read() -> None:
     lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in REPORTS.glob("*.md")}
-    assert lines.keys() == {*pages(Figures(), Recorded(), {}), "SOUNDNESS.md", "optimality.md"}
+    assert lines.keys() == {*pages(Figures(), Recorded()), "SOUNDNESS.md", "optimality.md"} - {PICTURE}
     assert lines["costs.md"] <= 300
     assert lines["optimality.md"] <= 150
 
