@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import multiprocessing
 import os
@@ -54,7 +55,7 @@ class Workers:
 
 def _processes(number: int) -> Executor:
     """Started afresh on every system alike: what NumPy's threads hold does not survive a fork."""
-    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
+    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(), *gc.get_threshold()))
 
 
 @cache
@@ -91,8 +92,12 @@ def _uninterrupted() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _begin(parent: int) -> None:
-    """In another process: an interrupt from the keyboard, which reaches it too, or its parent's end is its own end."""
+def _begin(parent: int, *threshold: int) -> None:
+    """In another process: an interrupt from the keyboard, which reaches it too, or its parent's end is its own end.
+
+    It collects garbage as seldom as its parent.
+    """
+    gc.set_threshold(*threshold)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
