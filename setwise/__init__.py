@@ -90,7 +90,7 @@ if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that
     from setwise.codegen.own.definition import DescriptionError as DescriptionError
     from setwise.codegen.run.function import Function as Function
     from setwise.own import OneDirection as OneDirection, OwnRoutine as OwnRoutine, routine as routine
-    from setwise.shown import Diagram as Diagram, Listing as Listing, Record as Record, Table as Table, show as show
+    from setwise.shown import Table as Table, Text as Text, show as show
 
     spec = raywalk
 
@@ -111,7 +111,7 @@ _ROOMS = {
     "setwise.codegen.own.definition": "DescriptionError",
     "setwise.codegen.run.function": "Function",
     "setwise.own": "OneDirection OwnRoutine routine",
-    "setwise.shown": "Diagram Listing Record Table show",
+    "setwise.shown": "Table Text show",
 }
 """Where the names are defined that are loaded when they are asked for."""
 
