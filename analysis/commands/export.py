@@ -23,19 +23,18 @@ from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, pro
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.request import Request, files_of, format_called, kernels_of, lanes_for
+from setwise.analysis.exports.request import Request, files_of, kernels_of, lanes_for
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.export.formats import FORMATS, Format
-from setwise.codegen.export.names import checked_name
+from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.write import write
 from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.own.files import is_own
-from setwise.codegen.targets import TARGETS, target_named
+from setwise.codegen.targets import TARGETS
 
 EXAMPLES = (
     "setwise export sliders.union --isa avx2 --format elf -o out",
@@ -53,7 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         required=True,
-        metavar="F,...",
+        metavar="F",
         help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig, javascript",
     )
     parser.add_argument(
@@ -83,7 +82,7 @@ def run(arguments: Namespace) -> int:
 def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
     """Write these routines' files and say in a line what they are."""
     prover = None if arguments.unproved else _prover()
-    request = _request(arguments, format_called(arguments.format), routines, proved=prover is not None)
+    request = _request(arguments, routines, proved=prover is not None)
     kernels = kernels_of(request, routines)
     _tell_left_out(request, kernels)
     certificates = _proofs(prover, kernels, arguments.time_limit) if prover else [None] * len(kernels)
@@ -113,11 +112,12 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)
 
 
-def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *, proved: bool) -> Request:
+def _request(arguments: Namespace, routines: Sequence[Routine], *, proved: bool) -> Request:
     """What the arguments ask for; ValueError for what does not go together."""
     isas = list(TARGETS) if arguments.isa == "all" else list(dict.fromkeys(arguments.isa.split(",")))
-    for isa in isas:
-        target_named(isa)
+    if arguments.format not in FORMATS:
+        raise ValueError(f"unknown format '{arguments.format}': use one of {', '.join(FORMATS)}")
+    given = FORMATS[arguments.format]
     if arguments.endbr64 and not given.endbr64:
         raise ValueError(f"{arguments.format} has no endbr64 of its own: leave --endbr64 out")
     if arguments.dispatch and not given.dispatch:
@@ -130,7 +130,7 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
     return Request(
-        format=",".join(dict.fromkeys(arguments.format.split(","))),
+        format=arguments.format,
         names=tuple(dict.fromkeys(routine.name for routine in routines)),
         isas=tuple(isas),
         abi=abi,
@@ -138,8 +138,8 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
         lanes=arguments.lanes,
         endbr64=arguments.endbr64,
         dispatch=arguments.dispatch,
-        name=checked_name(arguments.name) if arguments.name else "",
-        prefix=checked_name(arguments.prefix) if arguments.prefix else "",
+        name=arguments.name or "",
+        prefix=arguments.prefix or "",
         objective=arguments.objective,
         cpu=processor_named(arguments.cpu).name if arguments.cpu and arguments.objective != "size" else "",
         variants=_variants(arguments, routines, isas, abi),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -94,27 +94,6 @@ FORMATS: Mapping[str, Format] = {
     "lib": Format(_library),
 }
 """By name; listings are those of `setwise listing --syntax`."""
-
-
-def together(formats: Sequence[Format]) -> Format:
-    """Several formats in one directory; ValueError where they have two conventions, or two contents for one file."""
-    if len({each.abi for each in formats}) > 1:
-        raise ValueError("formats of two calling conventions: export them one by one")
-
-    def files(order: Order) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for name, content in (item for each in formats for item in each.files(order).items()):
-            if found.setdefault(name, content) != content:
-                raise ValueError(f"two of the formats write {name}: export them one by one")
-        return found
-
-    return Format(
-        files,
-        fallback=any(each.fallback for each in formats),
-        dispatch=all(each.dispatch for each in formats),
-        endbr64=all(each.endbr64 for each in formats),
-        abi=formats[0].abi,
-    )
 
 
 assert {*DIALECTS, "go"} <= FORMATS.keys()
