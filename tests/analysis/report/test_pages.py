@@ -14,8 +14,7 @@ from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
-from setwise.analysis.report.markdown import figure, table
-from setwise.analysis.report.pages import NEEDS, PICTURE, WHOLE, pages
+from setwise.analysis.report.pages import NEEDS, PICTURE, WHOLE, figure, pages, table
 from setwise.analysis.report.recorded import Cycles, Recorded, Session, read
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
