@@ -64,7 +64,7 @@ def digest() -> str:
     told = hashlib.sha256()
     for room in ("analysis", "codegen"):
         folder = Path(__file__).parents[2] / room
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.json"))):
             told.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
             told.update(path.read_bytes())
     return told.hexdigest()
