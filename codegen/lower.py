@@ -33,10 +33,6 @@ What no pass decides alone, such as which description is best, is tried: setwise
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.passes.arguments import arguments
@@ -76,24 +72,6 @@ PIPELINE = Pipeline(
 )
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Nobody looks for circles of objects meanwhile, nor in what stays: graphs have next to none, and some are kept."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        if not gc.get_freeze_count():
-            # All goes among the old objects, which are looked through least often.
-            gc.freeze()
-            gc.unfreeze()
-        gc.enable()
-
-
-@_uncollected()
 def lower(
     routine: Routine,
     isa: str = "x86-64",

@@ -25,127 +25,74 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from setwise.analysis.semantics.words import Word
-    from setwise.analysis.spec import raywalk as spec
-    from setwise.codegen import fills
+if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that it is public
+    # isort: off
+    from setwise.analysis.semantics.words import Word as Word
+    from setwise.analysis.spec import raywalk
+    from setwise.codegen import fills as fills
     from setwise.codegen.board import (
-        ALL,
-        BISHOP,
-        DIR8,
-        EAST,
-        FILE_A,
-        FILE_B,
-        FILE_C,
-        FILE_D,
-        FILE_E,
-        FILE_F,
-        FILE_G,
-        FILE_H,
-        NOEA,
-        NORT,
-        NOT_A,
-        NOT_H,
-        NOWE,
-        QUEEN,
-        RANK_1,
-        RANK_2,
-        RANK_3,
-        RANK_4,
-        RANK_5,
-        RANK_6,
-        RANK_7,
-        RANK_8,
-        ROOK,
-        SOEA,
-        SOUT,
-        SOWE,
-        WEST,
-        Direction,
-        parse_board,
+        ALL as ALL,
+        BISHOP as BISHOP,
+        DIR8 as DIR8,
+        EAST as EAST,
+        FILE_A as FILE_A,
+        FILE_B as FILE_B,
+        FILE_C as FILE_C,
+        FILE_D as FILE_D,
+        FILE_E as FILE_E,
+        FILE_F as FILE_F,
+        FILE_G as FILE_G,
+        FILE_H as FILE_H,
+        NOEA as NOEA,
+        NORT as NORT,
+        NOT_A as NOT_A,
+        NOT_H as NOT_H,
+        NOWE as NOWE,
+        QUEEN as QUEEN,
+        RANK_1 as RANK_1,
+        RANK_2 as RANK_2,
+        RANK_3 as RANK_3,
+        RANK_4 as RANK_4,
+        RANK_5 as RANK_5,
+        RANK_6 as RANK_6,
+        RANK_7 as RANK_7,
+        RANK_8 as RANK_8,
+        ROOK as ROOK,
+        SOEA as SOEA,
+        SOUT as SOUT,
+        SOWE as SOWE,
+        WEST as WEST,
+        Direction as Direction,
+        parse_board as parse_board,
     )
-    from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
-    from setwise.codegen.describe.kinds import Board, Bound, Dir8, Empty, Number, Occupied, Square
-    from setwise.codegen.describe.layout import Layout, halves, union
-    from setwise.codegen.describe.ray import ray
-    from setwise.codegen.describe.values import Ray, Value, constant
-    from setwise.codegen.own.definition import DescriptionError
-    from setwise.codegen.run.function import Function
-    from setwise.own import OneDirection, OwnRoutine, routine
-    from setwise.shown import Diagram, Listing, Record, Table, show
+    from setwise.codegen.describe.control import (
+        at_least as at_least,
+        below as below,
+        nonzero as nonzero,
+        repeat as repeat,
+        switch as switch,
+        table as table,
+        when as when,
+        while_ as while_,
+    )
+    from setwise.codegen.describe.kinds import (
+        Board as Board,
+        Bound as Bound,
+        Dir8 as Dir8,
+        Empty as Empty,
+        Number as Number,
+        Occupied as Occupied,
+        Square as Square,
+    )
+    from setwise.codegen.describe.layout import Layout as Layout, halves as halves, union as union
+    from setwise.codegen.describe.ray import ray as ray
+    from setwise.codegen.describe.values import Ray as Ray, Value as Value, constant as constant
+    from setwise.codegen.own.definition import DescriptionError as DescriptionError
+    from setwise.codegen.run.function import Function as Function
+    from setwise.own import OneDirection as OneDirection, OwnRoutine as OwnRoutine, routine as routine
+    from setwise.shown import Table as Table, Text as Text, show as show
 
-__all__ = [
-    "ALL",
-    "BISHOP",
-    "DIR8",
-    "EAST",
-    "FILE_A",
-    "FILE_B",
-    "FILE_C",
-    "FILE_D",
-    "FILE_E",
-    "FILE_F",
-    "FILE_G",
-    "FILE_H",
-    "NOEA",
-    "NORT",
-    "NOT_A",
-    "NOT_H",
-    "NOWE",
-    "QUEEN",
-    "RANK_1",
-    "RANK_2",
-    "RANK_3",
-    "RANK_4",
-    "RANK_5",
-    "RANK_6",
-    "RANK_7",
-    "RANK_8",
-    "ROOK",
-    "SOEA",
-    "SOUT",
-    "SOWE",
-    "WEST",
-    "Board",
-    "Bound",
-    "DescriptionError",
-    "Diagram",
-    "Dir8",
-    "Direction",
-    "Empty",
-    "Function",
-    "Layout",
-    "Listing",
-    "Number",
-    "Occupied",
-    "OneDirection",
-    "OwnRoutine",
-    "Ray",
-    "Record",
-    "Square",
-    "Table",
-    "Value",
-    "Word",
-    "__version__",
-    "at_least",
-    "below",
-    "constant",
-    "fills",
-    "halves",
-    "kernel",
-    "nonzero",
-    "parse_board",
-    "ray",
-    "repeat",
-    "routine",
-    "show",
-    "spec",
-    "switch",
-    "table",
-    "union",
-    "when",
-    "while_",
-]
+    spec = raywalk
 
 __version__: str
 
@@ -164,7 +111,7 @@ _ROOMS = {
     "setwise.codegen.own.definition": "DescriptionError",
     "setwise.codegen.run.function": "Function",
     "setwise.own": "OneDirection OwnRoutine routine",
-    "setwise.shown": "Diagram Listing Record Table show",
+    "setwise.shown": "Table Text show",
 }
 """Where the names are defined that are loaded when they are asked for."""
 
@@ -211,6 +158,9 @@ def __getattr__(name: str) -> object:
         if name in names.split():
             return getattr(import_module(room), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = sorted(("__version__", "fills", "kernel", "spec", *" ".join(_ROOMS.values()).split()))
 
 
 def __dir__() -> list[str]:

@@ -25,8 +25,8 @@ class Checked(Function):
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Check the arguments, and run the machine code: see the class."""
-        options = {name: given for name, given in named.items() if name in self._options}
-        given = self._bound(arguments, {name: each for name, each in named.items() if name not in options})
+        options = {"out": named.pop("out")} if self._takes_out and "out" in named else {}
+        given = self._bound(arguments, named)
         given = tuple(map(self._number, self._parameters, given))
         words = [
             each if hasattr(each, "dtype") else words_of(p, each)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.own.definition import Definition
 from setwise.codegen.targets import ALL_SETS
-from setwise.shown import Listing, Record, Table
+from setwise.shown import Table, Text
 
 if TYPE_CHECKING:
     from setwise.codegen.run.function import Function
@@ -98,12 +96,12 @@ class Commands(ABC):
         endbr64: bool = False,
         for_: str = "size",
         cpu: str | None = None,
-    ) -> Listing:
+    ) -> Text:
         """The assembly source, as text: for nasm, gas, att, masm or go."""
         given = _options(locals(), prefix=None)
         from setwise.analysis.commands.listing import listed
 
-        return Listing(listed(self.routine, given))
+        return Text(listed(self.routine, given))
 
     def count(
         self,
@@ -113,14 +111,14 @@ class Commands(ABC):
         *,
         for_: str = "size",
         cpu: str | None = None,
-    ) -> Record:
+    ) -> dict[str, Any]:
         """The instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
         given = _options(locals())
         from setwise.analysis.commands.code import of_routines
         from setwise.analysis.commands.count import count_row
 
         (row,) = of_routines((self.routine,), given, count_row)
-        return Record(row)
+        return row
 
     def cost(
         self,
@@ -201,8 +199,6 @@ class Commands(ABC):
         *,
         endbr64: bool = False,
         dispatch: bool = False,
-        checked: bool = False,
-        bound: bool = False,
         name: str | None = None,
         prefix: str | None = None,
         force: bool = False,
@@ -220,22 +216,6 @@ class Commands(ABC):
         from setwise.analysis.commands.export import written
 
         return written(given, self.routines)
-
-    def _repr_html_(self) -> str:
-        """In a notebook: what it computes, its counts on every instruction set, and its listing."""
-        first, *others = self.routines
-        head = f"<p>{escape(repr(self))}: {escape(first.summary)}</p>"
-        if others:
-            return head
-        rows = []
-        for isa in first.isas:
-            with suppress(ValueError):  # what it comes for and cannot be made is told below, or left out
-                rows.append(OneDirection(first).count(isa))
-        counts = Table(rows, ("isa", "lanes", "instructions", "moves", "operations", "bytes"))
-        try:
-            return head + counts._repr_html_() + self.listing(first.isas[0])._repr_html_()
-        except ValueError as error:
-            return f"{head}<pre>{escape(str(error))}</pre>"
 
 
 class OneDirection(Commands):

@@ -1,5 +1,6 @@
 """What all tests share: finding outside tools, and asking random tests for the same cases every time."""
 
+import gc
 import importlib
 import os
 import shutil
@@ -16,6 +17,7 @@ from setwise.codegen.targets import TARGETS
 # No deadline: nothing here tests time. Derandomised: a failure that one machine sees, every machine sees.
 settings.register_profile("setwise", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("setwise")
+gc.set_threshold(100_000, 50, 50)  # as the command does: kernels that are kept hold many objects and no circles
 
 
 def in_ci() -> bool:

@@ -33,7 +33,6 @@ from setwise.analysis.commands.jobs import Job, KernelKey, jobs_of, judged, lowe
 from setwise.analysis.commands.kernels import add_variant
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
-from setwise.analysis.commands.terminal import painted
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.kernel import Kernel
@@ -189,16 +188,14 @@ def _report(kernels: Sequence[Judged]) -> None:
     for kernel in kernels:
         if kernel.outcome.mismatch is not None:
             print(f"\n{kernel.job.title} failed: {kernel.outcome.reason}")
-            print(painted(drawn(kernel.job.routine.contract, kernel.outcome.mismatch)))
+            print(drawn(kernel.job.routine.contract, kernel.outcome.mismatch))
     # Kernels that never came to a case, gathered by the reason.
     print_reasons((outcome.status, outcome.reason) for outcome in outcomes if outcome.reason and not outcome.mismatch)
     summary = tally([outcome.status for outcome in outcomes], ("passed", "failed", "not run"))
     anywhere = [outcome for outcome in outcomes if outcome.status != "not run"]
     places = Counter(f"on {outcome.on}" if outcome.on else "natively" for outcome in anywhere)
     ran = ", ".join(f"{number} {place}" for place, number in places.items())
-    print(
-        f"\n{painted(summary)}; {sum(outcome.cases for outcome in outcomes):,} calls" + (f"\nran: {ran}" if ran else "")
-    )
+    print(f"\n{summary}; {sum(outcome.cases for outcome in outcomes):,} calls" + (f"\nran: {ran}" if ran else ""))
 
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:

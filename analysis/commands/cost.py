@@ -14,7 +14,6 @@ from setwise.analysis.commands.code import NamedCode, of_code
 from setwise.analysis.commands.kernels import add_objective, processor_named
 from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json
-from setwise.analysis.commands.terminal import painted
 from setwise.analysis.cost.bounds import Cost
 from setwise.analysis.cost.part import Part, marked, part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor
@@ -128,7 +127,7 @@ def _print(codes: Sequence[CostedCode], as_json: bool) -> None:
         print(_title(single.key, single.part) + "\n")
     print_columns([key for key in keys if key not in hidden and any(key in row for row in rows)], rows)
     if single and not single.part.is_round:
-        print("\n" + painted(marked(single.part.stream, single.costs)))
+        print("\n" + marked(single.part.stream, single.costs))
     print("\n" + _NOTE)
     if any(code.part.kind == "longest" for code in codes):
         print(_LONGEST)

@@ -23,19 +23,18 @@ from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, pro
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.request import Request, files_of, format_called, kernels_of, lanes_for
+from setwise.analysis.exports.request import Request, files_of, kernels_of, lanes_for
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.export.formats import FORMATS, Format
-from setwise.codegen.export.names import checked_name
+from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.write import write
 from setwise.codegen.kernel import Kernel, unrefused
 from setwise.codegen.own.files import is_own
-from setwise.codegen.targets import TARGETS, target_named
+from setwise.codegen.targets import TARGETS
 
 EXAMPLES = (
     "setwise export sliders.union --isa avx2 --format elf -o out",
@@ -53,7 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         required=True,
-        metavar="F,...",
+        metavar="F",
         help="listings: nasm, gas, att, masm, go; objects: elf, coff, macho, lib; source: c, rust, zig, javascript",
     )
     parser.add_argument(
@@ -67,12 +66,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
     parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
-    parser.add_argument("--checked", action="store_true", help="source that asserts its contracts in debug builds")
     parser.add_argument("--name", metavar="N", help="what files and modules are called (default: the prefix)")
     add_prefix(parser)
-    parser.add_argument(
-        "--bound", action="store_true", help="with --dispatch: bind once, to a pointer without a branch"
-    )
     parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
     parser.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
     add_time_limit(parser)
@@ -87,7 +82,7 @@ def run(arguments: Namespace) -> int:
 def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
     """Write these routines' files and say in a line what they are."""
     prover = None if arguments.unproved else _prover()
-    request = _request(arguments, format_called(arguments.format), routines, proved=prover is not None)
+    request = _request(arguments, routines, proved=prover is not None)
     kernels = kernels_of(request, routines)
     _tell_left_out(request, kernels)
     certificates = _proofs(prover, kernels, arguments.time_limit) if prover else [None] * len(kernels)
@@ -117,21 +112,17 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)
 
 
-def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *, proved: bool) -> Request:
+def _request(arguments: Namespace, routines: Sequence[Routine], *, proved: bool) -> Request:
     """What the arguments ask for; ValueError for what does not go together."""
     isas = list(TARGETS) if arguments.isa == "all" else list(dict.fromkeys(arguments.isa.split(",")))
-    for isa in isas:
-        target_named(isa)
+    if arguments.format not in FORMATS:
+        raise ValueError(f"unknown format '{arguments.format}': use one of {', '.join(FORMATS)}")
+    given = FORMATS[arguments.format]
     if arguments.endbr64 and not given.endbr64:
         raise ValueError(f"{arguments.format} has no endbr64 of its own: leave --endbr64 out")
     if arguments.dispatch and not given.dispatch:
         choosing = [name for name, format in FORMATS.items() if format.dispatch]
         raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
-    if arguments.bound and not arguments.dispatch:
-        raise ValueError("--bound is for source that chooses when it runs: add --dispatch")
-    if arguments.checked and not given.checked:
-        checking = [name for name, format in FORMATS.items() if format.checked]
-        raise ValueError(f"--checked is for source that asserts what it requires: use one of {', '.join(checking)}")
     if given.fallback and (arguments.dispatch or len(isas) > 1):
         isas = list(dict.fromkeys(("x86-64", *isas)))
     abi = arguments.abi or given.abi
@@ -139,7 +130,7 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
     return Request(
-        format=",".join(dict.fromkeys(arguments.format.split(","))),
+        format=arguments.format,
         names=tuple(dict.fromkeys(routine.name for routine in routines)),
         isas=tuple(isas),
         abi=abi,
@@ -147,10 +138,8 @@ def _request(arguments: Namespace, given: Format, routines: Sequence[Routine], *
         lanes=arguments.lanes,
         endbr64=arguments.endbr64,
         dispatch=arguments.dispatch,
-        name=checked_name(arguments.name) if arguments.name else "",
-        prefix=checked_name(arguments.prefix) if arguments.prefix else "",
-        checked=arguments.checked,
-        bound=arguments.bound,
+        name=arguments.name or "",
+        prefix=arguments.prefix or "",
         objective=arguments.objective,
         cpu=processor_named(arguments.cpu).name if arguments.cpu and arguments.objective != "size" else "",
         variants=_variants(arguments, routines, isas, abi),

@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from setwise.analysis.commands.arguments import PATTERNS, add_json, add_names
-from setwise.analysis.commands.tables import print_json
-from setwise.analysis.commands.terminal import width
+from setwise.analysis.commands.tables import print_json, width
 from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find

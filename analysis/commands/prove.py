@@ -32,7 +32,6 @@ from setwise.analysis.commands.kernels import add_variant
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
-from setwise.analysis.commands.terminal import painted
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.smtlib import Question
@@ -272,10 +271,10 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
     print_table(("name", "isa", "lanes", "abi", "ms", ""), rows, "llrlrl")
     for proof in proofs:
         if proof.status == "refuted":
-            print(f"\n{' '.join(map(str, proof.key))}\n{painted(_refutation(proof))}")
+            print(f"\n{' '.join(map(str, proof.key))}\n{_refutation(proof)}")
     print_reasons((proof.status, proof.why) for proof in proofs if proof.status == "not proved")
     summary = tally([proof.status for proof in proofs], ("proved", "refuted", "not proved"))
-    print(f"\n{painted(summary)}; {certificates[0].solver if certificates else 'no solver'}")
+    print(f"\n{summary}; {certificates[0].solver if certificates else 'no solver'}")
     solving = sum(certificate.seconds for certificate in certificates)
     making = sum(proof.lowering for proof in proofs)
     print(f"{seconds:.1f} s, in which processors spent {solving:.1f} s on proofs and {making:.1f} s on lowering")

@@ -17,7 +17,6 @@ from setwise.analysis.measure.compilers import CompilerError, installed
 from setwise.analysis.report.figures import Figures, figures_of, keys
 from setwise.analysis.report.files import Files, differences, write
 from setwise.analysis.report.pages import pages
-from setwise.analysis.report.pictures import TITLES, pictures
 from setwise.analysis.report.recorded import PATH, Recorded, measure, read, shortest_of, text
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.targets import TARGETS
@@ -91,5 +90,4 @@ def files(recorded: Recorded, check: bool, progress: Callable[[str], None]) -> F
         compilers=dict(sorted({**recorded.compilers, **{each.name: each.version for each in here.values()}}.items())),
         shortest=dict(sorted({**recorded.shortest, **shortest}.items())),
     )
-    drawn = pictures()
-    return {**pages(figures.differing, recorded, TITLES), **drawn, PATH: text(recorded)}
+    return {**pages(figures.differing, recorded), PATH: text(recorded)}

@@ -10,7 +10,6 @@ from setwise.analysis.commands.arguments import add_coordinates, add_on, add_pos
 from setwise.analysis.commands.boards import boards, input_lines, result_titles, squares_lines
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
-from setwise.analysis.commands.terminal import painted
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -60,7 +59,7 @@ def run(arguments: Namespace) -> int:
     named = list(zip(result_titles(contract, squares), results, strict=True))
     shown = boards(drawn if contract.counting else [*drawn, *named], squares, arguments.coordinates)
     numbers = [f"{name}: {number}" for name, number in named if contract.counting]
-    print(title, *squares_lines(contract, squares), *lines, "", painted(shown), sep="\n")
+    print(title, *squares_lines(contract, squares), *lines, "", shown, sep="\n")
     print(*([""] if numbers else []), *numbers, sep="\n", end="\n" if numbers else "")
     return 0
 

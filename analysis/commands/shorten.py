@@ -14,9 +14,9 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_only_isa, object_given
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.jobs import jobs_of, lowered
+from setwise.analysis.commands.jobs import lowered
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.commands.prove import Proof, certificate_text
+from setwise.analysis.commands.prove import Proof, certificate_text, jobs_with
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.workers import Workers
@@ -33,7 +33,6 @@ EXAMPLES = (
     "setwise shorten --object fills.o --symbol soutAttacks --spec kogge-stone.attacks.sout",
 )
 
-BUDGET = 60.0
 _WORTH_PROCESSES = 8  # kernels: level a of fewer is done before processes have started
 Asked = tuple[str, Subject, Binary]
 Titled = tuple[str, Hunt]
@@ -54,7 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "c: two or three (default: all, one after the other)",
     )
     parser.add_argument(
-        "--budget", type=float, default=BUDGET, metavar="S", help="seconds of processor time a level (default: 60)"
+        "--budget", type=float, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"
     )
     add_json(parser)
     parser.epilog = (parser.epilog or "") + (
@@ -93,20 +92,17 @@ def _of_object(arguments: Namespace) -> Asked:
 def _of_names(arguments: Namespace) -> Iterator[Asked]:
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM --spec NAME")
-    jobs = jobs_of(chosen(arguments.names), arguments.isa, arguments.abi or "sysv")
-    jobs = [job for job in jobs if arguments.lanes in (None, job.lanes)]
-    if not jobs:
-        raise ValueError(f"no kernel has {arguments.lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    known: dict[tuple[Binary, str], None] = {}
-    for job, kernel in lowered(jobs):
+    known: set[tuple[Binary, str]] = set()
+    for job, kernel in lowered(
+        jobs_with(chosen(arguments.names), arguments.isa, arguments.lanes, arguments.abi or "sysv")
+    ):
         if isinstance(kernel, str):
             continue
-        binary = binary_of(kernel)
-        if (binary, job.routine.name) in known:  # a set that adds nothing
-            continue
-        known[binary, job.routine.name] = None
-        boards = kernel.layout.lanes if kernel.layout.boards else 1
-        yield job.title, Subject(job.routine.name, job.isa, job.abi, boards), binary
+        binary, name = binary_of(kernel), job.routine.name
+        if (binary, name) not in known:  # else a set that adds nothing
+            known.add((binary, name))
+            boards = kernel.layout.lanes if kernel.layout.boards else 1
+            yield job.title, Subject(name, job.isa, job.abi, boards), binary
 
 
 def _search(asked: Sequence[Asked], hunts: list[Titled], levels: Sequence[str], budget: float) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 from setwise.analysis.commands.arguments import add_coordinates, add_json, add_squares
 from setwise.analysis.commands.boards import boards
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.analysis.commands.terminal import painted
 from setwise.codegen.board import hexadecimal
 from setwise.codegen.numbering import Numbering, numbering
 from setwise.codegen.tables import TABLES, Table, table
@@ -48,7 +47,7 @@ def run(arguments: Namespace) -> int:
         if arguments.json:
             print_json({**_facts(asked), "entries": [hexadecimal(e) if asked.boards else e for e in asked.entries]})
         else:
-            print(source(asked, language) if language else painted(drawn(asked, shown, arguments.coordinates)))
+            print(source(asked, language) if language else drawn(asked, shown, arguments.coordinates))
     elif arguments.json:
         print_json(list(map(_facts, TABLES)))
     else:

@@ -11,9 +11,8 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target, place
 from setwise.analysis.commands.boards import input_lines, squares_lines, turned
 from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
-from setwise.analysis.commands.terminal import painted
 from setwise.analysis.pictures.boards import strips_of_boards
-from setwise.analysis.pictures.network import network_text, prefix_network
+from setwise.analysis.pictures.network import network_text
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip, as_text
@@ -62,7 +61,9 @@ def run(arguments: Namespace) -> int:
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side, squares)
     ending = ""
     if arguments.network:
-        title, text, picture = f"{routine.name} as a network", network(routine, words), prefix_network()
+        if arguments.svg:
+            raise ValueError("--svg draws boards: leave --network out")
+        title, text, picture = f"{routine.name} as a network", network(routine, words), ""
     else:
         if arguments.registers:
             kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
@@ -84,7 +85,7 @@ def run(arguments: Namespace) -> int:
             raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
         print(f"{arguments.svg}: {title}")
         return 0
-    print(title, painted(text), sep="\n\n")
+    print(title, text, sep="\n\n")
     return 0
 
 

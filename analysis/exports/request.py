@@ -15,7 +15,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.measure.choice import OBJECTIVES
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.export.formats import FORMATS, Format, together
+from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import checked_name, symbol
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
@@ -45,18 +45,16 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     dispatch: bool = False
     name: Text = ""
     prefix: Text = ""
-    checked: bool = False
-    bound: bool = False
     objective: Text = "size"
     cpu: Text = ""
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
     """Of kernels that are not the usual ones: routine, instruction set, the variant's name."""
 
     def __post_init__(self) -> None:
-        format_called(self.format)
         for name in filter(None, (self.name, self.prefix)):
             checked_name(name)
         for what, given, known in (
+            ("format", [self.format], FORMATS),
             ("instruction set", self.isas, TARGETS),
             ("convention", [self.abi], CONVENTIONS),
             ("objective", [self.objective], OBJECTIVES),
@@ -65,7 +63,7 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
             if unknown := [name for name in given if name not in known]:
                 raise ValueError(f"unknown {what} {unknown[0][:40]!r}: use one of {', '.join(known)}")
         varied = [each[:2] for each in self.variants]
-        for each in (self.names, self.isas, varied, self.format.split(",")):
+        for each in (self.names, self.isas, varied):
             if len(set(each)) < len(each):
                 raise ValueError("a list of the request names something twice")
         if not set(varied) <= {*product(self.names, self.isas)}:
@@ -82,21 +80,12 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
         words += ["--cpu", self.cpu] if self.cpu else []
         if len(variants := {each[-1] for each in self.variants}) == 1 and self.objective == "size":
             words += ["--variant", *variants]
-        words += ["--abi", self.abi] if self.abi != format_called(self.format).abi else []
+        words += ["--abi", self.abi] if self.abi != FORMATS[self.format].abi else []
         words += ["--format", self.format]
-        words += [f"--{option}" for option in ("endbr64", "bound", "checked") if getattr(self, option)]
+        words += ["--endbr64"] if self.endbr64 else []
         for option in ("name", "prefix"):
             words += [f"--{option}", getattr(self, option)] if getattr(self, option) else []
         return " ".join([*words, "--dispatch"] if self.dispatch else words)
-
-
-def format_called(names: str) -> Format:
-    """The format of that name, or several with commas between; ValueError for a name that there is not."""
-    each = dict.fromkeys(names.split(","))
-    for name in each:
-        if name not in FORMATS:
-            raise ValueError(f"unknown format '{name}': use one of {', '.join(FORMATS)}")
-    return together([FORMATS[name] for name in each])
 
 
 def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
@@ -136,7 +125,5 @@ def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
         dispatch=request.dispatch,
         name=request.name,
         proved=request.proved,
-        checked=request.checked,
-        bound=request.bound,
     )
-    return format_called(request.format).files(order)
+    return FORMATS[request.format].files(order)

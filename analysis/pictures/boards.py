@@ -40,28 +40,6 @@ def strips_of_boards(strips: Sequence[Strip], title: str) -> str:
     )
 
 
-def diagram(titled: Sequence[tuple[str, int]]) -> str:
-    """Boards with their titles over them and coordinates beside them, four at most in a row."""
-    marks: list[str] = []
-    left, top, across = 16, 20, 16 + BOARD + GAP
-    for at, (title, word) in enumerate(titled):
-        panel = [svg.text(0, -6, title), *_panel(Panel(title, word)), *_coordinates()]
-        marks.append(svg.moved(left + at % 4 * across, top + at // 4 * (BOARD + 56), panel))
-    width, height = min(len(titled), 4) * across + 60, -(-len(titled) // 4) * (BOARD + 56)
-    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    style = f"<style>text{{font-family:{svg.SANS};fill:{svg.INK}}}</style>"
-    return "\n".join((f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}>', style, *marks, "</svg>\n"))
-
-
-def _coordinates() -> list[str]:
-    """The files' letters under a board, the ranks' numbers beside it."""
-    middles = [(at + 0.5) * CELL for at in range(8)]
-    files, ranks = zip(middles, "abcdefgh", strict=True), zip(middles, "87654321", strict=True)
-    letters = [svg.text(x, BOARD + 11, file, 9, svg.MUTED, "middle") for x, file in files]
-    numbers = [svg.text(-5, y + 3, rank, 9, svg.MUTED, "end") for y, rank in ranks]
-    return [*letters, *numbers]
-
-
 def _panel(panel: Panel) -> list[str]:
     stopped = [_disc(square, "none", svg.OCHRE) for square in _ones(panel.stopped & ~panel.board)]
     return [*_board({}), *(_disc(square, svg.BLUE) for square in _ones(panel.board)), *stopped]

@@ -12,43 +12,30 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-INK, MUTED, FAINT, GRID, PAPER = "#1f2328", "#59636e", "#8c959f", "#e3e7eb", "#ffffff"
+INK, MUTED, FAINT, PAPER = "#1f2328", "#59636e", "#8c959f", "#ffffff"
 # Colours of families that people with any colour vision tell apart, and that keep a contrast of 3 to 1 to paper.
-BRICK, BLUE, TEAL, OCHRE, PLUM = "#b5452c", "#2b6ca8", "#12806f", "#a86f00", "#7d4e9e"
-EDGE, RUN, OTHERS, FLOODED, BOX = "#d0d7de", "#f2d9a0", "#b9c0c8", "#9dc3e6", "#eef1f4"
-"""Edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded, boxes of graphs."""
+BLUE, OCHRE = "#2b6ca8", "#a86f00"
+EDGE, RUN, OTHERS, FLOODED = "#d0d7de", "#f2d9a0", "#b9c0c8", "#9dc3e6"
+"""Edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded."""
 SQUARES = "#f6f7f9", "#e9ecf0"
 """Light and dark squares."""
-TINTS = {BRICK: "#efcfc6", BLUE: "#c5dbef", TEAL: "#bfe3dc", OCHRE: "#f0dcb3", PLUM: "#e0d0ec", INK: "#d5d9de"}
 DARK = {
     INK: "#e6edf3",
     MUTED: "#a3adb8",
     FAINT: "#7d8792",
-    GRID: "#2b3139",
     PAPER: "#0d1117",
-    BRICK: "#ee8a72",
     BLUE: "#6fb1f0",
-    TEAL: "#47c2ad",
     OCHRE: "#dba63f",
-    PLUM: "#c193e6",
-    TINTS[BRICK]: "#6b3427",
-    TINTS[BLUE]: "#264a6b",
-    TINTS[TEAL]: "#1b5449",
-    TINTS[OCHRE]: "#5f471a",
-    TINTS[PLUM]: "#4f3568",
-    TINTS[INK]: "#3d444d",
     EDGE: "#3d444d",
     RUN: "#6b5420",
     OTHERS: "#59636e",
     FLOODED: "#30597e",
     SQUARES[0]: "#1c222a",
     SQUARES[1]: "#161b22",
-    BOX: "#1f252d",
 }
 """What takes the place of each colour on a dark page."""
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
-MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
 
 MARGIN = 28
 HEAD = 74
@@ -80,7 +67,7 @@ def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title description" {size}>',
             f'<title id="title">{escape(title)}</title>',
             f'<desc id="description">{escape(description)}</desc>',
-            f"<style>text{{font-family:{SANS};fill:{INK}}}.m{{font-family:{MONO}}}{_dark(marks)}</style>",
+            f"<style>text{{font-family:{SANS};fill:{INK}}}{_dark(marks)}</style>",
             rectangle(0.5, 0.5, width - 1, height - 1, PAPER, radius=10, edge=EDGE),
             text(MARGIN, 36, title, size=18, bold=True),
             text(MARGIN, 57, below, size=13, colour=MUTED),
@@ -113,10 +100,8 @@ def number(value: float) -> str:
     return "0" if written == "-0" else written
 
 
-def width_of(content: str, size: float, mono: bool = False) -> float:
+def width_of(content: str, size: float) -> float:
     """About how wide a line of text becomes, rather too much than too little: fonts differ from reader to reader."""
-    if mono:
-        return 0.61 * size * len(content)
     narrow = sum(letter in "iljtfr.,:;'|()[] -" for letter in content)
     wide = sum(letter in "mwMW%" or letter.isupper() for letter in content)
     return size * (0.36 * narrow + 0.76 * wide + 0.57 * (len(content) - narrow - wide))
@@ -130,14 +115,11 @@ def text(
     colour: str = INK,
     anchor: Anchor = "start",
     bold: bool = False,
-    mono: bool = False,
 ) -> str:
     """A line of text on the base line y."""
     given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
-    if mono:
-        given.append('class="m"')
     if colour != INK:
-        # A class has no say over a presentation attribute's colour, a style has.
+        # A rule for all texts has a say over a presentation attribute's colour, not over a style.
         given.append(f'style="fill:{colour}"')
     if anchor != "start":
         given.append(f'text-anchor="{anchor}"')
@@ -154,34 +136,22 @@ def rectangle(
     fill: str,
     radius: float = 0,
     edge: str | None = None,
-    dashed: bool = False,
 ) -> str:
     """A rectangle, filled, with an edge if that has a colour."""
     shape = f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" fill="{fill}"'
     round_corners = f' rx="{number(radius)}"' if radius else ""
-    return f"{shape}{round_corners}{_edge(edge, 1, dashed)}/>"
+    return f"{shape}{round_corners}{_edge(edge, 1)}/>"
 
 
-def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None, thick: float = 1) -> str:
+def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None) -> str:
     """A circle, filled, with an edge if that has a colour."""
-    return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, thick)}/>'
+    return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, 1)}/>'
 
 
-def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False) -> str:
+def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1) -> str:
     """A line through points."""
     places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
-    return f'<polyline points="{places}" fill="none"{_edge(colour, thick, dashed)}/>'
-
-
-def path(commands: str, colour: str, thick: float = 1) -> str:
-    """A line along SVG's path commands."""
-    return f'<path d="{commands}" fill="none"{_edge(colour, thick)}/>'
-
-
-def arrow_head(x: float, y: float, colour: str, size: float = 4) -> str:
-    """The tip of an arrow that points down to (x, y)."""
-    side = f"l{number(-size)} {number(-1.6 * size)}h{number(2 * size)}z"
-    return f'<path d="M{number(x)} {number(y)}{side}" fill="{colour}"/>'
+    return f'<polyline points="{places}" fill="none"{_edge(colour, thick)}/>'
 
 
 def moved(x: float, y: float, marks: Iterable[str]) -> str:
@@ -199,8 +169,8 @@ def legend(entries: Sequence[tuple[str, str]]) -> Drawing:
     return Drawing(x - 18, 16, tuple(marks))
 
 
-def _edge(colour: str | None, thick: float, dashed: bool = False) -> str:
+def _edge(colour: str | None, thick: float) -> str:
     if colour is None:
         return ""
     width = f' stroke-width="{number(thick)}"' if thick != 1 else ""
-    return f' stroke="{colour}"{width}' + (' stroke-dasharray="3 3"' if dashed else "")
+    return f' stroke="{colour}"{width}'

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 from itertools import product
 
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
+from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.report.figures import Figures, KernelFigures
-from setwise.analysis.report.markdown import figure, page, span, table
 from setwise.analysis.report.recorded import Recorded
+from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
 
 ISAS = tuple(TARGETS)
-CLASSIC = ("dumb7.attacks.sout", "kogge-stone.attacks.sout")
-WHOLE, SINGLE = processor("zen5"), processor("zen4")
-"""The processors on which the kernels of the first table, and single directions, are measured."""
+FAMILIES = ("dumb7", "kogge-stone")
+PICTURE = "pictures/slow-motion.svg"
+WHOLE = processor("zen5")
+"""The processor on which the kernels of the first table are measured."""
 NEEDS = (
     ("all squares that **one side's sliders** attack", "sliders.union", ISAS[::-1]),
     ("the same with its **knights, king and pawns**", "side.union.white", ("avx2", "bmi2")),
@@ -30,9 +33,9 @@ NEEDS = (
 )
 """The first table: a purpose, the routine for it, instruction sets."""
 _CYCLES = ("latency, at least", "latency, measured", "throughput, at least", "throughput, measured")
-_FILLS = ("dumb7.attacks", "kogge-stone.attacks", "push.attacks", "subtraction.attacks", "subtraction.attacks-cleared")
 _FORMS = (
-    *(*_FILLS, "dumb7.attacks-of-fill", "dumb7.occluded", "kogge-stone.occluded", "kogge-stone.empty-fill"),
+    *("dumb7.attacks", "kogge-stone.attacks", "push.attacks", "subtraction.attacks", "subtraction.attacks-cleared"),
+    *("dumb7.attacks-of-fill", "dumb7.occluded", "kogge-stone.occluded", "kogge-stone.empty-fill"),
     *("kogge-stone.empty-attacks", "shift.one"),
     *("dumb7.occluded-rolled", "dumb7.occluded-until-dry", "dumb7.attacks-until-dry"),
 )
@@ -40,23 +43,20 @@ _SHOWN = ("sout", "east", "queen", "")
 """The directions in costs.md."""
 
 
-def pages(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> dict[str, str]:
-    """Return every page by its name; `pictures` are titles by path."""
+def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
+    """Return every page, and the picture, by its path."""
     fresh = recorded.of(figures)
     return {
-        "README.md": _readme(figures, fresh, pictures),
+        "README.md": _readme(figures, fresh),
         "comparison.md": _comparison(figures),
         "compilers.md": _compilers(figures, fresh),
         "costs.md": _costs(figures),
         "measurements.md": page("measurements.md", sessions="\n\n".join(_sessions(figures, fresh))),
+        PICTURE: slow_motion(*(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES)),
     }
 
 
-def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -> str:
-    south, east = (
-        [kernel for isa, form in product(ISAS, _FILLS) if (kernel := figures.usual(isa, f"{form}.{way}"))]
-        for way in ("sout", "east")
-    )
+def _readme(figures: Figures, recorded: Recorded) -> str:
     return page(
         "README.md",
         whole=f"{WHOLE.title} (`--cpu {WHOLE.name}`)",
@@ -64,10 +64,7 @@ def _readme(figures: Figures, recorded: Recorded, pictures: Mapping[str, str]) -
         which=_which(figures, recorded),
         processors=", ".join(on.title.replace(", ", " / ") for on in PROCESSORS),
         verdict=_verdict(figures),
-        single=SINGLE.title,
-        south=_timed(south, recorded, SINGLE.name),
-        east=_timed(east, recorded, SINGLE.name),
-        pictures="\n\n".join(f"### {title}\n\n![{title}]({path})" for path, title in pictures.items()),
+        picture=PICTURE,
     )
 
 
@@ -131,7 +128,8 @@ def _timed(kernels: Iterable[KernelFigures], recorded: Recorded, on: str) -> str
 
 
 def _comparison(figures: Figures) -> str:
-    left, right = ((name, binary_of(lower(find(name), "x86-64", "wiki"))) for name in CLASSIC)
+    classic = [f"{family}.attacks.sout" for family in FAMILIES]
+    left, right = ((name, binary_of(lower(find(name), "x86-64", "wiki"))) for name in classic)
     sets = [f"{family}.attacks.{way}" for way in DIRECTION_SETS for family in ("dumb7", "kogge-stone", "push")]
     arrays = [name for name, routine in catalogue().items() if routine.contract.elements]
     straight = [routine for name, routine in catalogue().items() if name not in arrays]
@@ -252,3 +250,40 @@ def _sessions(figures: Figures, recorded: Recorded) -> Iterator[str]:
         title = f"## {processor(session.processor).title}, {session.date}\n\n{session.machine}. {session.method}"
         kernels = (figures[row.key] for row in session.cycles)
         yield f"{title}\n\n{_timed(kernels, Recorded([session]), session.processor)}"
+
+
+def page(template: str, /, **fields: object) -> str:
+    """Return the page of a file in templates/ with its fields filled in."""
+    return (files(__package__) / "templates" / template).read_text(encoding="utf-8").format(**fields)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 2) -> str:
+    """Return a Markdown table; the first `left` columns are aligned left, the others right.
+
+    >>> print(table(("name", "moves"), [("dumb7", 1)], left=1))
+    | name | moves |
+    | :-- | --: |
+    | dumb7 | 1 |
+    """
+    lines = [head, [":--" if at < left else "--:" for at in range(len(head))], *rows]
+    cells = ((str(cell).replace("|", "\\|") for cell in line) for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def figure(value: float | None) -> str:
+    """Return a number with at most one decimal, or a dash for None.
+
+    >>> figure(10.0), figure(4.25), figure(None)
+    ('10', '4.2', '-')
+    """
+    return "-" if value is None else f"{value:.1f}".removesuffix(".0")
+
+
+def span(values: Iterable[float]) -> str:
+    """Return the least and the greatest of some numbers, or one number if they are equal.
+
+    >>> span([3, 3]), span([1, 2.5, 2])
+    ('3', '1 to 2.5')
+    """
+    least, *_, most = map(figure, sorted([*values] * 2))
+    return least if least == most else f"{least} to {most}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import multiprocessing
 import os
@@ -54,7 +55,7 @@ class Workers:
 
 def _processes(number: int) -> Executor:
     """Started afresh on every system alike: what NumPy's threads hold does not survive a fork."""
-    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
+    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(), *gc.get_threshold()))
 
 
 @cache
@@ -63,7 +64,7 @@ def digest() -> str:
     told = hashlib.sha256()
     for room in ("analysis", "codegen"):
         folder = Path(__file__).parents[2] / room
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.json"))):
             told.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
             told.update(path.read_bytes())
     return told.hexdigest()
@@ -91,8 +92,12 @@ def _uninterrupted() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _begin(parent: int) -> None:
-    """In another process: an interrupt from the keyboard, which reaches it too, or its parent's end is its own end."""
+def _begin(parent: int, *threshold: int) -> None:
+    """In another process: an interrupt from the keyboard, which reaches it too, or its parent's end is its own end.
+
+    It collects garbage as seldom as its parent.
+    """
+    gc.set_threshold(*threshold)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)

@@ -16,6 +16,7 @@ from setwise.codegen.kernel import Plan
 from setwise.codegen.lower import PIPELINE
 from setwise.codegen.machine.code import Code
 from setwise.codegen.passes.schedule import scheduling
+from setwise.codegen.passes.slots import load_constant
 from setwise.codegen.passes.unit import Block, Unit
 from setwise.codegen.targets.table import Row, Target
 from setwise.codegen.variants import through
@@ -137,8 +138,6 @@ class _Writing:
 
     def _in_register(self, constant: Value) -> Value:
         if constant not in self._loaded:
-            self._loaded[constant] = Value("load-constant", (constant,), None, constant.lanes)
-            if constant.lanes == 1:
-                self._loaded[constant] = Value("load-constant", (), constant.attr, 1)
+            self._loaded[constant] = load_constant(constant)
             self.items.append(self._loaded[constant])
         return self._loaded[constant]

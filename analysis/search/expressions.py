@@ -6,7 +6,7 @@ wrong in several bits whose errors make up for each other is not found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from time import thread_time
@@ -20,7 +20,7 @@ from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Row, Target
 
-_ONES = (1 << 64) - 1
+ONES = (1 << 64) - 1
 _EITHER = ("and", "or", "xor", "add")
 _ORDERED = ("sub", "andn", "add-bytes", "sub-bytes")
 _COUNTED = ("shl", "shr", "rotl")
@@ -57,13 +57,13 @@ class Expressions:
         self.trials, self.step, self.program, self.until = trials, step, trials.program, until
         self.lanes = step.form.lanes
         self.domain = Samples(trials.few.number * self.lanes)
-        self.ones = self.domain.every(_ONES)
+        self.ones = self.domain.every(ONES)
         self.target: Target = trials.target
         self.values = [arg for arg in beside if self._alike(arg)]
         self.bits = {arg: self._joined(arg) for arg in self.values}
         self.wanted = Wanted(self._joined(step.number), self.domain.every(trials.caring(step.number, self.domain)))
         samples = range(0, PITCH * self.domain.number, PITCH)
-        self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & _ONES).bit_count())
+        self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & ONES).bit_count())
         """Where the sample begins in which most bits matter."""
         self.needs = _needs(self.program)
         alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
@@ -141,10 +141,10 @@ class Expressions:
         # Most are told apart by one sample, which costs least; there, by what matters and what it must be.
         alike: dict[int, dict[int, list[Wanted]]] = {}
         for target in wanted:
-            its_bits, its_caring = target.bits >> self.telling & _ONES, target.caring >> self.telling & _ONES
+            its_bits, its_caring = target.bits >> self.telling & ONES, target.caring >> self.telling & ONES
             alike.setdefault(its_caring, {}).setdefault(its_bits & its_caring, []).append(target)
         for expression, bits in self._expressions(self.values, new, read):
-            sample = bits >> self.telling & _ONES
+            sample = bits >> self.telling & ONES
             for its_caring, by_bits in alike.items():
                 for target in by_bits.get(sample & its_caring, ()):
                     if (bits ^ target.bits) & target.caring == 0 and (
@@ -152,10 +152,8 @@ class Expressions:
                     ):
                         yield expression, target
         if self.target.has("ternary", 2) and self.lanes > 1:
-            for args in combinations([arg for arg in self.values if isinstance(arg, int)], 3):
-                if not self._spares(args, new) or not (read is None or read in args):
-                    continue
-                self._ask_time()
+            in_registers = [arg for arg in self.values if isinstance(arg, int)]
+            for args in self._tried(combinations(in_registers, 3), new, read):
                 for target in wanted:
                     table = self._table(args, target)
                     if table is not None and (target.around is None or self._spares((*args, *target.around[2]), new)):
@@ -173,36 +171,33 @@ class Expressions:
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
         counted = [op for op in _COUNTED if self.target.has(op, lanes)]
-        for a, b in combinations_with_replacement(values, 2):
-            if isinstance(a, Known) or not self._spares((a, b), new) or not (read is None or read in (a, b)):
-                continue
-            self._ask_time()
+        for a, b in self._tried(combinations_with_replacement(values, 2), new, read):
             for op in either:
                 yield (op, (a, b), 0), self._two(op, self.bits[a], self.bits[b])
-        for a, b in product(values, repeat=2) if ordered else ():
-            if (isinstance(a, Known) and isinstance(b, Known)) or not self._spares((a, b), new):
-                continue
-            if not (read is None or read in (a, b)):
-                continue
-            self._ask_time()
+        for a, b in self._tried(product(values, repeat=2) if ordered else (), new, read):
             for op in ordered:
                 yield (op, (a, b), 0), self._two(op, self.bits[a], self.bits[b])
-        for a in values:
-            if isinstance(a, Known) or not self._spares((a,), new) or not (read is None or read == a):
-                continue
+        for (a,) in self._tried(((a,) for a in values), new, read):
             for op, count in product(counted, range(1, 64)):
                 yield (op, (a,), count), self._turned(op, self.bits[a], count)
             if self.target.has("not", lanes):
-                yield ("not", (a,), 0), self.bits[a] ^ domain.every(_ONES)
+                yield ("not", (a,), 0), self.bits[a] ^ domain.every(ONES)
+        in_registers = [value for value in values if isinstance(value, int)]
         if self.target.has("scaled-sum", lanes):
-            for a, b in product(values, repeat=2):
-                if isinstance(a, Known) or isinstance(b, Known) or not self._spares((a, b), new):
-                    continue
-                if not (read is None or read in (a, b)):
-                    continue
+            for a, b in self._tried(product(in_registers, repeat=2), new, read):
                 for count in (1, 2, 3):
                     moved = self._turned("shl", self.bits[b], count)
                     yield ("scaled-sum", (a, b), count), self._two("add", self.bits[a], moved)
+
+    def _tried(
+        self, groups: Iterable[tuple[Argument, ...]], new: int, read: int | None
+    ) -> Iterator[tuple[Argument, ...]]:
+        """Yield the groups of arguments, not all constants, that spare a step; with `read` among them if given."""
+        for args in groups:
+            constant = all(isinstance(arg, Known) for arg in args)
+            if not constant and (read is None or read in args) and self._spares(args, new):
+                self._ask_time()
+                yield args
 
     def _two(self, op: str, a: int, b: int) -> int:
         if op == "and":
@@ -225,11 +220,11 @@ class Expressions:
 
     def _turned(self, op: str, a: int, count: int) -> int:
         every = self.domain.every
-        left = (a & every(_ONES >> count)) << count
+        left = (a & every(ONES >> count)) << count
         if op == "shl":
             return left
         if op == "shr":
-            return a >> count & every(_ONES >> count)
+            return a >> count & every(ONES >> count)
         return left | a >> 64 - count & every((1 << count) - 1)
 
     def _table(self, args: tuple[Argument, ...], target: Wanted) -> int | None:
@@ -237,7 +232,7 @@ class Expressions:
         ones, zeros = target.bits & target.caring, target.caring & ~target.bits
         a, b, c = (self.bits[arg] for arg in args)
         at = self.telling
-        if _truth(a >> at & _ONES, b >> at & _ONES, c >> at & _ONES, ones >> at & _ONES, zeros >> at & _ONES) is None:
+        if _truth(a >> at & ONES, b >> at & ONES, c >> at & ONES, ones >> at & ONES, zeros >> at & ONES) is None:
             return None
         return _truth(a, b, c, ones, zeros)
 
@@ -265,19 +260,15 @@ class Expressions:
                 yield Wanted(self._two("sub", other, bits), caring, ("sub", 1, (arg,), 0))
         for count in range(1, 64):
             low = self.domain.every((1 << count) - 1)
-            if has["shl"] and bits & caring & low == 0:
-                yield Wanted(
-                    self._turned("shr", bits, count), self._turned("shr", caring, count), ("shl", 0, (), count)
-                )
-            if has["shr"] and bits & caring & (low << 64 - count) == 0:
-                yield Wanted(
-                    self._turned("shl", bits, count), self._turned("shl", caring, count), ("shr", 0, (), count)
-                )
-            if has["rotl"]:
-                back = 64 - count
-                yield Wanted(
-                    self._turned("rotl", bits, back), self._turned("rotl", caring, back), ("rotl", 0, (), count)
-                )
+            turned = (
+                ("shl", "shr", count, low),
+                ("shr", "shl", count, low << 64 - count),
+                ("rotl", "rotl", 64 - count, 0),
+            )
+            for op, inverse, back, lost in turned:
+                if has[op] and bits & caring & lost == 0:
+                    before = self._turned(inverse, bits, back), self._turned(inverse, caring, back)
+                    yield Wanted(*before, (op, 0, (), count))
 
     # ---- what is found
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from setwise.analysis.search.expressions import Expressions
+from setwise.analysis.search.expressions import ONES, Expressions
 from setwise.analysis.search.forms import Lanes
 from setwise.analysis.search.program import Argument, Known, Program, Step, lanes_of
 from setwise.analysis.search.trials import Trials
-
-ALL = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ def constants(program: Program, step: Step) -> list[Known]:
         return []
     lanes = 8 if step.form.file == "vector" else 1
     own = [known for known in program.constants if len(known.words) == lanes]
-    ones = (ALL,) * step.form.lanes + (0,) * (lanes - step.form.lanes)
+    ones = (ONES,) * step.form.lanes + (0,) * (lanes - step.form.lanes)
     return list(dict.fromkeys([Known((0,) * lanes), Known(ones), *own]))
 
 
@@ -83,10 +81,8 @@ def said_of(program: Program, argument: Argument) -> str:
     if isinstance(argument, Known):
         words = dict.fromkeys(argument.words)
         return "the constant " + ", ".join(f"{word:#x}" for word in words)
-    for step in program.steps:
-        if step.number == argument:
-            return f"the result of {step.said}"
-    return f"argument {argument + 1}"
+    said = next((step.said for step in program.steps if step.number == argument), "")
+    return f"the result of {said}" if said else f"argument {argument + 1}"
 
 
 LEVELS: Mapping[str, tuple[Level, ...]] = MappingProxyType({"a": (others,), "b": (single,), "c": (pairs, triples)})

@@ -68,6 +68,8 @@ class _Lifting:
     steps: list[Step] = field(default_factory=list)
     given: int = 0
     """How many parameters are the routine's; the others are what it must bring back, or may not ask."""
+    entry: dict[str, Argument] = field(default_factory=dict)
+    """What each register held at entry."""
 
     def begin(self) -> None:
         for argument in self.task.arguments:
@@ -81,6 +83,7 @@ class _Lifting:
             if name not in self.at:
                 found: RegisterFile = "vector" if name in VECTORS else "mask" if name in MASKS else "general"
                 self._enter(found, name, 8 if found == "vector" else 1)
+        self.entry = dict(self.at)
 
     def _enter(self, file: RegisterFile, register: str, lanes: int) -> int:
         number = len(self.parameters)
@@ -121,9 +124,8 @@ class _Lifting:
             self.at[first.full] = self.slots[-self.depth]
             self.depth -= 8
         elif name in ("add", "sub") and isinstance(operands[-1], Imm) and first == _RSP:
-            by = operands[-1].value
-            signed = by - (1 << 64) if by >> 63 else by
-            self.depth += signed if name == "sub" else -signed
+            by = signed(operands[-1].value)
+            self.depth += by if name == "sub" else -by
         else:
             raise self.refusal(instruction, "what it does to the stack is not followed")
 
@@ -177,9 +179,8 @@ class _Lifting:
         return isinstance(value, int) and self.given <= value < len(self.parameters)
 
     @property
-    def files(self) -> dict[int, RegisterFile]:
-        made = {step.number: step.form.file for step in self.steps if step.form.file}
-        return {parameter.number: parameter.file for parameter in self.parameters} | made
+    def files(self) -> Mapping[int, RegisterFile]:
+        return Program(tuple(self.parameters), tuple(self.steps), ()).files
 
     # ---- operations
 
@@ -243,14 +244,14 @@ class _Lifting:
         return Known(tuple(result)) if all(isinstance(lane, int) for lane in result) else None
 
     def _write(self, instruction: Decoded, memory: Mem) -> None:
-        plain = len(instruction.operands) == 2 and memory.base is not None and memory.base.full in self.at
-        if not plain or self._slot(memory) is not None or memory.index is not None or memory.bits % 64:
-            raise self.refusal(instruction, "what it writes is not followed")
-        assert memory.base is not None
-        pointer, source = self.at[memory.base.full], instruction.operands[1]
-        if not isinstance(pointer, int) or pointer >= self.given or self.task.arguments[pointer].kind != "results":
-            raise self.refusal(instruction, "what it writes is not followed")
-        if not isinstance(source, Reg) or instruction.mnemonic not in _MOVES | {"vmovlps", "movlps"}:
+        pointer = self.at.get(memory.base.full) if memory.base is not None else None
+        source = instruction.operands[-1]
+        moved = instruction.mnemonic in _MOVES | {"vmovlps", "movlps"} and len(instruction.operands) == 2
+        to_results = (
+            isinstance(pointer, int) and pointer < self.given and self.task.arguments[pointer].kind == "results"
+        )
+        whole = memory.index is None and memory.bits % 64 == 0
+        if not (moved and to_results and whole and isinstance(source, Reg) and isinstance(pointer, int)):
             raise self.refusal(instruction, "what it writes is not followed")
         value = self.at[source.full]
         parts = (
@@ -266,15 +267,10 @@ class _Lifting:
 
     def end(self) -> Program:
         for name in self.task.saved:
-            if self.at[name] != self._entry(name):
+            if self.at[name] != self.entry[name]:
                 raise SearchError(f"{name} does not come back as it was")
         results = [self.at[r.place.register] for r in self.task.results if r.place.file in ("general", "vector")]
         return Program(tuple(self.parameters), tuple(self.steps), tuple(results)).needed()
-
-    def _entry(self, name: str) -> Argument:
-        fresh = _Lifting(self.image, self.task, self.target)
-        fresh.begin()
-        return fresh.at[name]
 
 
 @dataclass
@@ -302,7 +298,7 @@ class _Reading:
                 return CL
             return self.hole(operand)
         if isinstance(operand, Imm):
-            return operand.value - (1 << 64) if operand.value >> 63 else operand.value
+            return signed(operand.value)
         if self.instruction.mnemonic == "lea":
             base = self.hole(operand.base) if operand.base else None
             index = self.hole(operand.index) if operand.index else None
@@ -362,7 +358,7 @@ def _file(register: Reg) -> RegisterFile:
     return register.file
 
 
-def _file_of(arg: Argument, files: dict[int, RegisterFile]) -> RegisterFile:
+def _file_of(arg: Argument, files: Mapping[int, RegisterFile]) -> RegisterFile:
     return arg.file if isinstance(arg, Known) else files[arg]
 
 

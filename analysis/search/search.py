@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.proof.prover import Prover
@@ -19,9 +18,6 @@ from setwise.analysis.search.lift import lift
 from setwise.analysis.search.program import Program, Step
 from setwise.analysis.search.subject import Subject
 from setwise.analysis.search.trials import Trials
-
-PROOF_LIMIT = 60.0
-"""Seconds a proof."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Finding:
     binary: Binary
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tally:
     """What was tried: places of the code, so many of all; candidates, those right on all samples, and of these those
     that make no shorter code, refuted ones and undecided ones; seconds of a processor."""
@@ -55,11 +51,6 @@ def length(binary: Binary) -> int:
     return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
 
 
-def places(subject: Subject, binary: Binary, level: str) -> int:
-    """Return at how many places a level looks; SearchError in one line where it cannot."""
-    return len(_places(subject, binary, level))
-
-
 def refusal(subject: Subject, binary: Binary) -> str:
     """Return in one line why code is not searched; "" where it is."""
     try:
@@ -69,16 +60,14 @@ def refusal(subject: Subject, binary: Binary) -> str:
     return ""
 
 
-class Outcome(NamedTuple):
-    """What came of looking at places: what was tried, and the first finding."""
+def search(
+    subject: Subject, binary: Binary, level: str, budget: float, at: slice = slice(None)
+) -> tuple[Tally, Finding | None]:
+    """Return what a level tried at these places of the code, and the first finding.
 
-    tally: Tally
-    finding: Finding | None
-
-
-def search(subject: Subject, binary: Binary, level: str, at: Sequence[int], budget: float) -> Outcome:
-    """What a level finds at these places of the code; it ends with a finding, or after so many seconds of processor
-    time, so that a busy machine looks at as much as an idle one."""
+    It ends with a finding, or after so many seconds of processor time, so that a busy machine looks at as much as an
+    idle one. SearchError in one line where it cannot look.
+    """
     return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 
 
@@ -90,7 +79,6 @@ def _trials(subject: Subject, binary: Binary) -> Trials:
     )
 
 
-@lru_cache(4)
 def _places(subject: Subject, binary: Binary, level: str) -> tuple[Program | Step, ...]:
     """Return where a level looks: the code as it is, and the result of each step."""
     program = _trials(subject, binary).program
@@ -119,28 +107,25 @@ class _Search:
     until: float
     tally: Tally = field(default_factory=Tally)
 
-    def run(self, at: Sequence[int]) -> Outcome:
+    def run(self, at: slice) -> tuple[Tally, Finding | None]:
         start = time.thread_time()
         places = _places(self.subject, self.binary, self.level)
         finding = None
-        for place in (places[number] for number in at):
+        for place in places[at]:
             if time.thread_time() > self.until or finding:
                 break
             finding = self.look(place)
             if finding or time.thread_time() <= self.until:
-                self.count(places=1)
-        self.count(seconds=time.thread_time() - start)
-        return Outcome(replace(self.tally, all_places=len(places)), finding)
+                self.tally.places += 1
+        self.tally.seconds, self.tally.all_places = time.thread_time() - start, len(places)
+        return self.tally, finding
 
     def look(self, place: Program | Step) -> Finding | None:
         """Return the finding at a place."""
         if isinstance(place, Step):
             return self.instead(place)
-        self.count(candidates=1, fitting=1)
+        self.tally.candidates, self.tally.fitting = 1 + self.tally.candidates, 1 + self.tally.fitting
         return self.judged(place, "another order or other registers")
-
-    def count(self, **more: float) -> None:
-        self.tally = replace(self.tally, **{name: getattr(self.tally, name) + by for name, by in more.items()})
 
     def instead(self, step: Step) -> Finding | None:
         """Shorter code with something else in place of what a step gives."""
@@ -161,7 +146,7 @@ class _Search:
         candidates: list[Candidate] = []
         with suppress(OutOfTime):
             candidates += level(trials, step, self.until)
-        self.count(candidates=len(candidates))
+        self.tally.candidates += len(candidates)
         seen: set[Program] = set()
         most = len(trials.program.steps) - (not trials.moves)
         for at in trials.standing_in(step.number, [candidate.lanes for candidate in candidates]):
@@ -169,7 +154,7 @@ class _Search:
             program = trials.program.with_instead(step.number, candidate.argument, candidate.steps)
             if len(program.steps) <= most and program not in seen and trials.right(program):
                 seen.add(program)
-                self.count(fitting=1)
+                self.tally.fitting += 1
                 yield program, candidate
 
     def beside(self, before: Program, program: Program, said: str, seen: set[Values]) -> Finding | None:
@@ -196,11 +181,12 @@ class _Search:
         code = shortest(program, self.subject.plan)
         binary = binary_of_code(code) if code else None
         if binary is None or length(binary) >= length(self.binary):
-            self.count(no_shorter=1)
+            self.tally.no_shorter += 1
             return None
-        certificate = _prover().prove(binary, self.subject.task, PROOF_LIMIT)
+        certificate = _prover().prove(binary, self.subject.task)
         if certificate.status != "proved":
-            self.count(**{"refuted" if certificate.status == "refuted" else "undecided": 1})
+            self.tally.refuted += certificate.status == "refuted"
+            self.tally.undecided += certificate.status == "not proved"
             return None
         return Finding(self.level, said, length(self.binary), length(binary), binary)
 
@@ -224,12 +210,10 @@ def hunt(found: Hunt, levels: Sequence[str], budget: float) -> Hunt:
     left = [] if found.refused else list(levels)
     while left:
         level = left.pop(0)
-        number = places(found.subject, found.binary, level)
-        outcome = search(found.subject, found.binary, level, range(number), budget)
-        found.tallies[level] = outcome.tally
-        if outcome.finding:
-            found.findings.append(outcome.finding)
-            found.binary = outcome.finding.binary
+        found.tallies[level], finding = search(found.subject, found.binary, level, budget)
+        if finding:
+            found.findings.append(finding)
+            found.binary = finding.binary
             found.tallies.clear()
             left = list(levels)
     return found

@@ -42,7 +42,7 @@ class Samplings:
             name: [domain.of(column[lane * number : (lane + 1) * number]) for lane in range(lanes)]
             for name, column in zip(names, columns, strict=True)
         }
-        junk = iter(range(1, 1 << 20))
+        draw = Random(1)
         read = {*program.results, *(arg for step in program.steps for arg in step.args)}
 
         def held(at: int, file: str) -> Lanes:
@@ -55,7 +55,8 @@ class Samplings:
                 if argument.kind == "results":
                     return (_BUFFER + 8,)
                 known = words[argument.name][: argument.place.lanes]
-            return (*known, *(domain.of(_junk(next(junk), number)) for _ in range(wide - len(known))))
+            junk = ([draw.getrandbits(64) for _ in range(number)] for _ in range(wide - len(known)))
+            return (*known, *map(domain.of, junk))
 
         given = tuple(held(p.number, p.file) for p in program.parameters)
         results = tuple(
@@ -76,11 +77,6 @@ def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[
     except ValueError as error:
         raise SearchError(str(error)) from None
     return cases.names, [column.tolist() for column in cases.columns], cases.expected.tolist()
-
-
-def _junk(seed: int, number: int) -> list[int]:
-    draw = Random(seed)
-    return [draw.getrandbits(64) for _ in range(number)]
 
 
 class Trials:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,7 +31,6 @@ class Format:
 
     fallback   whether kernels for plain x86-64 go with those of other sets where there is a choice among several
     dispatch   whether it can choose among them when the program runs
-    checked    whether its functions can assert what their contracts require
     endbr64    whether its functions may begin with endbr64
     abi        the calling convention where none is asked for
     """
@@ -39,7 +38,6 @@ class Format:
     files: Writer
     fallback: bool = False
     dispatch: bool = False
-    checked: bool = False
     endbr64: bool = True
     abi: str = "sysv"
 
@@ -86,38 +84,16 @@ FORMATS: Mapping[str, Format] = {
     "att": Format(partial(_listings, "att", ".s")),
     "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
     "go": Format(go.files, endbr64=False),
-    "c": Format(c_header.files, fallback=True, dispatch=True, checked=True, endbr64=False),
-    "rust": Format(rust_module.files, fallback=True, dispatch=True, checked=True, endbr64=False),
-    "zig": Format(zig_module.files, fallback=True, checked=True, endbr64=False),
-    "javascript": Format(javascript.files, checked=True, endbr64=False),
+    "c": Format(c_header.files, fallback=True, dispatch=True, endbr64=False),
+    "rust": Format(rust_module.files, fallback=True, dispatch=True, endbr64=False),
+    "zig": Format(zig_module.files, fallback=True, endbr64=False),
+    "javascript": Format(javascript.files, endbr64=False),
     "elf": Format(partial(_objects, elf, ".o")),
     "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
     "macho": Format(partial(_objects, macho, ".o")),
     "lib": Format(_library),
 }
 """By name; listings are those of `setwise listing --syntax`."""
-
-
-def together(formats: Sequence[Format]) -> Format:
-    """Several formats in one directory; ValueError where they have two conventions, or two contents for one file."""
-    if len({each.abi for each in formats}) > 1:
-        raise ValueError("formats of two calling conventions: export them one by one")
-
-    def files(order: Order) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for name, content in (item for each in formats for item in each.files(order).items()):
-            if found.setdefault(name, content) != content:
-                raise ValueError(f"two of the formats write {name}: export them one by one")
-        return found
-
-    return Format(
-        files,
-        fallback=any(each.fallback for each in formats),
-        dispatch=all(each.dispatch for each in formats),
-        checked=all(each.checked for each in formats),
-        endbr64=all(each.endbr64 for each in formats),
-        abi=formats[0].abi,
-    )
 
 
 assert {*DIALECTS, "go"} <= FORMATS.keys()

@@ -32,8 +32,6 @@ class Order:
     dispatch   source chooses among instruction sets when it runs, by CPUID, not when it is compiled
     name       what files are called, and with them modules; without it they are called as symbols begin
     proved     whether each kernel's code is proved
-    bound      with dispatch: the choice is bound once, to a pointer
-    checked    source asserts in debug builds what contracts require
     """
 
     kernels: tuple[Kernel, ...]
@@ -43,8 +41,6 @@ class Order:
     dispatch: bool = False
     name: str = ""
     proved: bool = False
-    checked: bool = False
-    bound: bool = False
 
     @property
     def prefix(self) -> str:

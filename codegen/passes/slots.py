@@ -153,7 +153,7 @@ class Rewriting:
         """A value, or a constant, goes into a slot."""
         (source,) = self.fetched((value,), items)
         if source.constant is not None:
-            source = _load_constant(source)
+            source = load_constant(source)
             self.add(source, items)
         self.add(Value("store", (source,), slot, source.lanes), items)
 
@@ -224,7 +224,7 @@ def _multiple(slot: int, lanes: int) -> int:
     return -(-slot // lanes) * lanes
 
 
-def _load_constant(value: Value) -> Value:
+def load_constant(value: Value) -> Value:
     """A constant that goes into a register."""
     wide = value.lanes > 1
     return Value("load-constant", (value,) if wide else (), None if wide else value.attr, value.lanes)

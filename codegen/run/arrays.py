@@ -7,10 +7,8 @@ while there is much to do. Who imports this needs NumPy.
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations, pairwise
+from itertools import combinations
 from operator import index
 from typing import Any
 
@@ -47,28 +45,22 @@ class Elementwise:
         counts = (1, len(parameters), len(results), _NO_IDENTITY)
         self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
 
-    def __call__(self, arguments: Sequence[Any], name: str, out: Any, threads: int) -> Any:
-        """The results in new arrays, or in `out`, which the caller knows by that name.
-
-        TypeError or ValueError, of one line, for what is not taken.
-        """
+    def __call__(self, arguments: Sequence[Any], out: Any) -> Any:
+        """The results in new arrays, or in `out`; TypeError or ValueError, of one line, for what is not taken."""
         operands = self._operands(arguments)
         several = len(self._results) > 1
         if not several:
-            to: Sequence[Boards | None] = (_written(name, out),)
+            to: Sequence[Boards | None] = (_written("out", out),)
         elif out is None:
             to = (None,) * len(self._results)
         elif isinstance(out, tuple) and len(out) == len(self._results):
             to = tuple(map(_written, self._results, out))
         else:
-            raise TypeError(f"{name} is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
+            raise TypeError(f"out is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
         written = [each for each in to if each is not None]
         if written:
-            _refuse_overlap(name, written)
+            _refuse_overlap(written)
             operands = [_apart(each, written, in_place=not several) for each in operands]
-        if threads > 1:
-            results = self._shared_out(operands, to, threads)
-            return self._made(*results) if several else results[0]
         made = self._ufunc(*operands, *to)
         return self._made(*made) if several else made
 
@@ -84,26 +76,8 @@ class Elementwise:
             return arguments
         return list(map(_operand, self._parameters, arguments))
 
-    def _shared_out(self, operands: Sequence[Any], out: Sequence[Boards | None], threads: int) -> Sequence[Boards]:
-        """The results in these arrays, new ones for None, shared out among threads along the first axis."""
-        shape = np.broadcast_shapes(*(np.shape(each) for each in operands))
-        results = [np.empty(shape, np.uint64) if each is None else each for each in out]
-        shape = results[0].shape
-        if any(each.shape != shape for each in results):
-            raise ValueError(f"arrays of one shape are wanted for results, not {[each.shape for each in results]}")
-        whole = [*(np.broadcast_to(each, shape) for each in operands), *results]
-        cuts = np.linspace(0, shape[0], 1 + min(threads, os.cpu_count() or 1, shape[0]), dtype=int) if shape else ()
 
-        def work(cut: Any) -> None:
-            parts = [each[cut] for each in whole]
-            self._ufunc(*parts[: len(operands)], out=tuple(parts[len(operands) :]))
-
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(work, [slice(*pair) for pair in pairwise(cuts)] or [...]))
-        return results
-
-
-def _refuse_overlap(name: str, written: Sequence[Boards]) -> None:
+def _refuse_overlap(written: Sequence[Boards]) -> None:
     """ValueError for arrays of which two elements to be written lie one over the other."""
     for each in written:
         reach = each.itemsize
@@ -111,11 +85,11 @@ def _refuse_overlap(name: str, written: Sequence[Boards]) -> None:
             (abs(stride), length) for stride, length in zip(each.strides, each.shape, strict=True)
         ):
             if stride < reach and length > 1 and each.size:
-                raise ValueError(f"{name} overlaps itself: give an array whose elements lie apart")
+                raise ValueError("out overlaps itself: give an array whose elements lie apart")
             reach += stride * (length - 1)
     for one, other in combinations(written, 2):
         if np.shares_memory(one, other):
-            raise ValueError(f"arrays of {name} overlap each other: give one of its own for each result")
+            raise ValueError("arrays of out overlap each other: give one of its own for each result")
 
 
 def _apart(operand: Any, written: Sequence[Boards], *, in_place: bool) -> Any:

@@ -22,7 +22,7 @@ from setwise.codegen.offers import offered_as
 from setwise.codegen.registers.machine import OutOfRegisters
 from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
 from setwise.codegen.run.executable import Executable
-from setwise.codegen.run.integers import builtin, in_range
+from setwise.codegen.run.integers import in_range, single_call
 from setwise.codegen.run.loop import inner_loop
 from setwise.codegen.targets import VECTORS
 
@@ -47,8 +47,7 @@ class Function:
 
     Arrays broadcast against each other and against integers, and give arrays: new ones, or `out`, which may be inputs,
     a tuple where the routine has several results. Contiguous ones are worked on in vectors where boards can be lanes.
-    `threads` share out long arrays along the first axis. Other threads of Python run meanwhile; they must leave the
-    arrays alone. Sequences of n give a list of n results.
+    Other threads of Python run meanwhile; they must leave the arrays alone. Sequences of n give a list of n results.
 
     TypeError for a wrong count or type, ValueError for a number out of range, each in one line. What the routine
     requires besides, as help() of the function says, is not checked: where a call does not keep to it, results are
@@ -80,42 +79,32 @@ class Function:
         self._names = tuple(parameter.name for parameter in self._parameters)
         self._nameable = any(parameter.kind in _NAMEABLE for parameter in self._parameters)
         self._loop, self._code = in_memory(kernel)
-        bounds = [parameter.below for parameter in self._parameters]
-        self._builtin = builtin(bounds, contract.results, self._loop, self._code, host())
+        self._single_call = single_call(len(self._parameters), contract.results, self._loop, self._code)
         self._on_arrays: Elementwise | None = None  # made when there are arrays
-        usual = {"out": None, "threads": 1}
-        options = {name: value for name, value in usual.items() if name not in self._names}
-        self._options = options.keys() | ({"result"} if is_batch(kernel.routine) else set())
-        self.__signature__ = _signature(self._names, options)
+        self._takes_out = "out" not in self._names
+        self.__signature__ = _signature(self._names, self._takes_out)
         self.__name__ = kernel.name
         self.__doc__ = _docstring(kernel, self._names, self.checks)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code: see the class."""
-        if not named:
-            result = self._builtin(*arguments)
-            if result is not NotImplemented:
-                return result
-        return self._otherwise(arguments, named)
-
-    def _otherwise(self, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
-        """What is not integers alone, by place alone, in their range."""
-        name, out, threads = self._chosen(named) if named else ("out", None, 1)
+        out = named.pop("out", None) if self._takes_out else None
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
         if self._nameable and str in map(type, given):
             given = tuple(map(self._number, self._parameters, given))
         if out is not None or _any_array(given):
             if self._on_arrays is None:
                 self._on_arrays = self._for_arrays()
-            return self._on_arrays(given, name, out, threads)
+            return self._on_arrays(given, out)
         columns = list(map(words_of, self._parameters, given))
         lengths = {len(words) for words in columns if not isinstance(words, int)}
+        if not lengths:
+            return self._single_call(columns)
         if len(lengths) > 1:
             raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
-        number = max(lengths, default=1)
+        (number,) = lengths
         rows = zip(*([words] * number if isinstance(words, int) else words for words in columns), strict=True)
-        results = [self._builtin(*row) for row in rows]
-        return results if lengths else results[0]
+        return list(map(self._single_call, rows))
 
     def _number(self, parameter: Parameter, argument: Any) -> Any:
         """The number of a square or direction that is named; anything else as it is."""
@@ -123,15 +112,6 @@ class Function:
             return argument
         own = self.kernel.routine.contract.numbering
         return named_number(parameter.kind, argument, own, own)
-
-    def _chosen(self, named: dict[str, Any]) -> tuple[str, Any, int]:
-        """What an array to write into is called, that array, and how many threads; they are taken out of `named`."""
-        takes = self._options
-        name = "result" if "result" in named and "result" in takes else "out"
-        out = named.pop(name, None) if name in takes else None
-        if name == "result" and "out" in named and "out" in takes:
-            raise TypeError(f"{self.kernel.name} takes one of out and result: they are two names of one")
-        return name, out, _threads(named.pop("threads")) if "threads" in named and "threads" in takes else 1
 
     def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the parameters' order."""
@@ -199,14 +179,10 @@ def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
     return Executable(assemble(loop).image), Executable(assembled.image, len(assembled.data))
 
 
-def _signature(names: Sequence[str], options: Mapping[str, Any]) -> Signature:
-    """What `inspect` shows of a call; options go by name alone."""
-    return Signature(
-        [
-            *(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names),
-            *(Argument(name, Argument.KEYWORD_ONLY, default=usual) for name, usual in options.items()),
-        ]
-    )
+def _signature(names: Sequence[str], takes_out: bool) -> Signature:
+    """What `inspect` shows of a call; `out` goes by name alone."""
+    out = [Argument("out", Argument.KEYWORD_ONLY, default=None)] if takes_out else []
+    return Signature([*(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names), *out])
 
 
 def _any_array(arguments: Sequence[Any]) -> bool:
@@ -214,16 +190,6 @@ def _any_array(arguments: Sequence[Any]) -> bool:
     if numpy is None:
         return False
     return numpy.ndarray in map(type, arguments) or any(isinstance(each, numpy.ndarray) for each in arguments)
-
-
-def _threads(number: Any) -> int:
-    try:
-        threads = index(number)
-    except TypeError:
-        raise TypeError(f"threads is of type {type(number).__name__}: give an integer") from None
-    if threads < 1:
-        raise ValueError(f"threads is {threads}: it must be 1 or more")
-    return threads
 
 
 def words_of(parameter: Parameter, argument: Any) -> int | list[int]:

@@ -22,9 +22,8 @@ from setwise.codegen.run.context import move, word
 _RAX, _RBX, _RBP, _RSP, _R10, _R12 = map(general, ("rax", "rbx", "rbp", "rsp", "r10", "r12"))
 _STEPS, _LEFT, _AT_ONCE = _RBX, _RBP, _R12
 _BLOCK, _LINE = 64, 64  # boards; bytes
-KEPT = (_RBX, _RBP, _R12)
-"""General registers that every convention saves."""
-LEAVE = Label("leave")
+_KEPT = (_RBX, _RBP, _R12)
+_LEAVE = Label("leave")
 
 
 def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Convention) -> Code:
@@ -124,7 +123,7 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
         *begin(),
         Label("begin"),
         Instruction("test", (_LEFT, _LEFT)),
-        Instruction("je", (LEAVE,)),
+        Instruction("je", (_LEAVE,)),
         Label("next"),
         *(fetch() if arrays else ()),
         Instruction("sub", (_LEFT, _AT_ONCE)),
@@ -133,21 +132,21 @@ def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Con
         *store(),
         Instruction("test", (_LEFT, _LEFT)),
         Instruction("jne", (Label("next"),)),
-        LEAVE,
+        _LEAVE,
         *([Instruction("vzeroupper")] if lanes > 2 else []),
         *(move(register, memory) for memory, register in kept),
     )
-    return Code("loop", tuple(framed(vectors_at + 2 * len(lost[1]), body)))
+    return Code("loop", tuple(_framed(vectors_at + 2 * len(lost[1]), body)))
 
 
-def framed(words: int, body: Iterable[Item]) -> Iterator[Item]:
-    """The body between entry and ret, with so many words of stack at a multiple of 16 and KEPT for its own use."""
+def _framed(words: int, body: Iterable[Item]) -> Iterator[Item]:
+    """Put the body between entry and ret, with that many words of stack, aligned to 16, and _KEPT for its own use."""
     size = 8 * (words + words % 2)  # the return address and the three registers are 32 bytes
-    for register in KEPT:
+    for register in _KEPT:
         yield Instruction("push", (register,))
     yield Instruction("sub", (_RSP, size))
     yield from body
     yield Instruction("add", (_RSP, size))
-    for register in reversed(KEPT):
+    for register in reversed(_KEPT):
         yield Instruction("pop", (register,))
     yield Instruction("ret")

@@ -70,7 +70,7 @@ def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[n
     wanted = [np.broadcast_to(lane, given[0].shape) for (lane,) in evaluate(graph, (given[0], given[1]))]
     for isa in isas:
         takes, results = routine.contract.parameters[:2], routine.contract.results
-        made = Elementwise("test", takes, results, *in_memory(lower(routine, isa)))((*given,), "out", None, 1)
+        made = Elementwise("test", takes, results, *in_memory(lower(routine, isa)))((*given,), None)
         for program, got, want in zip(programs, made, wanted, strict=True):
             if (got != want).any():
                 yield isa, str(program if isinstance(program, Program) else program.__doc__)

@@ -1,18 +1,43 @@
-"""Processors, a table each: latency, execution ports and issue slots of instructions, with the source of each row."""
+"""Processors, a table each: latency, execution ports and issue slots of instructions, with the source of each row.
+
+A table is a JSON file beside this one: the fields of `Processor`, and of each row those of `CostRow` in their order.
+`about` says what the processor's ports are and how the rows were found. A name of `cited` in braces stands for that
+source. The rows of the `shared` files come behind its own.
+"""
 
 from __future__ import annotations
 
-from setwise.analysis.cost.processors.golden_cove import GOLDEN_COVE
-from setwise.analysis.cost.processors.ice_lake import ICE_LAKE
-from setwise.analysis.cost.processors.skylake_server import SKYLAKE_SERVER
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
 from setwise.analysis.cost.processors.table import CostRow, Processor, UnknownCost
-from setwise.analysis.cost.processors.zen3 import ZEN3
-from setwise.analysis.cost.processors.zen4 import ZEN4
-from setwise.analysis.cost.processors.zen5 import ZEN5
 
 __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
-PROCESSORS = (SKYLAKE_SERVER, ICE_LAKE, GOLDEN_COVE, ZEN3, ZEN4, ZEN5)
+
+def _content(name: str, cited: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """Return what a file holds, with its sources, and those cited before, written out."""
+    text = (files(__package__) / f"{name}.json").read_text("utf-8")
+    for sources in (json.loads(text)["cited"], cited):
+        for key, source in reversed([*sources.items()]):  # a source may cite one above it
+            text = text.replace(f"{{{key}}}", source)
+    content: dict[str, Any] = json.loads(text)
+    return content
+
+
+def _read(name: str) -> Processor:
+    content = _content(name)
+    for shared in content["shared"]:
+        content["rows"] += _content(shared, content["cited"])["rows"]
+    return msgspec.convert(content, Processor)
+
+
+PROCESSORS = tuple(map(_read, ("skylake-server", "ice-lake", "golden-cove", "zen3", "zen4", "zen5")))
 
 
 def processor(name: str) -> Processor:

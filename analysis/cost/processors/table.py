@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from setwise.analysis.code.count import classify
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg, features
@@ -33,8 +34,10 @@ class UnknownCost(ValueError):
     """An instruction that a processor's table does not have; the message names both."""
 
 
-@dataclass(frozen=True)
-class CostRow:
+Cycles = int | float
+
+
+class CostRow(Struct, frozen=True, array_like=True, dict=True):
     """What instructions cost on one processor.
 
     `mnemonics` is a regular expression, `forms` a list of forms. `ports` spells execution units: "p015 + 2*p5" is an
@@ -46,9 +49,9 @@ class CostRow:
     mnemonics: str
     forms: str
     ports: str
-    latency: float | Mapping[str, float]
+    latency: Cycles | dict[str, Cycles]
     source: str
-    issue: float = 1
+    issue: Cycles = 1
     breaks: bool = False
 
     @cached_property
@@ -58,7 +61,7 @@ class CostRow:
 
     def after(self, kind: str) -> float:
         """Cycles from an operand of that kind to the result."""
-        if isinstance(self.latency, Mapping):
+        if isinstance(self.latency, dict):
             return self.latency.get(kind, min(self.latency.values()))
         return self.latency
 
@@ -68,12 +71,11 @@ class CostRow:
         return not self.ports and not self.latency
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(Struct, frozen=True, array_like=True, dict=True):
     """Loads, or stores, of one size: the ports as in `CostRow`, and cycles from the address to the value loaded."""
 
     ports: str
-    latency: float
+    latency: Cycles
     source: str
 
     @cached_property
@@ -82,8 +84,7 @@ class Access:
         return parse_ports(self.ports)
 
 
-@dataclass(frozen=True)
-class Processor:
+class Processor(Struct, frozen=True, dict=True):
     """A processor core as far as bounds need it.
 
     `width` slots are issued a cycle. `loads` and `stores` are by size: r (general), s (up to 64 bits of a vector
@@ -99,11 +100,11 @@ class Processor:
     name: str
     title: str
     width: int
-    loads: Mapping[str, Access]
-    stores: Mapping[str, Access]
-    scaled: float
-    forwards: Mapping[str, float]
-    taken: Mapping[str, float]
+    loads: dict[str, Access]
+    stores: dict[str, Access]
+    scaled: Cycles
+    forwards: dict[str, Cycles]
+    taken: dict[str, Cycles]
     fused: str
     rows: tuple[CostRow, ...]
     sources: tuple[str, ...]

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from setwise.codegen.export.prototypes import VECTORS, prototype
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
 from setwise.codegen.export.sources.language import folded, indented
-from setwise.codegen.export.sources.promises import promises
 from setwise.codegen.export.sources.source import body, unused
 from setwise.codegen.kernel import Kernel
 
@@ -64,12 +63,6 @@ class _C(WithIntrinsics):
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
 
-    PROMISE = "assert({holds}); /* {text} */"
-
-    def lanes_of(self, name: str, lanes: int) -> Iterator[str]:
-        yield f"uint64_t of_{name}[{lanes}];"
-        yield self.store(f"of_{name}", "0", name, lanes)
-
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
         return f"{name}({', '.join([*arguments, *immediates])})"
 
@@ -108,11 +101,9 @@ def _cast(type_name: str, value: str) -> str:
     return f"SETWISE_CAST({type_name}, {value})"
 
 
-def function(kernel: Kernel, name: str, linkage: str = "static inline ", *, checked: bool = False) -> str:
-    """The kernel as one function of that name; `checked` ones assert what their contract requires."""
-    language = _C()
-    lines = [*(f"(void){parameter};" for parameter in unused(kernel)), *body(kernel, language)]
-    lines = [*promises(kernel, language), *lines] if checked else lines
+def function(kernel: Kernel, name: str, linkage: str = "static inline ") -> str:
+    """The kernel as one function of that name."""
+    lines = [*(f"(void){parameter};" for parameter in unused(kernel)), *body(kernel, _C())]
     head = f"{linkage}{prototype(kernel, name)} {{"
     text = "\n".join(folded(filter(None, (attribute(kernel), head, *indented(lines), "}"))))
     return prefixed(text, kernel.prefix)

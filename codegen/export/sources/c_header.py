@@ -94,19 +94,6 @@ static inline unsigned setwise_sets(void) {
 }"""
 
 
-_BIND = """\
-/* Pointers that any number of threads may set at the same time: all set the same. */
-#if defined(_MSC_VER) && !defined(__clang__)
-#define SETWISE_SHARED volatile
-#define SETWISE_BOUND(pointer) (pointer)
-#define SETWISE_BIND(pointer, function) ((pointer) = (function))
-#else
-#define SETWISE_SHARED
-#define SETWISE_BOUND(pointer) __atomic_load_n(&(pointer), __ATOMIC_RELAXED)
-#define SETWISE_BIND(pointer, function) __atomic_store_n(&(pointer), (function), __ATOMIC_RELAXED)
-#endif"""
-
-
 def files(order: Order) -> dict[str, bytes]:
     """The header's name and its bytes."""
     return {f"{_stem(order)}.h": header(order).encode("ascii")}
@@ -124,15 +111,12 @@ def header(order: Order) -> str:
     parts = [
         _introduction(order, offered),
         f"#ifndef {defined}\n#define {defined}",
-        *(["#include <assert.h>"] if order.checked else []),
         prefixed(HEAD, prefix),
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
     ]
     if offered:
         parts += [prefixed(part, prefix) for part in _sets(chosen_sets(offered), order.dispatch)]
-        if order.bound:
-            parts.append(prefixed(_BIND, prefix))
-        parts += [_choice(choice, order.bound) for choice in offered]
+        parts += map(_choice, offered)
     return "\n\n".join((*parts, _namespace(order, offered), TAIL, "#endif")) + "\n"
 
 
@@ -152,7 +136,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
 def _documented(kernel: Kernel, order: Order) -> str:
     more = (*results_in_order(kernel), ("usage", usage(kernel)))
     remark = _comment(about(kernel, order.facts(kernel), *more, word="uint64_t"), documents=True)
-    return f"{remark}\n{function(kernel, symbol(kernel), checked=order.checked)}"
+    return f"{remark}\n{function(kernel, symbol(kernel))}"
 
 
 def _guarded(kernel: Kernel, text: str) -> str:
@@ -239,42 +223,11 @@ def _sets_of(targets: Sequence[Target]) -> str:
     )
 
 
-def _bound(choice: Choice) -> str:
-    """The function that calls the best kernel through a pointer, which the first call sets: no branch a call."""
-    *better, plain = choice.kernels
-    name, ends = choice.name, "return " if returns(plain) else ""
-    arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
-    flags = [(f"SETWISE_HAS_{constant_name(kernel.target)}", symbol(kernel)) for kernel in better]
-    lines = [
-        f"typedef {prototype(plain, f'{name}_call')};",
-        f"static inline {name}_call *{name}_best(void) {{",
-        "    const unsigned sets = setwise_sets();",
-        "#if defined(SETWISE_X86_64)",
-        *(f"    if (sets & {flag}) return {kernel};" for flag, kernel in flags),
-        "#else",
-        "    (void)sets;",
-        "#endif",
-        f"    return {symbol(plain)};",
-        "}",
-        f"static inline {prototype(plain, f'{name}_first')};",
-        f"static {name}_call *SETWISE_SHARED {name}_bound = {name}_first;",
-        f"static inline {prototype(plain, f'{name}_first')} {{",
-        f"    SETWISE_BIND({name}_bound, {name}_best());",
-        f"    {ends}{name}_best()({arguments});",
-        "}",
-        f"static inline {prototype(plain, name)} {{",
-        f"    {ends}SETWISE_BOUND({name}_bound)({arguments});",
-        "}",
-    ]
-    return "\n".join(folded(lines))
-
-
-def _choice(choice: Choice, bound: bool) -> str:
+def _choice(choice: Choice) -> str:
     """The function that takes the best kernel, and what it says of itself."""
     plain = choice.kernels[-1]
-    text = _bound(choice) if bound and len(choice.kernels) > 1 else _branching(choice)
     remark = _comment([*documentation(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
-    return f"{remark}\n{prefixed(text, plain.prefix)}"
+    return f"{remark}\n{prefixed(_branching(choice), plain.prefix)}"
 
 
 def _branching(choice: Choice) -> str:

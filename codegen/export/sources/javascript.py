@@ -11,7 +11,6 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation, usage
 from setwise.codegen.export.sources.language import Language, Unsaid, commented, folded, indented
-from setwise.codegen.export.sources.promises import promises
 from setwise.codegen.export.sources.source import body
 
 _NUMBER = re.compile(r"(?<![\w{])(0x[0-9a-fA-F]+|\d+)(?![\w}])")
@@ -27,8 +26,6 @@ class _JavaScript(Language):
     TABLE = ("const {name} = [", "].map(BigInt);")
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
-    EACH = "for (let i = 0n; i < {}; i++) {{"
-    PROMISE = 'if (!({holds})) throw new RangeError("{text}");'
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
         """The text of C, its numbers BigInts and all that may leave 64 bits cut."""
@@ -72,20 +69,18 @@ def files(order: Order) -> dict[str, bytes]:
             )
     offered = choices(order.kernels)
     parts = ["\n".join(commented([*head(order, f"{order.called}.mjs"), "", boards(order.kernels), _USE]))]
-    parts += [_function(choice, order) for choice in offered]
+    parts += map(_function, offered)
     return {f"{order.called}.mjs": ("\n\n".join(parts) + "\n").encode("ascii")}
 
 
 _USE = "They are BigInts; arrays of them are BigUint64Arrays."
 
 
-def _function(choice: Choice, order: Order) -> str:
+def _function(choice: Choice) -> str:
     (kernel,) = choice.kernels
     contract = kernel.routine.contract
     given = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
     lines = body(kernel, _JavaScript())
-    if order.checked:
-        lines = [*promises(kernel, _JavaScript()), *lines]
     if not returns(kernel) and not contract.elements:
         lines = [f"const results = new BigUint64Array({len(contract.results)});", *lines, "return results;"]
     remark = [*documentation(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]

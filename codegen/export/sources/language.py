@@ -39,16 +39,6 @@ class Language:
     IS_FIRST: ClassVar[str] = "{} <= 0"
     """Whether an index is that of the first body."""
 
-    NOT: ClassVar[str] = "~"
-    PROMISE: ClassVar[str]
-    """A statement that ends a debug build's program unless {holds}; {text} says what that means."""
-    EACH: ClassVar[str] = "for (uint64_t i = 0; i < {}; i++) {{"
-    """The head of a loop over the numbers below one."""
-
-    def lanes_of(self, name: str, lanes: int) -> Iterator[str]:
-        """Declares of_{name}, which has the lanes of a vector one by one."""
-        raise NotImplementedError
-
     def number(self, value: int) -> str:
         """A 64-bit number."""
         return self.NUMBER.format(numeral(value))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import bare_symbol
 from setwise.codegen.export.prototypes import VECTORS, boards_a_call, returns
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
 from setwise.codegen.export.sources.language import folded, indented
-from setwise.codegen.export.sources.promises import promises
 from setwise.codegen.export.sources.source import body, unused
 from setwise.codegen.kernel import Kernel
 
@@ -29,11 +28,6 @@ class _Rust(WithIntrinsics):
     WHEN, IS_FIRST = "if {} {{", "{} == 0"
     SWITCH, OTHERS = "match {} {{", "_"
     RETURN = "{}"
-
-    NOT, PROMISE, EACH = "!", 'debug_assert!({holds}, "{text}");', "for i in 0..{} {{"
-
-    def lanes_of(self, name: str, lanes: int) -> Iterator[str]:
-        yield f"let of_{name} = &{name} as *const {VECTORS[lanes]} as *const u64;"
 
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
         constants = f"::<{', '.join(immediates)}>" if immediates else ""
@@ -63,15 +57,10 @@ class _Rust(WithIntrinsics):
         return f"{named(STORE, lanes)}(results[{index}..].as_mut_ptr().cast(), {boards});"
 
 
-def function(kernel: Kernel, *, checked: bool = False) -> str:
-    """The kernel as an unsafe function; several results are an array, arrays are pointers and their length.
-
-    A `checked` one asserts what its contract requires.
-    """
+def function(kernel: Kernel) -> str:
+    """The kernel as an unsafe function; several results are an array, arrays are pointers and their length."""
     count = len(kernel.routine.contract.results) * boards_a_call(kernel)
-    language = _Rust()
-    lines = body(kernel, language)
-    lines = [*promises(kernel, language), *lines] if checked else lines
+    lines = body(kernel, _Rust())
     if not returns(kernel) and not kernel.routine.contract.elements:
         lines = [f"let mut results = [0u64; {count}];", *lines, "results"]
     if any(name in line for line in lines for name in ("_mm", "__m")):

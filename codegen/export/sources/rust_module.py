@@ -22,7 +22,7 @@ from setwise.codegen.export.sources.dispatch import (
 )
 from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
-from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result, signature
+from setwise.codegen.export.sources.rust import ALLOWED, function, name_of, result
 from setwise.codegen.export.sources.source import results_in_order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import XSAVE
@@ -112,7 +112,7 @@ def _introduction(order: Order) -> str:
 def _documented(kernel: Kernel, order: Order) -> str:
     text = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
     lines = ["```text", *text, "```", "# Safety", *_safety(kernel)]
-    return "\n".join((*commented(lines, "///"), function(kernel, checked=order.checked)))
+    return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
 def _safety(kernel: Kernel) -> list[str]:
@@ -177,21 +177,6 @@ def _sets_of(targets: Sequence[Target]) -> str:
     )
 
 
-def _bound(choice: Choice, arguments: Sequence[str]) -> list[str]:
-    """A call of the best kernel through a pointer, which the first call sets: no branch a call."""
-    *better, plain = choice.kernels
-    typed, given = signature(plain), ", ".join(p.name for p in plain.routine.contract.parameters if p.kind != "results")
-    lines = ["use core::sync::atomic::{AtomicPtr, Ordering};", f"type Call = unsafe fn{typed};"]
-    lines += ["static BOUND: AtomicPtr<()> = AtomicPtr::new(first as Call as *mut ());", f"unsafe fn first{typed} {{"]
-    lines += ["    let _sets = sets();", f"    let mut best: Call = {name_of(plain)};"]
-    for kernel in reversed(better):
-        lines += ['    #[cfg(target_arch = "x86_64")]', f"    if _sets & {constant_name(kernel.target)} != 0 {{"]
-        lines += [f"        best = {name_of(kernel)};", "    }"]
-    lines += ["    BOUND.store(best as *mut (), Ordering::Relaxed);", f"    best({given})", "}", "unsafe {"]
-    lines += ["    let best = core::mem::transmute::<*mut (), Call>(BOUND.load(Ordering::Relaxed));"]
-    return [*lines, f"    best({', '.join(arguments)})", "}"]
-
-
 def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
     """A call of the best kernel, asked for each time."""
     *better, plain = choice.kernels
@@ -217,7 +202,7 @@ def _choice(choice: Choice, order: Order) -> str:
         typed = [*(f"{name}: &[u64]" for name in inputs), f"{written}: &mut [u64]"]
     else:
         typed = [f"{name}: u64" for name in arguments]
-    lines += _bound(choice, arguments) if order.bound and len(choice.kernels) > 1 else _branching(choice, arguments)
+    lines += _branching(choice, arguments)
     text = documentation(choice)
     if not arrays and len(contract.results) > 1:
         text.append(f"Gives {', '.join(contract.results)}.")

@@ -11,7 +11,6 @@ from setwise.codegen.export.names import bare_symbol
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import Language, folded, indented
 from setwise.codegen.export.sources.logic import expression
-from setwise.codegen.export.sources.promises import promises
 from setwise.codegen.export.sources.source import body, unused
 from setwise.codegen.kernel import Kernel
 
@@ -47,12 +46,6 @@ class _Zig(Language):
     LOOP, LEAVE = "while (true) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
     SWITCH, OTHERS, ARM_END = "switch ({}) {{", "else", "},"
-
-    PROMISE = 'if (std.debug.runtime_safety and !({holds})) @panic("{text}");'
-    EACH = "for (0..{}) |i| {{"
-
-    def lanes_of(self, name: str, lanes: int) -> Iterator[str]:
-        yield f"const of_{name}: [{lanes}]u64 = {name};"
 
     def type_of(self, lanes: int) -> str:
         return _type(lanes)
@@ -109,14 +102,9 @@ def _ternary(value: Value, operands: Sequence[str]) -> str:
     return text.removeprefix("(").removesuffix(")") if text.startswith("(") else text
 
 
-def function(kernel: Kernel, *, checked: bool = False) -> str:
-    """The kernel as a function; several results are an array, arrays are pointers and their length.
-
-    A `checked` one ends the program where a safe build does not keep to what its contract requires.
-    """
-    language = _Zig()
-    lines = body(kernel, language)
-    lines = [*promises(kernel, language), *lines] if checked else lines
+def function(kernel: Kernel) -> str:
+    """The kernel as a function; several results are an array, arrays are pointers and their length."""
+    lines = body(kernel, _Zig())
     contract = kernel.routine.contract
     if not returns(kernel) and not contract.elements:
         lines = [f"var results: {_results(kernel)} = undefined;", *lines, "return results;"]

@@ -58,7 +58,7 @@ def _introduction(order: Order) -> str:
 
 def _documented(kernel: Kernel, order: Order) -> str:
     lines = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
-    return "\n".join((*commented(lines, "///"), function(kernel, checked=order.checked)))
+    return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
 def _choice(choice: Choice, file: str) -> str:

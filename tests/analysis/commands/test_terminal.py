@@ -1,10 +1,9 @@
-"""What people see on a terminal, and programs do not: colour, folded tables, summaries, times that are left."""
+"""What people see on a terminal, and programs do not: folded tables, summaries, times that are left."""
 
 from __future__ import annotations
 
 import os
 import pty
-import re
 import subprocess
 import sys
 
@@ -18,10 +17,10 @@ from tests.analysis.commands.running import ROOT, Capture, complaint, printed
 START = ("run", "sliders.union", "--isa", "x86-64", "--fen", "startpos")
 
 
-def on_a_terminal(*arguments: str, **more: str) -> str:
+def on_a_terminal(*arguments: str) -> str:
     """What a command writes on a terminal of 60 letters a line."""
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "NO_COLOR": "", **more}
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60"}
     command = [sys.executable, "-m", "setwise", *arguments]
     done = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=theirs, stderr=subprocess.DEVNULL)
     os.close(theirs)
@@ -36,13 +35,8 @@ def on_a_terminal(*arguments: str, **more: str) -> str:
     return text.decode().replace("\r\n", "\n")
 
 
-def test_boards_are_coloured_on_a_terminal_alone(capsys: Capture) -> None:
-    plain = printed(capsys, *START)
-    seen = on_a_terminal(*START)
-    assert "\x1b[1m1\x1b[0m" in seen
-    assert re.sub("\x1b\\[[0-9]+m", "", seen) == plain
-    for no_colour in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert on_a_terminal(*START, **no_colour) == plain
+def test_a_terminal_and_a_pipe_get_the_same_boards(capsys: Capture) -> None:
+    assert on_a_terminal(*START) == printed(capsys, *START)
 
 
 def test_tables_are_folded_to_the_terminal(capsys: Capture) -> None:

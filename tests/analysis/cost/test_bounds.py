@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from setwise.analysis.code.decode import decode
 from setwise.analysis.code.kernel import binary_of

@@ -11,24 +11,12 @@ import pytest
 
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
-from setwise.analysis.pictures.graph import Node, dependencies
-from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.pictures.svg import BLUE, BRICK, INK
+from setwise.analysis.pictures.svg import BLUE
 from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
 from setwise.codegen.catalogue import find
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-GRAPH = (
-    Node("sliders", "input"),
-    Node("empty", "input"),
-    Node("mov rax,rdi", "move", 0, True, (0,), 0),
-    Node("shr rax,8", "operation", 1, True, (2,), 2),
-    Node("and rax,rsi", "operation", 2, True, (3, 1), 3),
-    Node("or rdi,rax", "operation", 3, True, (0, 4), 4),
-    Node("attacks", "output", None, True, (5,), 5),
-)
 
 
 def floods(sliders: int = SLIDERS, empty: int = EMPTY) -> list[TracedFill]:
@@ -43,8 +31,6 @@ def drawn() -> dict[str, str]:
     return {
         "slow motion": slow(),
         "strips": strips_of_boards(strips(floods()[0]), "a <title> & more"),
-        "network": prefix_network(),
-        "graph": dependencies([("one", "told", GRAPH), ("other", "told", GRAPH)], "What waits for what", "below"),
     }
 
 
@@ -70,7 +56,7 @@ def words(svg: str) -> Iterator[Words]:
             content, size = element.text or "", float(element.get("font-size", "0"))
             x, y = float(element.get("x", "0")) + dx, float(element.get("y", "0")) + dy
             # Narrower than what the layout reckons with, as most fonts are.
-            width = 0.85 * pictures.width_of(content, size, mono=element.get("class") == "m")
+            width = 0.85 * pictures.width_of(content, size)
             left = {"start": x, "middle": x - width / 2, "end": x - width}[element.get("text-anchor", "start")]
             yield Words(content, left, y - 0.7 * size, left + width, y + 0.1 * size)
         for child in element:
@@ -139,24 +125,6 @@ def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: i
     # What is new is so in one cycle of a fill only.
     new = sum((shown.flood & ~sliders).bit_count() for shown in fills)
     assert svg.count(f'r="4.4" fill="{BLUE}"') == new + 1
-
-
-def test_the_network_floods_as_the_fill_does() -> None:
-    svg = prefix_network(slider=0, blocker=6)
-    # Seven rows and the start along the chain, three and the start along the network; one more in the legend.
-    chain = sum(min(1 + row, 6) for row in range(8))
-    doubled = 1 + 2 + 4 + 6
-    assert len(re.findall(rf'<circle [^>]*r="8" fill="{INK}"', svg)) == chain + doubled
-
-
-def test_what_waits_stands_below_what_it_waits_for() -> None:
-    svg = dependencies([("one", "told", GRAPH)], "title", "below")
-    tops = {one.content: one.top for one in words(svg)}
-    for node in GRAPH:
-        for source in node.waits_for:
-            assert tops[GRAPH[source].words] < tops[node.words]
-    critical = len(re.findall(f'<path d="M[^"]*C[^"]*" fill="none" stroke="{BRICK}"', svg))
-    assert critical == sum(node.last is not None for node in GRAPH)
 
 
 def test_strips_have_a_disc_for_each_square_of_each_board() -> None:

@@ -10,7 +10,7 @@ import pytest
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
 from setwise.analysis.search.forms import SearchError
-from setwise.analysis.search.search import Finding, places, search
+from setwise.analysis.search.search import Finding, search
 from setwise.analysis.search.subject import Subject
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
@@ -53,10 +53,9 @@ def found(name: str, isa: str, lanes: int, level: str, budget: float = 3600.0) -
     binary, boards = binary_of(kernel), lanes if kernel.layout.boards else 1
     subject = Subject(name, isa, "sysv", boards)
     try:
-        number = places(subject, binary, level)
+        return search(subject, binary, level, budget)[1]
     except SearchError:
         return None
-    return search(subject, binary, level, range(number), budget).finding
 
 
 FEW = (

@@ -14,7 +14,7 @@ from setwise.analysis.run.contracts import task_of
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.lift import lift
-from setwise.analysis.search.search import Finding, Hunt, hunt, length, places, refusal, search
+from setwise.analysis.search.search import Finding, Hunt, hunt, length, refusal, search
 from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.codegen.catalogue import find
@@ -33,8 +33,7 @@ _WHOLE = ("sliders.union", "sliders.pair")
 
 def found(subject: Subject, binary: Binary, level: str, first: int = 0, last: int | None = None) -> Finding | None:
     """The first that a level finds."""
-    last = places(subject, binary, level) if last is None else last
-    return search(subject, binary, level, range(first, last), 1000).finding
+    return search(subject, binary, level, 1000, slice(first, last))[1]
 
 
 @pytest.mark.slow
@@ -156,7 +155,7 @@ def test_any_instruction_is_followed_or_refused() -> None:
 
 def test_code_that_is_wrong_is_not_searched() -> None:
     with pytest.raises(SearchError, match="setwise prove"):
-        places(SOUTH, Binary(bytes.fromhex("4889f8c3")), "a")
+        search(SOUTH, Binary(bytes.fromhex("4889f8c3")), "a", 1000)
 
 
 @pytest.mark.slow
@@ -172,16 +171,17 @@ def test_code_with_jumps_is_refused() -> None:
     subject, binary = superseded("exploding.bishop", "x86-64")
     assert hunt(Hunt(subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
     with pytest.raises(SearchError, match="jumps"):
-        places(subject, binary, "a")
+        search(subject, binary, "a", 1000)
 
 
 def test_a_budget_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = lower(find("push.attacks.sout"), "x86-64")
     subject, binary = Subject(kernel.name, "x86-64", "sysv", 1), binary_of(kernel)
-    number = places(subject, binary, "a")
+    number = 14
     monkeypatch.setattr("setwise.analysis.search.search._Search.look", lambda *_: time.sleep(0.01))
-    assert search(subject, binary, "a", range(number), 0.005 * number).tally.places == number
-    assert search(subject, binary, "a", range(number), 0).tally.places == 0
+    for budget, places in ((0.005 * number, number), (0, 0)):
+        tally, _ = search(subject, binary, "a", budget)
+        assert (tally.places, tally.all_places) == (places, number)
 
 
 def test_the_instruction_set_is_the_first_that_has_all() -> None:

@@ -95,7 +95,7 @@ def between_fences(name: str, isa: str, lanes: int) -> None:
                 words, expected = boards(name, n, n)
                 given = [fence.array(each, at_end=at_end) for fence, each in zip(fenced, words, strict=False)]
                 arrays = [*given, fenced[-1].array(np.full(n, 7, np.uint64), at_end=at_end)]
-                result = run(*given, result=arrays[into])
+                result = run(*given, out=arrays[into])
                 if not np.array_equal(result, expected):
                     raise SystemExit(f"{name} {isa} {lanes}: wrong for {n} boards into array {into}")
 

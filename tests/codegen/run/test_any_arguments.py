@@ -59,7 +59,7 @@ def test_what_a_class_says_of_its_arrays_does_not_count(lies: dict[str, Any], si
         arrays = [each for each, _, _ in fenced]
         arrays[which] = arrays[which].view(Liar)
         with pytest.raises(TypeError, match=r"is of type Liar, not a plain array: give np\.asarray\("):
-            run(*arrays[:-1], result=arrays[-1])
+            run(*arrays[:-1], out=arrays[-1])
     finally:
         Liar.told = {}
     assert not fenced[-1][0].any()
@@ -109,7 +109,7 @@ def test_any_arrays_are_right_or_refused(sliders: Any, empty: Any, result: Any) 
     before = SCRATCH.copy()
     try:
         given_boards = [each.copy() for each in (sliders, empty)]
-        made = run(sliders, empty, result=result)
+        made = run(sliders, empty, out=result)
     except (TypeError, ValueError) as error:
         assert_one_line(error)
         np.testing.assert_array_equal(SCRATCH, before)

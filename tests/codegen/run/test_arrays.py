@@ -54,7 +54,7 @@ def test_every_tail_in_a_new_array_a_given_one_and_in_place(name: str, isa: str,
             np.testing.assert_array_equal(each, same)
         for at in range(len(given)):
             arrays = [each.copy() for each in given]
-            assert run(*arrays, result=arrays[at]) is arrays[at]
+            assert run(*arrays, out=arrays[at]) is arrays[at]
             np.testing.assert_array_equal(arrays[at], expected)
 
 
@@ -70,7 +70,7 @@ def test_any_alignment(name: str, isa: str, lanes: int) -> None:
         for places in ([offset] * count, [offsets[(shift + 2 * at) % len(offsets)] for at in range(count)]):
             placed = [at_byte(each, place) for each, place in zip([*given, expected * 0], places, strict=True)]
             *inputs, result = (each[0] for each in placed)
-            run(*inputs, result=result)
+            run(*inputs, out=result)
             np.testing.assert_array_equal(result, expected)
             assert all(fence == CANARY for _, *fences in placed for fence in fences)
 
@@ -113,7 +113,7 @@ def test_no_copies_are_made() -> None:
     run(*many[:2, :5])
     tracemalloc.start()
     try:
-        run(*many[:2], result=many[2])
+        run(*many[:2], out=many[2])
         run(many[0], 0, out=many[2])
         assert tracemalloc.get_traced_memory()[1] < 20_000
         run(*many[:2])
@@ -124,13 +124,13 @@ def test_no_copies_are_made() -> None:
     empty.flags.writeable = False
     sliders[2] = 1
     out = np.empty(5, np.uint64)
-    assert run(sliders, empty, result=out) is out
+    assert run(sliders, empty, out=out) is out
     assert out.tolist() == [0, 0, 1 << 9, 0, 0]
     # What is read may lie anywhere, what is written may touch what is read.
     board = np.arange(10, dtype=np.uint64)
     np.testing.assert_array_equal(run(board[1:6], board[:5]), run(board[1:6].copy(), board[:5].copy()))
     separate = run(board[:5].copy(), board[:5].copy())
-    np.testing.assert_array_equal(run(board[:5], board[:5], result=board[5:]), separate)
+    np.testing.assert_array_equal(run(board[:5], board[:5], out=board[5:]), separate)
 
 
 SOME = np.arange(8, dtype=np.uint64)
@@ -146,30 +146,27 @@ Call = Callable[[Any], Any]
         (lambda f: f(SOME.astype(np.int64), SOME), TypeError, r"sliders holds int64.*sliders\.astype\(np\.uint64\)"),
         (lambda f: f(SOME, SOME.astype(float)), TypeError, r"empty holds float64, not uint64"),
         (lambda f: f(SOME, SOME.astype(">u8")), TypeError, r"empty holds >u8"),
-        (lambda f: f(SOME, SOME, result=np.zeros(8, np.int64)), TypeError, "result holds int64"),
+        (lambda f: f(SOME, SOME, out=np.zeros(8, np.int64)), TypeError, "out holds int64"),
         (lambda f: f(SOME, list(SOME)), TypeError, r"empty is of type list.*np\.array\("),
         (lambda f: f(SOME, -1), ValueError, "empty is -1"),
         (lambda f: f(SOME, 0.5), TypeError, "empty is of type float"),
-        (lambda f: f([0], [1], result=SOME), TypeError, "sliders is of type list"),
-        (lambda f: f(SOME, SOME, result=[0] * 8), TypeError, "result is of type list"),
+        (lambda f: f([0], [1], out=SOME), TypeError, "sliders is of type list"),
+        (lambda f: f(SOME, SOME, out=[0] * 8), TypeError, "out is of type list"),
         (lambda f: f(SOME), TypeError, r"takes 2 arguments \(sliders, empty\), not 1"),
         (lambda f: f(SOME, SOME, SOME), TypeError, "not 3"),
         (lambda f: f(SOME.reshape(2, 4), SOME), ValueError, r"could not be broadcast.*\(2,4\) \(8,\)"),
         (lambda f: f(SOME, SOME[:7]), ValueError, r"could not be broadcast.*\(8,\) \(7,\)"),
-        (lambda f: f(SOME, SOME, result=np.empty(9, np.uint64)), ValueError, r"could not be broadcast.*\(9,\)"),
+        (lambda f: f(SOME, SOME, out=np.empty(9, np.uint64)), ValueError, r"could not be broadcast.*\(9,\)"),
         (lambda f: f(SOME, SOME, out=np.empty((), np.uint64)), ValueError, "non-broadcastable output"),
         (lambda f: f(SOME, SOME.view(np.recarray)), TypeError, r"empty is of type recarray.*np\.asarray\(empty\)"),
         (lambda f: f(SOME, SOME, out=SHARED[:8].view(np.recarray)), TypeError, "out is of type recarray"),
-        (lambda f: f(SOME, SOME, out=SHARED[:8], result=SHARED[:8]), TypeError, "takes one of out and result"),
-        (lambda f: f(SOME, SOME, threads=0), ValueError, "threads is 0: it must be 1 or more"),
-        (lambda f: f(SOME, SOME, threads="2"), TypeError, "threads is of type str: give an integer"),
         (
             lambda f: f(np.ma.masked_array(SOME), SOME),
             TypeError,
             r"sliders has a mask \(MaskedArray\).*sliders\.filled",
         ),
-        (lambda f: f(SOME, SOME, result=np.ma.masked_array(SOME)), TypeError, "result has a mask"),
-        (lambda f: f(SOME, SOME, result=FROZEN), ValueError, "result is read-only"),
+        (lambda f: f(SOME, SOME, out=np.ma.masked_array(SOME)), TypeError, "out has a mask"),
+        (lambda f: f(SOME, SOME, out=FROZEN), ValueError, "out is read-only"),
     ],
 )
 def test_what_is_refused(call: Call, error: type[Exception], message: str) -> None:
@@ -210,8 +207,6 @@ def test_every_routine_takes_arrays(name: str, isa: str | None) -> None:
     first = run(given[0], *(each[:1] for each in given[1:]))
     np.testing.assert_array_equal(one, first)
     assert [int(each[0]) for each in results_of(one)] == expected[:, 0].tolist()
-    for threads in (2, 7):
-        np.testing.assert_array_equal(results_of(run(*given, threads=threads)), expected)
 
 
 def test_the_vectors_are_used() -> None:
@@ -237,29 +232,28 @@ def moves(pawns: setwise.Board, knights: setwise.Board, empty: setwise.Board) ->
     return Moves(pawns.step(setwise.NORT) & empty, knights.step(setwise.SOUT, setwise.SOUT, setwise.WEST) & empty)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("isa", ["x86-64", None])
-def test_several_results_into_given_arrays(isa: str | None, threads: int) -> None:
+def test_several_results_into_given_arrays(isa: str | None) -> None:
     run, n = moves.kernel(isa), 37
     given = list(np.random.default_rng(1).integers(0, 2**64, (3, n), np.uint64))
     expected = run(*given)
     assert expected.pawns is expected[0]
     assert np.transpose(expected).tolist() == list(map(list, run(*(each.tolist() for each in given))))
     whole = np.zeros((2, n), np.uint64)
-    made = run(*given, out=tuple(whole), threads=threads)
+    made = run(*given, out=tuple(whole))
     assert [each.base is whole for each in made] == [True, True]
     np.testing.assert_array_equal(whole, expected)
-    partly = run(*given, out=(None, whole[0]), threads=threads)
+    partly = run(*given, out=(None, whole[0]))
     np.testing.assert_array_equal(partly, expected)
     for order in permutations(range(3), 2):
         arrays = [each.copy() for each in given]
-        run(*arrays, out=tuple(arrays[at] for at in order), threads=threads)
+        run(*arrays, out=tuple(arrays[at] for at in order))
         np.testing.assert_array_equal([arrays[at] for at in order], expected)
     memory = np.zeros(4 * n, np.uint64)
     placed = [memory[at * n : at * n + n] for at in range(3)]
     for array, each in zip(placed, given, strict=True):
         array[:] = each
-    run(*placed, out=(memory[1 : n + 1], memory[2 * n - 3 : 3 * n - 3]), threads=threads)
+    run(*placed, out=(memory[1 : n + 1], memory[2 * n - 3 : 3 * n - 3]))
     np.testing.assert_array_equal([memory[1 : n + 1], memory[2 * n - 3 : 3 * n - 3]], expected)
     for out, message in (
         (whole, r"^out is of type ndarray: give a tuple of 2 arrays$"),
@@ -267,9 +261,9 @@ def test_several_results_into_given_arrays(isa: str | None, threads: int) -> Non
         ((whole[0], whole[1].astype(float)), r"^knights holds float64"),
     ):
         with pytest.raises(TypeError, match=message):
-            run(*given, out=out, threads=threads)
-    with pytest.raises(ValueError, match=r"one shape|broadcast"):
-        run(*given, out=(whole[0], np.zeros((2, n), np.uint64)), threads=threads)
+            run(*given, out=out)
+    with pytest.raises(ValueError, match="broadcast"):
+        run(*given, out=(whole[0], np.zeros((2, n), np.uint64)))
 
 
 OVERLAPPING = (
@@ -327,28 +321,14 @@ def test_results_that_overlap_themselves_or_each_other_are_refused() -> None:
     memory = np.zeros(40, np.uint64)
     for shape, strides in (((6,), (0,)), ((6,), (4,)), ((2, 3), (8, 8)), ((6,), (-7,)), ((3, 2), (8, 16))):
         out = np.lib.stride_tricks.as_strided(memory[10:], shape, strides)
-        for threads in (1, 2):
-            with pytest.raises(ValueError, match=r"^out overlaps itself: give an array whose elements lie apart$"):
-                run(boards.reshape(shape), 0, out=out, threads=threads)
+        with pytest.raises(ValueError, match=r"^out overlaps itself: give an array whose elements lie apart$"):
+            run(boards.reshape(shape), 0, out=out)
     out = memory[:36].reshape(2, 3, 6).transpose(2, 0, 1)[::-2, :, ::2]
     assert run(boards[:3, None, None], 0, out=out) is out
     with pytest.raises(ValueError, match=r"^arrays of out overlap each other: give one of its own for each result$"):
         moves(boards, boards, boards, out=(memory[:6], memory[5:11]))
     apart = memory[:12:2], memory[1:12:2]
     assert [each is to for each, to in zip(moves(boards, boards, boards, out=apart), apart, strict=True)] == [True] * 2
-
-
-def test_threads_are_no_more_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, given = setwise.kernel(NORTH_EAST), np.ones(1000, np.uint64)
-    run(given, 0)
-    assert run._on_arrays is not None
-    calls, made = [], run._on_arrays._ufunc
-    monkeypatch.setattr(
-        run._on_arrays, "_ufunc", lambda *taken, out: calls.append(len(out[0])) or made(*taken, out=out)
-    )
-    np.testing.assert_array_equal(run(given, 0, threads=10**9), made(given, np.uint64(0)))
-    assert len(calls) <= (os.cpu_count() or 1)
-    assert sum(calls) == 1000
 
 
 def test_numbers_that_select_something_broadcast() -> None:
@@ -369,25 +349,7 @@ def test_numbers_that_select_something_broadcast() -> None:
     assert run(squares[:0], 0).shape == (0,)
 
 
-def test_threads_share_the_first_axis() -> None:
-    run = setwise.kernel(NORTH_EAST)
-    given, expected = boards(NORTH_EAST, 501)
-    for threads in (1, 2, 8, 1000):
-        np.testing.assert_array_equal(run(*given, threads=threads), expected)
-        arrays = [each.copy() for each in given]
-        assert run(*arrays, out=arrays[0], threads=threads) is arrays[0]
-        np.testing.assert_array_equal(arrays[0], expected)
-    memory = np.zeros(503, np.uint64)
-    memory[:501] = given[0]
-    run(memory[:501], given[1], out=memory[2:], threads=4)
-    np.testing.assert_array_equal(memory[2:], expected)
-    assert run(1, 2, out=np.zeros((), np.uint64), threads=2) == run(1, 2)
-    assert run(np.zeros((3, 0), np.uint64), 0, threads=2).shape == (3, 0)
-    with pytest.raises(ValueError, match="broadcast"):
-        run(given[0], given[1][:7], threads=2)
-
-
-def test_a_routine_on_boards_takes_no_result() -> None:
+def test_there_is_no_result_to_give() -> None:
     with pytest.raises(TypeError, match=r"kogge-stone\.attacks\.noEa takes no result"):
         setwise.kernel("kogge-stone.attacks.noEa")(1, 2, result=SOME)
 

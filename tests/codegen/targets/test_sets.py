@@ -22,8 +22,8 @@ OF_FEATURES = frozenset(
     {"codegen.machine.processors", "codegen.run.cpu", "analysis.code.decode", "analysis.exports.facts"}
 )
 """Where a CPU feature is named that has the same name."""
-TIMED = frozenset({"analysis.measure.choice", "analysis.report.pages", "analysis.report.pictures"})
-"""Timings, rows of reports and pictures are of kernels of one set each."""
+TIMED = frozenset({"analysis.measure.choice", "analysis.report.pages"})
+"""Timings and rows of reports are of kernels of one set each."""
 
 
 def test_vector_sets_are_named_in_their_records_alone() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -24,7 +23,7 @@ from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
 from tests.codegen.export import images
 from tests.codegen.export.exports import kernel
-from tests.codegen.export.machines import under_qemu, with_features
+from tests.codegen.export.machines import with_features
 from tests.codegen.export.sources.exported import run
 from tests.conftest import require_module, require_tool
 
@@ -86,41 +85,6 @@ def test_choice_when_run(tmp_path: Path, flags: str) -> None:
     usable = sum(BITS[isa] for isa in SETS if TARGETS[isa].features - BASELINE <= cpu.features())
     command = [require_tool("gcc"), *STRICT, *flags.split()]
     assert printed(tmp_path, header(dispatch=True), USE, command) == [str(ATTACKED), str(usable)]
-
-
-BOUND = """\
-#include "setwise_inline.h"
-#include <stdio.h>
-uint64_t f(uint64_t, uint64_t);
-uint64_t f(uint64_t queens, uint64_t empty) { return setwise_kogge_stone_attacks_queen(queens, empty); }
-int main(void) {
-    const int first = setwise_kogge_stone_attacks_queen_bound == setwise_kogge_stone_attacks_queen_first;
-    const unsigned long long once = f(1, ~1ULL), again = f(1, ~1ULL);
-    const int best = setwise_kogge_stone_attacks_queen_bound == setwise_kogge_stone_attacks_queen_best();
-    const int plain = setwise_kogge_stone_attacks_queen_bound == setwise_kogge_stone_attacks_queen_x86_64;
-    printf("%d %d %d %d %llu\\n", first, best, plain, once == again, once);
-    return 0;
-}
-"""
-
-
-@runs
-@pytest.mark.parametrize(
-    "flags", ["gcc -std=c11", *(pytest.param(each, marks=pytest.mark.slow) for each in ("clang-19", "g++ -xc++"))]
-)
-def test_a_choice_that_is_bound_once(tmp_path: Path, flags: str) -> None:
-    """To the best, by the first call; a call has no branch but the one to the pointer."""
-    compiler, *language = flags.split()
-    kernels = tuple(kernel("kogge-stone.attacks.queen", isa) for isa in SETS)
-    text = c_header.header(Order(kernels, facts_of, "a test", dispatch=True, bound=True))
-    command = [require_tool(compiler), *language, *STRICT, "-O2", "-fcf-protection=none"]
-    usable = any(TARGETS[isa].features - BASELINE <= cpu.features() for isa in SETS[1:])
-    assert printed(tmp_path, text, BOUND, command) == ["1", "1", str(int(not usable)), "1", str(ATTACKED)]
-    assert under_qemu("Nehalem", tmp_path / "use").split() == ["1", "1", "1", "1", str(ATTACKED)]
-    run([*command, "-c", "use.c", "-o", "use.o"], tmp_path)
-    symbol = "_Z1fmm" if "-xc++" in language else "f"
-    listed = run([require_tool("objdump"), "-d", f"--disassemble={symbol}", "use.o"], tmp_path)
-    assert re.findall(r"\t(j\w+|call\w*) ", listed) == ["jmp"]
 
 
 FAKE = """\

@@ -74,17 +74,6 @@ def test_every_routine(tmp_path: Path) -> None:
     assert_right_under_node([kernel(name) for name in catalogue() if "x86-64" in catalogue()[name].isas], tmp_path, 400)
 
 
-def test_a_broken_promise_is_thrown(tmp_path: Path) -> None:
-    (name, content), *_ = javascript.files(order([kernel("sliders.union")], checked=True)).items()
-    (tmp_path / name).write_bytes(content)
-    called = "sliders_union(1n, 0n, 1n)), sliders_union(1n, 0n, 0n)"
-    program = f'import {{ sliders_union }} from "./setwise.mjs"; console.log({called}'
-    command = [require_tool("node"), "--input-type=module", "-e", program]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout == f"{0x0101_0101_0101_01FE}n\n"
-    assert "RangeError: sliders within occupied" in done.stderr
-
-
 def test_vectors_are_refused() -> None:
     with pytest.raises(ValueError, match="JavaScript has no instruction sets: use --isa x86-64"):
         javascript.files(order([kernel("sliders.union", "avx2")]))
