@@ -393,7 +393,7 @@ def catalogue_by_contract() -> Iterator[Any]:
 
 
 @runs
-@pytest.mark.parametrize(("routines", "quick"), catalogue_by_contract())
+@pytest.mark.parametrize(("routines", "quick"), list(catalogue_by_contract()))
 def test_the_whole_catalogue_passes(routines: list[Routine], quick: bool) -> None:
     jobs = in_turns([job for job in taken(routines) if job.isa not in LACKING])
     judged = list(check_kernels(jobs, quick=quick))
