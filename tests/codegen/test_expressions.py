@@ -90,7 +90,7 @@ def sweep(number: int, seed: int) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
-@pytest.mark.parametrize(("number", "seed"), [(400, 1), pytest.param(2_000, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("number", "seed"), [(400, 1), pytest.param(5_000, 2, marks=pytest.mark.slow)])
 def test_small_expressions_on_every_instruction_set(number: int, seed: int) -> None:
     assert not list(sweep(number, seed))
 
