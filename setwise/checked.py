@@ -25,7 +25,7 @@ class Checked(Function):
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Check the arguments, and run the machine code: see the class."""
-        options = {"out": named.pop("out")} if self._takes_out and "out" in named else {}
+        options = self._chosen(named)
         given = self._bound(arguments, named)
         given = tuple(map(self._number, self._parameters, given))
         words = [

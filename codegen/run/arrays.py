@@ -7,7 +7,9 @@ while there is much to do. Who imports this needs NumPy.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from operator import index
 from typing import Any
@@ -45,7 +47,7 @@ class Elementwise:
         counts = (1, len(parameters), len(results), _NO_IDENTITY)
         self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
 
-    def __call__(self, arguments: Sequence[Any], out: Any) -> Any:
+    def __call__(self, arguments: Sequence[Any], out: Any, threads: int = 1) -> Any:
         """The results in new arrays, or in `out`; TypeError or ValueError, of one line, for what is not taken."""
         operands = self._operands(arguments)
         several = len(self._results) > 1
@@ -61,7 +63,7 @@ class Elementwise:
         if written:
             _refuse_overlap(written)
             operands = [_apart(each, written, in_place=not several) for each in operands]
-        made = self._ufunc(*operands, *to)
+        made = self._shared_out(operands, to, threads) if threads > 1 else self._ufunc(*operands, *to)
         return self._made(*made) if several else made
 
     def _operands(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -75,6 +77,18 @@ class Elementwise:
                 _refuse_beyond(parameter, arguments[at])
             return arguments
         return list(map(_operand, self._parameters, arguments))
+
+    def _shared_out(self, operands: Sequence[Any], to: Sequence[Boards | None], threads: int) -> Any:
+        """Run the ufunc in threads, at most one a processor, each on a part of the first axis; return its results."""
+        shape = np.broadcast_shapes(*(np.shape(each) for each in (*operands, *to) if each is not None))
+        results = [np.empty(shape, np.uint64) if each is None else each for each in to]
+        if not shape or any(each.shape != shape for each in results):
+            return self._ufunc(*operands, *to)  # nothing to share out, or results that NumPy refuses
+        parts = max(1, min(threads, os.cpu_count() or 1, shape[0]))
+        whole = [*(np.broadcast_to(each, shape) for each in operands), *results]
+        with ThreadPoolExecutor(parts) as pool:
+            list(pool.map(self._ufunc, *(np.array_split(each, parts) for each in whole)))
+        return results if len(results) > 1 else results[0]
 
 
 def _refuse_overlap(written: Sequence[Boards]) -> None:

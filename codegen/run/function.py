@@ -47,7 +47,8 @@ class Function:
 
     Arrays broadcast against each other and against integers, and give arrays: new ones, or `out`, which may be inputs,
     a tuple where the routine has several results. Contiguous ones are worked on in vectors where boards can be lanes.
-    Other threads of Python run meanwhile; they must leave the arrays alone. Sequences of n give a list of n results.
+    `threads` share out long arrays along the first axis. Other threads of Python run meanwhile; they must leave the
+    arrays alone. Sequences of n give a list of n results.
 
     TypeError for a wrong count or type, ValueError for a number out of range, each in one line. What the routine
     requires besides, as help() of the function says, is not checked: where a call does not keep to it, results are
@@ -81,21 +82,23 @@ class Function:
         self._loop, self._code = in_memory(kernel)
         self._single_call = single_call(len(self._parameters), contract.results, self._loop, self._code)
         self._on_arrays: Elementwise | None = None  # made when there are arrays
-        self._takes_out = "out" not in self._names
-        self.__signature__ = _signature(self._names, self._takes_out)
+        usual = {"out": None, "threads": 1}
+        self._options = {name: default for name, default in usual.items() if name not in self._names}
+        self.__signature__ = _signature(self._names, self._options)
         self.__name__ = kernel.name
         self.__doc__ = _docstring(kernel, self._names, self.checks)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code: see the class."""
-        out = named.pop("out", None) if self._takes_out else None
+        options = self._chosen(named) if named else {}
+        out, threads = options.get("out"), _threads(options.get("threads", 1))
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
         if self._nameable and str in map(type, given):
             given = tuple(map(self._number, self._parameters, given))
         if out is not None or _any_array(given):
             if self._on_arrays is None:
                 self._on_arrays = self._for_arrays()
-            return self._on_arrays(given, out)
+            return self._on_arrays(given, out, threads)
         columns = list(map(words_of, self._parameters, given))
         lengths = {len(words) for words in columns if not isinstance(words, int)}
         if not lengths:
@@ -112,6 +115,10 @@ class Function:
             return argument
         own = self.kernel.routine.contract.numbering
         return named_number(parameter.kind, argument, own, own)
+
+    def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
+        """Take the options out of named arguments, and return them."""
+        return {name: named.pop(name) for name in self._options if name in named}
 
     def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the parameters' order."""
@@ -179,10 +186,10 @@ def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
     return Executable(assemble(loop).image), Executable(assembled.image, len(assembled.data))
 
 
-def _signature(names: Sequence[str], takes_out: bool) -> Signature:
-    """What `inspect` shows of a call; `out` goes by name alone."""
-    out = [Argument("out", Argument.KEYWORD_ONLY, default=None)] if takes_out else []
-    return Signature([*(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names), *out])
+def _signature(names: Sequence[str], options: Mapping[str, Any]) -> Signature:
+    """What `inspect` shows of a call; options go by name alone."""
+    by_name = [Argument(name, Argument.KEYWORD_ONLY, default=usual) for name, usual in options.items()]
+    return Signature([*(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names), *by_name])
 
 
 def _any_array(arguments: Sequence[Any]) -> bool:
@@ -190,6 +197,16 @@ def _any_array(arguments: Sequence[Any]) -> bool:
     if numpy is None:
         return False
     return numpy.ndarray in map(type, arguments) or any(isinstance(each, numpy.ndarray) for each in arguments)
+
+
+def _threads(number: Any) -> int:
+    try:
+        threads = index(number)
+    except TypeError:
+        raise TypeError(f"threads is of type {type(number).__name__}: give an integer") from None
+    if threads < 1:
+        raise ValueError(f"threads is {threads}: it must be 1 or more")
+    return threads
 
 
 def words_of(parameter: Parameter, argument: Any) -> int | list[int]:

@@ -63,7 +63,7 @@ def test_arguments_go_by_name() -> None:
     union = made("sliders.union")
     assert union(occupied=5, rooks=1, bishops=4) == union(1, occupied=5, bishops=4) == union(1, 4, 5)
     for wrong, message in (
-        (lambda: union(1, 4, squares=5), "takes no squares: it takes rooks, bishops, occupied, out"),
+        (lambda: union(1, 4, squares=5), "takes no squares: it takes rooks, bishops, occupied, out, threads"),
         (lambda: union(1, 4, bishops=5), "takes one bishops, not one by its place and one by its name"),
         (lambda: union(1, occupied=5), r"takes 3 arguments \(rooks, bishops, occupied\), not 2"),
         (lambda: union(1, 4, 5, 6), "takes 3 arguments .*, not 4"),
@@ -75,7 +75,7 @@ def test_arguments_go_by_name() -> None:
 
 def test_the_signature_is_true() -> None:
     union = made("sliders.union")
-    assert str(inspect.signature(union)) == "(rooks, bishops, occupied, *, out=None)"
+    assert str(inspect.signature(union)) == "(rooks, bishops, occupied, *, out=None, threads=1)"
     assert inspect.signature(union).bind(1, occupied=2, bishops=3).args == (1, 3, 2)
 
     @setwise.routine
@@ -84,9 +84,9 @@ def test_the_signature_is_true() -> None:
         return out | others
 
     run = united.kernel()
-    assert str(inspect.signature(run)) == "(out, others)"
+    assert str(inspect.signature(run)) == "(out, others, *, threads=1)"
     assert run(out=1, others=2) == run(1, others=2) == 3
-    assert run(np.ones(2, np.uint64), others=6).tolist() == [7, 7]
+    assert run(np.ones(2, np.uint64), others=6, threads=2).tolist() == [7, 7]
 
 
 def test_several_results_have_names_and_travel() -> None:
@@ -114,7 +114,7 @@ def conventional() -> list[Any]:
 def test_every_convention_gives_what_the_watched_kernel_gives(name: str, isa: str, abi: str) -> None:
     kernel = lower(find(name), isa, abi)
     run, n = Function(kernel), 8
-    boards = np.random.default_rng(5).integers(0, ALL, (len(run.__signature__.parameters) - 1, n), np.uint64)
+    boards = np.random.default_rng(5).integers(0, ALL, (len(run.__signature__.parameters) - 2, n), np.uint64)
     for parameter, row in zip(kernel.routine.contract.parameters, boards, strict=False):
         row %= np.uint64(parameter.below or ALL)
     expected = np.zeros((n, len(kernel.routine.contract.results)), np.uint64)
