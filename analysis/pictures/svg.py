@@ -36,6 +36,7 @@ DARK = {
 """What takes the place of each colour on a dark page."""
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
+MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
 
 MARGIN = 28
 HEAD = 74
@@ -67,7 +68,7 @@ def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title description" {size}>',
             f'<title id="title">{escape(title)}</title>',
             f'<desc id="description">{escape(description)}</desc>',
-            f"<style>text{{font-family:{SANS};fill:{INK}}}{_dark(marks)}</style>",
+            f"<style>text{{font-family:{SANS};fill:{INK}}}.m{{font-family:{MONO}}}{_dark(marks)}</style>",
             rectangle(0.5, 0.5, width - 1, height - 1, PAPER, radius=10, edge=EDGE),
             text(MARGIN, 36, title, size=18, bold=True),
             text(MARGIN, 57, below, size=13, colour=MUTED),
@@ -100,8 +101,10 @@ def number(value: float) -> str:
     return "0" if written == "-0" else written
 
 
-def width_of(content: str, size: float) -> float:
+def width_of(content: str, size: float, mono: bool = False) -> float:
     """About how wide a line of text becomes, rather too much than too little: fonts differ from reader to reader."""
+    if mono:
+        return 0.61 * size * len(content)
     narrow = sum(letter in "iljtfr.,:;'|()[] -" for letter in content)
     wide = sum(letter in "mwMW%" or letter.isupper() for letter in content)
     return size * (0.36 * narrow + 0.76 * wide + 0.57 * (len(content) - narrow - wide))
@@ -115,9 +118,12 @@ def text(
     colour: str = INK,
     anchor: Anchor = "start",
     bold: bool = False,
+    mono: bool = False,
 ) -> str:
     """A line of text on the base line y."""
     given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
+    if mono:
+        given.append('class="m"')
     if colour != INK:
         # A rule for all texts has a say over a presentation attribute's colour, not over a style.
         given.append(f'style="fill:{colour}"')
@@ -136,11 +142,12 @@ def rectangle(
     fill: str,
     radius: float = 0,
     edge: str | None = None,
+    dashed: bool = False,
 ) -> str:
     """A rectangle, filled, with an edge if that has a colour."""
     shape = f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" fill="{fill}"'
     round_corners = f' rx="{number(radius)}"' if radius else ""
-    return f"{shape}{round_corners}{_edge(edge, 1)}/>"
+    return f"{shape}{round_corners}{_edge(edge, 1, dashed)}/>"
 
 
 def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None) -> str:
@@ -148,10 +155,10 @@ def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None
     return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, 1)}/>'
 
 
-def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1) -> str:
+def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False) -> str:
     """A line through points."""
     places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
-    return f'<polyline points="{places}" fill="none"{_edge(colour, thick)}/>'
+    return f'<polyline points="{places}" fill="none"{_edge(colour, thick, dashed)}/>'
 
 
 def moved(x: float, y: float, marks: Iterable[str]) -> str:
@@ -169,8 +176,8 @@ def legend(entries: Sequence[tuple[str, str]]) -> Drawing:
     return Drawing(x - 18, 16, tuple(marks))
 
 
-def _edge(colour: str | None, thick: float) -> str:
+def _edge(colour: str | None, thick: float, dashed: bool = False) -> str:
     if colour is None:
         return ""
     width = f' stroke-width="{number(thick)}"' if thick != 1 else ""
-    return f' stroke="{colour}"{width}'
+    return f' stroke="{colour}"{width}' + (' stroke-dasharray="3 3"' if dashed else "")

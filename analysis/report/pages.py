@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
-from itertools import product
+from itertools import product, starmap
 
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
+from setwise.analysis.pictures.graph import Graph, dependences, graph
 from setwise.analysis.report.figures import Figures, KernelFigures
 from setwise.analysis.report.recorded import Recorded
+from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import catalogue, find
@@ -20,9 +22,14 @@ from setwise.codegen.targets import TARGETS
 
 ISAS = tuple(TARGETS)
 FAMILIES = ("dumb7", "kogge-stone")
-PICTURE = "pictures/slow-motion.svg"
 WHOLE = processor("zen5")
 """The processor on which the kernels of the first table are measured."""
+_GRAPHS = {
+    "dependencies": (("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")),
+    "dependencies-push": (("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")),
+    "dependencies-union": (("sliders.union", "avx512"),),
+}
+"""Pictures of dependence graphs, each of some kernels side by side."""
 NEEDS = (
     ("all squares that **one side's sliders** attack", "sliders.union", ISAS[::-1]),
     ("the same with its **knights, king and pawns**", "side.union.white", ("avx2", "bmi2")),
@@ -44,7 +51,7 @@ _SHOWN = ("sout", "east", "queen", "")
 
 
 def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
-    """Return every page, and the picture, by its path."""
+    """Return every page and picture by its path."""
     fresh = recorded.of(figures)
     return {
         "README.md": _readme(figures, fresh),
@@ -52,8 +59,18 @@ def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
         "compilers.md": _compilers(figures, fresh),
         "costs.md": _costs(figures),
         "measurements.md": page("measurements.md", sessions="\n\n".join(_sessions(figures, fresh))),
-        PICTURE: slow_motion(*(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES)),
+        "pictures/slow-motion.svg": slow_motion(
+            *(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES)
+        ),
+        **{
+            f"pictures/{name}.svg": dependences([*starmap(_graph, kernels)], WHOLE) for name, kernels in _GRAPHS.items()
+        },
     }
+
+
+def _graph(name: str, isa: str) -> Graph:
+    kernel = lower(find(name), isa, "sysv")
+    return graph(f"{name}, {_with_lanes(isa, kernel.layout.lanes)}", binary_of(kernel), task_of(kernel), WHOLE)
 
 
 def _readme(figures: Figures, recorded: Recorded) -> str:
@@ -64,7 +81,6 @@ def _readme(figures: Figures, recorded: Recorded) -> str:
         which=_which(figures, recorded),
         processors=", ".join(on.title.replace(", ", " / ") for on in PROCESSORS),
         verdict=_verdict(figures),
-        picture=PICTURE,
     )
 
 

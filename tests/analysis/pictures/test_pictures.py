@@ -6,17 +6,32 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
-from setwise.analysis.pictures.svg import BLUE
+from setwise.analysis.pictures.graph import Graph, dependences, graph
+from setwise.analysis.pictures.svg import BLUE, OCHRE
+from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
 from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
 
 SVG = "{http://www.w3.org/2000/svg}"
+ON = processor("zen5")
+
+
+def of(name: str, isa: str) -> Graph:
+    kernel = lower(find(name), isa, "sysv")
+    return graph(name, binary_of(kernel), task_of(kernel), ON)
+
+
+GRAPHS = [of("dumb7.attacks.sout", "x86-64"), of("push.attacks.queen", "avx2"), of("sliders.union", "bmi2")]
 
 
 def floods(sliders: int = SLIDERS, empty: int = EMPTY) -> list[TracedFill]:
@@ -31,6 +46,7 @@ def drawn() -> dict[str, str]:
     return {
         "slow motion": slow(),
         "strips": strips_of_boards(strips(floods()[0]), "a <title> & more"),
+        "graphs": dependences(GRAPHS, ON),
     }
 
 
@@ -56,7 +72,7 @@ def words(svg: str) -> Iterator[Words]:
             content, size = element.text or "", float(element.get("font-size", "0"))
             x, y = float(element.get("x", "0")) + dx, float(element.get("y", "0")) + dy
             # Narrower than what the layout reckons with, as most fonts are.
-            width = 0.85 * pictures.width_of(content, size)
+            width = 0.85 * pictures.width_of(content, size, mono=element.get("class") == "m")
             left = {"start": x, "middle": x - width / 2, "end": x - width}[element.get("text-anchor", "start")]
             yield Words(content, left, y - 0.7 * size, left + width, y + 0.1 * size)
         for child in element:
@@ -125,6 +141,40 @@ def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: i
     # What is new is so in one cycle of a fill only.
     new = sum((shown.flood & ~sliders).bit_count() for shown in fills)
     assert svg.count(f'r="4.4" fill="{BLUE}"') == new + 1
+
+
+@pytest.mark.parametrize("shown", GRAPHS, ids=lambda each: each.heading)
+def test_instructions_lie_below_all_that_they_wait_for_and_apart_from_every_line(shown: Graph) -> None:
+    root = ElementTree.fromstring(dependences([shown], ON))
+    rectangles = [
+        [float(each.get(part, "0")) for part in ("x", "y", "width", "height")] for each in root.iter(f"{SVG}rect")
+    ]
+    boxes = rectangles[1 : 1 + len(shown.nodes)]
+    for node, (x, top, width, _) in zip(shown.nodes, boxes, strict=True):
+        assert all(top > boxes[source][1] for source in node.waits_for)
+        beside = [each for each in boxes if each[1] == top and each[0] > x]
+        assert all(x + width < left for left, *_ in beside), node
+    lines = [line.get("points", "").split() for line in root.iter(f"{SVG}polyline")]
+    assert len(lines) == sum(len(node.waits_for) for node in shown.nodes)
+    corners = [tuple(map(float, point.split(","))) for line in lines for point in line[:-3]]
+    for x, y in corners:
+        assert not any(left < x < left + width and top < y < top + high for left, top, width, high in boxes)
+
+
+def test_the_critical_path_is_a_straight_column_from_an_argument_to_the_result() -> None:
+    shown = GRAPHS[0]
+    assert [shown.nodes[shown.path[at]].text for at in (0, 1, -2, -1)] == [
+        "sliders",
+        "shr rdi,8",
+        "shr rax,8",
+        "attacks",
+    ]
+    assert all(source in shown.nodes[at].waits_for for source, at in pairwise(shown.path))
+    root = ElementTree.fromstring(dependences(GRAPHS[:1], ON))
+    critical = [line.get("points", "") for line in root.iter(f"{SVG}polyline") if line.get("stroke") == OCHRE]
+    assert len(critical) == len(shown.path) - 1
+    ends = [float(point.split(",")[0]) for points in critical for point in points.split()[:2]]
+    assert max(ends) - min(ends) < 1
 
 
 def test_strips_have_a_disc_for_each_square_of_each_board() -> None:
