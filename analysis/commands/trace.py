@@ -12,7 +12,7 @@ from setwise.analysis.commands.arguments import add_coordinates, add_position, a
 from setwise.analysis.commands.boards import input_lines, squares_lines, turned
 from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
 from setwise.analysis.pictures.boards import strips_of_boards
-from setwise.analysis.pictures.network import network_text
+from setwise.analysis.pictures.network import network_text, prefix_network
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip, as_text
@@ -61,9 +61,7 @@ def run(arguments: Namespace) -> int:
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side, squares)
     ending = ""
     if arguments.network:
-        if arguments.svg:
-            raise ValueError("--svg draws boards: leave --network out")
-        title, text, picture = f"{routine.name} as a network", network(routine, words), ""
+        title, text, picture = f"{routine.name} as a network", network(routine, words), prefix_network()
     else:
         if arguments.registers:
             kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)

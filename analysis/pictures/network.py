@@ -1,10 +1,15 @@
-"""The prefix network of Kogge-Stone along one ray, as text."""
+"""The prefix network of Kogge-Stone along one ray: as text, and as a picture beside the chain of dumb7."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from setwise.analysis.pictures import svg
+from setwise.analysis.pictures.svg import Drawing
 
 SQUARES = 8
+_STEP, _ROW, _RADIUS, _LABEL = 38, 46, 8, 36
+_NETWORKS = (("dumb7: a chain, 7 cycles deep", (1,) * 7), ("Kogge-Stone: 3 cycles deep", (1, 2, 4)))
 
 
 def network_text(shift: int, steps: Sequence[int]) -> str:
@@ -45,3 +50,75 @@ def _falling(step: int, row: int) -> str:
             cells[beside] = ":"
         cells[at] = "\\"
     return "".join(cells).rstrip()
+
+
+def prefix_network(slider: int = 0, blocker: int = 6) -> str:
+    """Draw a ray of eight squares with one slider and one blocker, flooded by single steps and by doubled ones."""
+    marks: list[str] = []
+    x, height = 0.0, 0.0
+    for title, steps in _NETWORKS:
+        marks.append(svg.text(x, 16, title, size=14, bold=True))
+        marks.append(svg.moved(x + 12, 50, _network(1 << slider, 1 << blocker, steps)))
+        right = x + 12 + (SQUARES - 1) * _STEP + _LABEL
+        marks.append(svg.text(right, 54, "sliders", colour=svg.MUTED))
+        for row, step in enumerate(steps):
+            by = "" if step == 1 else f", {step}"
+            of_runs = ["pro &= step(pro)" if step == 2 else "pro &= step(pro, 2)"] if step > 1 else []
+            for at, words in enumerate((*of_runs, f"gen |= pro & step(gen{by})")):
+                y = 54 + (row + 1) * _ROW - 16 * (len(of_runs) - at)
+                marks.append(svg.text(right, y, words, colour=svg.MUTED, mono=True))
+        x, height = right + 220, max(height, 50 + len(steps) * _ROW + 24)
+    explained = svg.legend(
+        (
+            (svg.circle(7, -4, 6, svg.INK), "flooded"),
+            (svg.line([(0, -4), (14, -4)], svg.BLUE, 2), "flooded by this cycle"),
+            (svg.circle(7, -4, 7, svg.RUN), "ends a run of as many empty squares as the step"),
+            (svg.line([(0, -4), (14, -4)], svg.OCHRE, 2, dashed=True), "stopped: no such run ends there"),
+            (svg.rectangle(2, -9, 10, 10, svg.OTHERS), "a piece in the way"),
+        )
+    )
+    marks.append(svg.moved(0, height, explained.marks))
+    return svg.picture(
+        "The prefix network of Kogge-Stone",
+        "A ray of eight squares: a slider on the first, a piece on the seventh. Each row is what one cycle leaves.",
+        Drawing(max(explained.width, x - 40), height + explained.height, tuple(marks)),
+        "Rows of eight squares joined by lines: seven rows of steps by one; three rows of steps by one, two and four.",
+    )
+
+
+def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
+    """Draw a row of squares for the start and for each cycle, and the steps that lead from one row to the next."""
+    wires, arrows, squares = [], [], []
+    for row, (now, run, step) in enumerate(_cycles(flood, ~(flood | pieces), steps)):
+        y = row * _ROW
+        for at in range(SQUARES):
+            x, to = at * _STEP, at + step
+            if row < len(steps):
+                wires.append(svg.line([(x, y), (x, y + _ROW)], svg.EDGE))
+            if row < len(steps) and to < SQUARES:
+                ends = [(x, y), (to * _STEP, y + _ROW)]
+                if now >> at & 1 and not now >> to & 1:
+                    passes = bool(run >> to & 1)
+                    arrows.append(svg.line(ends, svg.BLUE if passes else svg.OCHRE, 2, dashed=not passes))
+                else:
+                    wires.append(svg.line(ends, svg.EDGE))
+                if run >> to & 1:
+                    squares.append(svg.circle(to * _STEP, y + _ROW, _RADIUS + 4, svg.RUN))
+            if pieces >> at & 1:
+                squares.append(svg.rectangle(x - 7, y - 7, 14, 14, svg.OTHERS, radius=2))
+            else:
+                squares.append(svg.circle(x, y, _RADIUS, svg.INK if now >> at & 1 else svg.PAPER, edge=svg.FAINT))
+    return wires + arrows + squares
+
+
+def _cycles(flood: int, run: int, steps: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield the flood before each cycle, the squares that end a run of its step, and the step; then the last flood.
+
+    >>> [flood for flood, _, _ in _cycles(0b00001, 0b11110, (1, 2))]
+    [1, 3, 15]
+    """
+    for before, step in zip((1, *steps), steps, strict=False):
+        run &= run << before if step > before else run
+        yield flood, run, step
+        flood |= run & flood << step
+    yield flood, 0, 0

@@ -11,6 +11,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import Graph, dependences, graph
+from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.report.figures import Figures, KernelFigures
 from setwise.analysis.report.recorded import Recorded
 from setwise.analysis.run.contracts import task_of
@@ -62,6 +63,7 @@ def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
         "pictures/slow-motion.svg": slow_motion(
             *(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES)
         ),
+        "pictures/prefix-network.svg": prefix_network(),
         **{
             f"pictures/{name}.svg": dependences([*starmap(_graph, kernels)], WHOLE) for name, kernels in _GRAPHS.items()
         },

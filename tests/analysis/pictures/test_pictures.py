@@ -15,7 +15,8 @@ from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
 from setwise.analysis.pictures.graph import Graph, dependences, graph
-from setwise.analysis.pictures.svg import BLUE, OCHRE
+from setwise.analysis.pictures.network import prefix_network
+from setwise.analysis.pictures.svg import BLUE, INK, OCHRE
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
@@ -46,6 +47,7 @@ def drawn() -> dict[str, str]:
     return {
         "slow motion": slow(),
         "strips": strips_of_boards(strips(floods()[0]), "a <title> & more"),
+        "network": prefix_network(),
         "graphs": dependences(GRAPHS, ON),
     }
 
@@ -141,6 +143,19 @@ def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: i
     # What is new is so in one cycle of a fill only.
     new = sum((shown.flood & ~sliders).bit_count() for shown in fills)
     assert svg.count(f'r="4.4" fill="{BLUE}"') == new + 1
+
+
+@pytest.mark.parametrize("blocker", [3, 6, 7])
+def test_the_network_floods_as_the_fills_do(blocker: int) -> None:
+    """Along a rank, from a1 to the east: a row of the chain and a row of the network for each cycle, and the start."""
+    empty = 0xFE & ~(1 << blocker)
+    fills = [fill(find(f"{family}.occluded.east"), (1, empty)) for family in ("dumb7", "kogge-stone")]
+    flooded = sum(1 + sum(cycle.flood.bit_count() for cycle in each.cycles) for each in fills)
+    svg = prefix_network(0, blocker)
+    assert len(re.findall(rf'<circle [^>]*r="8" fill="{INK}"', svg)) == flooded
+    # Each square but the first is flooded once in each fill; the legend has one line more.
+    new = sum((each.flood & ~1).bit_count() for each in fills)
+    assert len(re.findall(f'<polyline [^>]*stroke="{BLUE}"', svg)) >= new + 1
 
 
 @pytest.mark.parametrize("shown", GRAPHS, ids=lambda each: each.heading)
