@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from shutil import copymode
 
 
 class NotRegularError(OSError):
@@ -51,10 +52,15 @@ def told_content(path: str | Path, most: int, *, links: bool, larger: str, remed
 
 
 def put(path: str | Path, content: bytes) -> None:
-    """Write a file that is whole at every moment: made beside its place, then moved there; OSError where that fails."""
+    """Write a file that is whole at every moment, with the mode of the one before: made beside its place, then moved.
+
+    OSError where that fails.
+    """
     beside = Path(f"{path}.{os.getpid()}.new")
     try:
         beside.write_bytes(content)
+        if Path(path).exists():
+            copymode(path, beside)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

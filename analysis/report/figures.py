@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from setwise.analysis.code.count import Counts, count, tally
 from setwise.analysis.code.kernel import binary_of
@@ -25,14 +24,14 @@ Bound = tuple[float | None, float]
 class KernelFigures:
     """A kernel in the System V convention, and the figures of its bytes.
 
-    `counts` are those of the code, of arrays those of one round of the loop. `boards` is the number of boards of a call
-    or of that round. `bounds` are by processor; code that branches on its arguments has none.
+    `counts` are those of the code; of `arrays`, those of one round of the loop, which is for so many `boards`, else 1.
+    `bounds` are by processor; code that branches on its arguments has none.
     """
 
     name: str
     isa: str
     lanes: int
-    shape: Literal["straight", "branches", "arrays"]
+    arrays: bool
     boards: int
     counts: Counts
     digest: str
@@ -46,7 +45,7 @@ class KernelFigures:
     @property
     def length(self) -> float:
         """Instructions a call, or a board of an array."""
-        return self.counts.instructions / (self.boards if self.shape == "arrays" else 1)
+        return self.counts.instructions / self.boards
 
 
 class Figures(dict[Key, KernelFigures]):
@@ -65,12 +64,9 @@ class Figures(dict[Key, KernelFigures]):
     def differing(self) -> Figures:
         """All but the kernels that an instruction set shares with the one that it extends."""
 
-        def shared(kernel: KernelFigures) -> bool:
-            older = TARGETS[kernel.isa].extends
-            same = self.get((kernel.name, older.name, kernel.lanes)) if older else None
-            return same is not None and same == replace(kernel, isa=same.isa)
-
-        return Figures((key, kernel) for key, kernel in self.items() if not shared(kernel))
+        older = {isa: target.extends.name for isa, target in TARGETS.items() if target.extends}
+        same = {key: replace(each, isa=older.get(each.isa, "")) for key, each in self.items()}
+        return Figures((key, each) for key, each in self.items() if self.get(same[key].key) != same[key])
 
 
 def keys() -> list[Key]:
@@ -87,20 +83,12 @@ def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
     """Return the figures of one kernel."""
     kernel = lower(find(name), isa, "sysv", lanes)
     routine, binary = kernel.routine, binary_of(kernel)
-    counts, part = count(binary), part_of(binary)
-    arrays, boards = bool(routine.contract.elements), kernel.layout.lanes if routine.boards else 1
+    counts, part, arrays = count(binary), part_of(binary), bool(routine.contract.elements)
+    boards = kernel.layout.lanes if arrays and routine.boards else 1
     bounds: dict[str, Bound] = {}
     for on in PROCESSORS if arrays or not counts.branches else ():
         if not on.lacking(part.stream):
             cost = part.cost(on)
-            bounds[on.name] = (
-                (None, round(cost.bound / boards, 3)) if arrays else (round(cost.latency, 3), round(cost.bound, 3))
-            )
-    return KernelFigures(
-        *(routine.name, isa, kernel.layout.lanes),
-        shape="arrays" if arrays else "branches" if counts.branches else "straight",
-        boards=boards,
-        counts=tally(part.stream) if arrays else counts,
-        digest=binary.image_sha256[:16],
-        bounds=bounds,
-    )
+            bounds[on.name] = None if arrays else round(cost.latency, 3), round(cost.bound / boards, 3)
+    counts, digest = tally(part.stream) if arrays else counts, binary.image_sha256[:16]
+    return KernelFigures(routine.name, isa, kernel.layout.lanes, arrays, boards, counts, digest, bounds)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
-from shutil import copymode
 
 from setwise.analysis.report.recorded import PATH
+from setwise.codegen.files import put
 
 Files = Mapping[str, str]
 """Texts by paths relative to the folder, with / between their parts."""
@@ -25,16 +25,8 @@ def write(folder: Path, files: Files) -> None:
             raise ValueError(f"{path} is not written by setwise report: give another folder, or move it away")
     try:
         for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            written = path.with_name(f".{path.name}.{os.getpid()}")
-            try:
-                written.write_text(text, encoding="utf-8", newline="\n")
-                if path.exists():
-                    copymode(path, written)
-                written.replace(path)
-            finally:
-                written.unlink(missing_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            put(folder / name, text.encode())
     except OSError as error:
         raise ValueError(f"cannot write {error.filename}: {error.strerror}") from None
 
@@ -54,8 +46,8 @@ def differences(folder: Path, wanted: Files) -> Iterator[str]:
         elif there != text:
             pairs = enumerate(zip_longest(there.splitlines(), text.splitlines(), fillvalue="no line"), 1)
             line, (old, new) = next(((at, pair) for at, pair in pairs if pair[0] != pair[1]), (0, ("", "")))
-            unlike = (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1])
-            at = max(0, next(unlike, min(len(old), len(new))) - _SHOWN // 2)
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+            at = max(0, same - _SHOWN // 2)
             yield f"{name}, line {line}: {old[at : at + _SHOWN]!r} should be {new[at : at + _SHOWN]!r}"
     for path in sorted(path for part in ("data", "pictures") for path in (folder / part).glob("*")):
         if path.relative_to(folder).as_posix() not in wanted:

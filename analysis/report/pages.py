@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import product, starmap
 
@@ -55,11 +55,18 @@ def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
     """Return every page and picture by its path."""
     fresh = recorded.of(figures)
     return {
-        "README.md": _readme(figures, fresh),
+        "README.md": page(
+            "README.md",
+            whole=f"{WHOLE.title} (`--cpu {WHOLE.name}`)",
+            dates=" and ".join(sorted({each.date for each in fresh.sessions if each.processor == WHOLE.name})),
+            which=_which(figures, fresh),
+            processors=", ".join(on.title.replace(", ", " / ") for on in PROCESSORS),
+            verdict=_verdict(figures),
+        ),
         "comparison.md": _comparison(figures),
         "compilers.md": _compilers(figures, fresh),
         "costs.md": _costs(figures),
-        "measurements.md": page("measurements.md", sessions="\n\n".join(_sessions(figures, fresh))),
+        "measurements.md": _measurements(figures, fresh),
         "pictures/slow-motion.svg": slow_motion(
             *(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES)
         ),
@@ -73,17 +80,6 @@ def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
 def _graph(name: str, isa: str) -> Graph:
     kernel = lower(find(name), isa, "sysv")
     return graph(f"{name}, {_with_lanes(isa, kernel.layout.lanes)}", binary_of(kernel), task_of(kernel), WHOLE)
-
-
-def _readme(figures: Figures, recorded: Recorded) -> str:
-    return page(
-        "README.md",
-        whole=f"{WHOLE.title} (`--cpu {WHOLE.name}`)",
-        dates=" and ".join(sorted({each.date for each in recorded.sessions if each.processor == WHOLE.name})),
-        which=_which(figures, recorded),
-        processors=", ".join(on.title.replace(", ", " / ") for on in PROCESSORS),
-        verdict=_verdict(figures),
-    )
 
 
 def _which(figures: Figures, recorded: Recorded) -> str:
@@ -136,15 +132,6 @@ def _verdict(figures: Figures) -> str:
     return table(head, lines)
 
 
-def _timed(kernels: Iterable[KernelFigures], recorded: Recorded, on: str) -> str:
-    """Return a line a kernel: its counts, and its cycles on a processor."""
-    lines = []
-    for kernel in kernels:
-        moves = "-" if kernel.shape == "arrays" else kernel.counts.moves
-        lines.append((*_titled(kernel), figure(kernel.length), moves, *_cycles(kernel, recorded, on)))
-    return table(("Routine", "", "instructions", "moves", *_CYCLES), lines)
-
-
 def _comparison(figures: Figures) -> str:
     classic = [f"{family}.attacks.sout" for family in FAMILIES]
     left, right = ((name, binary_of(lower(find(name), "x86-64", "wiki"))) for name in classic)
@@ -154,10 +141,15 @@ def _comparison(figures: Figures) -> str:
     sides = [each.name for each in straight if each.family in ("sliders", "side")]
     others = ("exploding", "bytewise", "leapers")
     rest = [each.name for each in straight if each.family in others or each.contract.direction == "any"]
+    directions = []
+    for isa in ISAS:
+        forms = [(form, [figures.usual(isa, f"{form}.{way}") for way in DIRECTIONS]) for form in _FORMS]
+        if lines := [(f"`{form}`", *map(_split, kernels)) for form, kernels in forms if any(kernels)]:
+            directions.append(f"### {isa}\n\n{table(('', *DIRECTIONS), lines, left=1)}")
     return page(
         "comparison.md",
         classic=side_by_side(left, right),
-        fills=_directions(figures),
+        fills="\n\n".join(directions),
         sets=_totals(figures, sets),
         sides=_totals(figures, sides),
         arrays=_totals(figures, arrays),
@@ -165,31 +157,16 @@ def _comparison(figures: Figures) -> str:
     )
 
 
-def _directions(figures: Figures) -> str:
-    """Return for each instruction set a table of the forms that it has, with a column a direction."""
-    tables = []
-    for isa in ISAS:
-        rows = [(form, [figures.usual(isa, f"{form}.{way}") for way in DIRECTIONS]) for form in _FORMS]
-        if lines := [(f"`{form}`", *map(_split, kernels)) for form, kernels in rows if any(kernels)]:
-            tables.append(f"### {isa}\n\n{table(('', *DIRECTIONS), lines, left=1)}")
-    return "\n\n".join(tables)
-
-
 def _split(kernel: KernelFigures | None) -> str:
     """Return moves + operations, and the number of other instructions if there are any."""
-    if kernel is None:
-        return "-"
-    counts = kernel.counts
-    rest = counts.instructions - counts.moves - counts.operations
-    return f"{counts.moves} + {counts.operations}" + (f" + {rest}" if rest else "")
+    rest = kernel.counts.instructions - kernel.counts.moves - kernel.counts.operations if kernel else 0
+    return f"{kernel.counts.moves} + {kernel.counts.operations}" + (f" + {rest}" if rest else "") if kernel else "-"
 
 
 def _total(kernel: KernelFigures | None) -> str:
     """Return all instructions, of arrays a board, else with the moves in brackets."""
-    if kernel is None:
-        return "-"
-    moves = kernel.counts.moves if kernel.shape != "arrays" else 0
-    return figure(kernel.length) + (f" ({moves})" if moves else "")
+    moves = kernel.counts.moves if kernel and not kernel.arrays else 0
+    return figure(kernel.length if kernel else None) + (f" ({moves})" if moves else "")
 
 
 def _totals(figures: Figures, names: Sequence[str]) -> str:
@@ -208,40 +185,28 @@ Pair = tuple[KernelFigures, tuple[int, str, str]]
 """A kernel of ours; instructions, kind of source and compiler of the compilers' shortest."""
 
 
-def _theirs(recorded: Recorded, isa: str, name: str) -> tuple[int, str, str] | None:
-    made = ((*each[isa][name], compiler) for compiler, each in recorded.shortest.items() if name in each.get(isa, {}))
-    return min(made, default=None)
-
-
 def _compilers(figures: Figures, recorded: Recorded) -> str:
     groups: dict[tuple[str, str], list[Pair]] = {}
-    for name, routine in catalogue().items():
-        for isa in routine.isas:
-            ours, theirs = figures.usual(isa, name), _theirs(recorded, isa, name)
-            if ours and theirs:
-                groups.setdefault((routine.family, isa), []).append((ours, theirs))
+    for name, isa in ((name, isa) for name, routine in catalogue().items() for isa in routine.isas):
+        made = ((*by[isa][name], compiler) for compiler, by in recorded.shortest.items() if name in by.get(isa, {}))
+        if (theirs := min(made, default=None)) and (ours := figures.usual(isa, name)):
+            groups.setdefault((find(name).family, isa), []).append((ours, theirs))
     pairs = [pair for group in groups.values() for pair in group]
+    families, losses = [], []
+    for key, group in groups.items():
+        lengths = sum(ours.counts.instructions for ours, _ in group), sum(theirs[0] for _, theirs in group)
+        families.append((*key, len(group), *lengths, *_won(group)))
+    for ours, (length, kind, compiler) in pairs:
+        if ours.counts.instructions > length:
+            losses.append((*_titled(ours), ours.counts.instructions, length, compiler, kind))
     won = ("shorter", "as long", "longer")
-    sums = [
-        (sum(ours.counts.instructions for ours, _ in each), sum(of[0] for _, of in each)) for each in groups.values()
-    ]
     return page(
         "compilers.md",
         compilers=" and ".join(f"{name} ({version})" for name, version in recorded.compilers.items()),
         kernels=len(pairs),
-        **dict(zip(("shorter", "as_long", "longer"), _won(pairs), strict=True)),
-        families=table(
-            ("Family", "", "kernels", "setwise", "compilers' shortest", *won),
-            [(*key, len(group), *both, *_won(group)) for (key, group), both in zip(groups.items(), sums, strict=True)],
-        ),
-        losses=table(
-            ("Routine", "", "setwise", "theirs", "made by", "from"),
-            [
-                (*_titled(ours), ours.counts.instructions, theirs[0], *theirs[:0:-1])
-                for ours, theirs in pairs
-                if ours.counts.instructions > theirs[0]
-            ],
-        ),
+        won=", ".join(f"{word} in {number}" for word, number in zip(won, _won(pairs), strict=True)),
+        families=table(("Family", "", "kernels", "setwise", "compilers' shortest", *won), families),
+        losses=table(("Routine", "", "setwise", "theirs", "made by", "from"), losses),
     )
 
 
@@ -262,12 +227,18 @@ def _costs(figures: Figures) -> str:
     return page("costs.md", costs=table(("Routine", "", *(on.name for on in PROCESSORS)), lines), sources=sources)
 
 
-def _sessions(figures: Figures, recorded: Recorded) -> Iterator[str]:
-    """Yield a section a session: measured cycles beside lower bounds."""
+def _measurements(figures: Figures, recorded: Recorded) -> str:
+    """Return a section a session: measured cycles beside lower bounds."""
+    sections = []
     for session in recorded.sessions:
+        lines, here = [], Recorded([session])
+        for kernel in (figures[row[:3]] for row in session.cycles):
+            moves = "-" if kernel.arrays else kernel.counts.moves
+            cycles = _cycles(kernel, here, session.processor)
+            lines.append((*_titled(kernel), figure(kernel.length), moves, *cycles))
         title = f"## {processor(session.processor).title}, {session.date}\n\n{session.machine}. {session.method}"
-        kernels = (figures[row.key] for row in session.cycles)
-        yield f"{title}\n\n{_timed(kernels, Recorded([session]), session.processor)}"
+        sections.append(f"{title}\n\n{table(('Routine', '', 'instructions', 'moves', *_CYCLES), lines)}")
+    return page("measurements.md", sessions="\n\n".join(sections))
 
 
 def page(template: str, /, **fields: object) -> str:
@@ -276,32 +247,18 @@ def page(template: str, /, **fields: object) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 2) -> str:
-    """Return a Markdown table; the first `left` columns are aligned left, the others right.
-
-    >>> print(table(("name", "moves"), [("dumb7", 1)], left=1))
-    | name | moves |
-    | :-- | --: |
-    | dumb7 | 1 |
-    """
+    """Return a Markdown table; the first `left` columns are aligned left, the others right."""
     lines = [head, [":--" if at < left else "--:" for at in range(len(head))], *rows]
     cells = ((str(cell).replace("|", "\\|") for cell in line) for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def figure(value: float | None) -> str:
-    """Return a number with at most one decimal, or a dash for None.
-
-    >>> figure(10.0), figure(4.25), figure(None)
-    ('10', '4.2', '-')
-    """
+    """Return a number with at most one decimal, or a dash for None."""
     return "-" if value is None else f"{value:.1f}".removesuffix(".0")
 
 
 def span(values: Iterable[float]) -> str:
-    """Return the least and the greatest of some numbers, or one number if they are equal.
-
-    >>> span([3, 3]), span([1, 2.5, 2])
-    ('3', '1 to 2.5')
-    """
+    """Return the least and the greatest of some numbers, or one number if they are equal."""
     least, *_, most = map(figure, sorted([*values] * 2))
     return least if least == most else f"{least} to {most}"

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -15,8 +16,8 @@ from setwise.analysis.code.count import count
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all
 from setwise.analysis.measure.here import machine, processor_here, today
-from setwise.analysis.measure.subjects import Subject, subject
-from setwise.analysis.measure.trials import METHOD, Measurand, Timing
+from setwise.analysis.measure.subjects import subject
+from setwise.analysis.measure.trials import METHOD, Timing
 from setwise.analysis.report.figures import Figures, Key
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.files import told_content
@@ -34,7 +35,7 @@ TIMED = (
 """The routines that `setwise report --measure` times, for each instruction set that the processor has."""
 
 
-class Cycles(Struct, frozen=True, array_like=True):
+class Cycles(NamedTuple):
     """Measured core cycles of a kernel, call and return included: a call, or a board of an array; null: no figure."""
 
     name: str
@@ -43,11 +44,6 @@ class Cycles(Struct, frozen=True, array_like=True):
     digest: str
     latency: float | None
     throughput: float | None
-
-    @property
-    def key(self) -> Key:
-        """Name, instruction set, lanes."""
-        return self.name, self.isa, self.lanes
 
 
 class Session(Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,14 +70,13 @@ class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
     def cycles(self, key: Key, processor: str) -> Cycles | None:
         """Return what was measured of a kernel on a processor, in the first session that has it."""
         rows = (row for session in self.sessions if session.processor == processor for row in session.cycles)
-        return next((row for row in rows if row.key == key), None)
+        return next((row for row in rows if row[:3] == key), None)
 
     def of(self, figures: Figures) -> Recorded:
         """Return the same without the rows of other bytes than the kernels have."""
-        digests = {(*key, kernel.digest) for key, kernel in figures.items()}
-        rows = ([row for row in each.cycles if (*row.key, row.digest) in digests] for each in self.sessions)
-        sessions = [replace(each, cycles=kept) for each, kept in zip(self.sessions, rows, strict=True)]
-        return replace(self, sessions=sessions)
+        held = {(*key, kernel.digest) for key, kernel in figures.items()}
+        fresh = [replace(each, cycles=[row for row in each.cycles if row[:4] in held]) for each in self.sessions]
+        return replace(self, sessions=fresh)
 
 
 def read(folder: Path) -> Recorded:
@@ -122,14 +117,12 @@ def measure(progress: Callable[[str], None], patience: float) -> Session:
     wanted = [(name, isa) for name in TIMED for isa in find(name).isas if not missing(TARGETS[isa])]
     subjects = [subject(lower(find(name), isa)) for name, isa in wanted]
     timings = [each for each in bench(subjects, patience=patience, report=progress) if isinstance(each, Timing)]
-    medians = {(*_key(each.measurand), each.measurand.mode): round(each.median, 2) for each in timings}
-    rows = [
-        Cycles(*key, each.binary.image_sha256[:16], medians.get((*key, "chained")), medians.get((*key, "independent")))
-        for each in subjects
-        for key in [_key(each)]
-    ]
+    medians = {
+        (each.measurand.name, each.measurand.isa, each.measurand.lanes, each.measurand.mode): round(each.median, 2)
+        for each in timings
+    }
+    rows = []
+    for each in subjects:
+        cycles = (medians.get((each.name, each.isa, each.lanes, mode)) for mode in ("chained", "independent"))
+        rows.append(Cycles(each.name, each.isa, each.lanes, each.binary.image_sha256[:16], *cycles))
     return Session(here.name, machine(), today(), " ".join(METHOD.split()), rows)
-
-
-def _key(timed: Measurand | Subject) -> Key:
-    return timed.name, timed.isa, timed.lanes

@@ -13,7 +13,7 @@ from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
-from setwise.analysis.report.pages import NEEDS, WHOLE, figure, pages
+from setwise.analysis.report.pages import NEEDS, WHOLE, figure, pages, span, table
 from setwise.analysis.report.recorded import Cycles, Recorded, Session, read
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
@@ -77,7 +77,7 @@ def test_every_kernel_has_a_key_and_none_has_two() -> None:
 def test_figures_are_those_of_the_bytes(figures: Figures) -> None:
     for name, isa, lanes in SOUTH:
         kernel, binary = figures[name, isa, lanes], binary_of(lower(find(name), isa))
-        assert (kernel.counts, kernel.shape) == (count(binary), "straight")
+        assert (kernel.counts, kernel.arrays) == (count(binary), False)
         assert kernel.digest == binary.image_sha256[:16]
         for on in PROCESSORS:
             bounds = cost(part_of(binary).stream, on)
@@ -88,7 +88,7 @@ def test_figures_are_those_of_the_bytes(figures: Figures) -> None:
 def test_arrays_are_counted_by_the_round_and_bounded_by_the_board(figures: Figures) -> None:
     kernel = figures["kogge-stone.attacks.sout.batch", "avx2", 4]
     part = part_of(binary_of(lower(find(kernel.name), "avx2")))
-    assert (kernel.shape, kernel.boards, kernel.counts.branches, kernel.counts.stores) == ("arrays", 4, 1, 1)
+    assert (kernel.arrays, kernel.boards, kernel.counts.branches, kernel.counts.stores) == (True, 4, 1, 1)
     assert kernel.length == len(part.stream) / 4
     latency, throughput = kernel.bounds["zen4"]
     assert latency is None
@@ -159,6 +159,12 @@ def test_what_compilers_make_shorter_is_named(made: dict[str, str]) -> None:
     assert rows(text, "`dumb7.attacks.sout`") == [["`dumb7.attacks.sout`", "x86-64", "20", "19", "gcc", "plain"]]
     assert rows(text, "`push.attacks.sout`") == []
     assert rows(text, "sliders") == [["sliders", "avx2", "1", "39", "52", "1", "0", "0"]]
+
+
+def test_cells_of_tables() -> None:
+    assert [figure(each) for each in (10.0, 4.25, None)] == ["10", "4.2", "-"]
+    assert [span(each) for each in ([3, 3], [1, 2.5, 2])] == ["3", "1 to 2.5"]
+    assert table(("name", "moves"), [("a|b", 1)], left=1) == "| name | moves |\n| :-- | --: |\n| a\\|b | 1 |"
 
 
 def test_the_reports_are_of_a_size_to_be_read() -> None:

@@ -39,7 +39,7 @@ def best(isa: str, straight: bool) -> list[Key]:
     figures = Figures((key, figures_of(*key)) for key in keys() if key[1] in wanted and not find(key[0]).literal)
     shortest: dict[tuple[str, int], Key] = {}
     for key, kernel in figures.differing.items():
-        if kernel.isa == isa and (kernel.shape == "straight") == straight:
+        if kernel.isa == isa and (not kernel.arrays and not kernel.counts.branches) == straight:
             alike = repr(find(kernel.name).contract), kernel.lanes
             held = figures[shortest[alike]] if alike in shortest else None
             if held is None or kernel.counts.instructions < held.counts.instructions:
