@@ -18,7 +18,7 @@ import pytest
 
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.report.recorded import read
+from setwise.analysis.report.files import read
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_tool

@@ -14,10 +14,9 @@ from setwise.analysis.commands.arguments import place
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.measure.compilers import CompilerError, installed
-from setwise.analysis.report.figures import Figures, figures_of, keys
-from setwise.analysis.report.files import Files, differences, write
+from setwise.analysis.report.figures import Figures, Recorded, figures_of, keys, measure, shortest_of
+from setwise.analysis.report.files import PATH, Files, differences, read, text, write
 from setwise.analysis.report.pages import pages
-from setwise.analysis.report.recorded import PATH, Recorded, measure, read, shortest_of, text
 from setwise.analysis.run.workers import Workers
 from setwise.codegen.targets import TARGETS
 
@@ -83,7 +82,7 @@ def files(recorded: Recorded, check: bool, progress: Callable[[str], None]) -> F
         for task in [workers.submit(figures_of, *key) for key in keys()]:
             kernel = task.result()
             progress(f"{kernel.name} {kernel.isa}")
-            figures[kernel.key] = kernel
+            figures[kernel.name, kernel.isa, kernel.lanes] = kernel
         shortest = {name: {isa: task.result() for isa, task in each.items()} for name, each in made.items()}
     recorded = msgspec.structs.replace(
         recorded,

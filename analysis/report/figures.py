@@ -1,23 +1,38 @@
-"""Counts and lower bounds of every kernel, read off its bytes."""
+"""The figures of every kernel: counts and lower bounds, read off its bytes; cycles, measured; compilers' counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from setwise.analysis.code.count import Counts, count, tally
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS
+from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all
+from setwise.analysis.measure.here import machine, processor_here, today
+from setwise.analysis.measure.subjects import subject
+from setwise.analysis.measure.trials import METHOD, Timing
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import widths
 from setwise.codegen.lower import lower
+from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
 
-Key = tuple[str, str, int]
-"""Name, instruction set, lanes."""
+Key = tuple[str, str, int]  # name, instruction set, lanes
 Bound = tuple[float | None, float]
 """Lower bounds in cycles, latency and throughput: a call's, or a board's of an array, which has no latency."""
+TIMED = (  # by `setwise report --measure`, for each instruction set that the processor has
+    *(f"{family}.attacks.{way}" for way in ("sout", "noEa", "east", "queen") for family in ("dumb7", "kogge-stone")),
+    *("push.attacks.sout", "push.attacks.east", "subtraction.attacks.east"),
+    *("sliders.union", "sliders.pair", "side.union.white", "sliders.union.batch"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +53,6 @@ class KernelFigures:
     bounds: Mapping[str, Bound]
 
     @property
-    def key(self) -> Key:
-        """Name, instruction set, lanes."""
-        return self.name, self.isa, self.lanes
-
-    @property
     def length(self) -> float:
         """Instructions a call, or a board of an array."""
         return self.counts.instructions / self.boards
@@ -53,8 +63,9 @@ class Figures(dict[Key, KernelFigures]):
 
     def of(self, isa: str, *names: str) -> list[KernelFigures]:
         """Return the kernels of these routines for an instruction set, those with the most lanes first."""
-        kernels = (kernel for kernel in self.values() if kernel.isa == isa and kernel.name in names)
-        return sorted(kernels, key=lambda kernel: -kernel.lanes)
+        return sorted(
+            (each for each in self.values() if each.isa == isa and each.name in names), key=lambda of: -of.lanes
+        )
 
     def usual(self, isa: str, name: str) -> KernelFigures | None:
         """Return the kernel with the default number of lanes, or None."""
@@ -63,20 +74,15 @@ class Figures(dict[Key, KernelFigures]):
     @property
     def differing(self) -> Figures:
         """All but the kernels that an instruction set shares with the one that it extends."""
-
         older = {isa: target.extends.name for isa, target in TARGETS.items() if target.extends}
-        same = {key: replace(each, isa=older.get(each.isa, "")) for key, each in self.items()}
-        return Figures((key, each) for key, each in self.items() if self.get(same[key].key) != same[key])
+        same = ((key, replace(each, isa=older.get(each.isa, ""))) for key, each in self.items())
+        return Figures((key, self[key]) for key, each in same if self.get((each.name, each.isa, each.lanes)) != each)
 
 
 def keys() -> list[Key]:
     """Return the keys of all kernels. Code for one direction is the same for any number of lanes: it has one key."""
-    return [
-        (routine.name, isa, lanes)
-        for routine in catalogue().values()
-        for isa in routine.isas
-        for lanes in widths(routine, TARGETS[isa])[: 1 if routine.boards else None]
-    ]
+    pairs = ((routine, isa) for routine in catalogue().values() for isa in routine.isas)
+    return [(of.name, isa, n) for of, isa in pairs for n in widths(of, TARGETS[isa])[: 1 if of.boards else None]]
 
 
 def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
@@ -92,3 +98,73 @@ def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
             bounds[on.name] = None if arrays else round(cost.latency, 3), round(cost.bound / boards, 3)
     counts, digest = tally(part.stream) if arrays else counts, binary.image_sha256[:16]
     return KernelFigures(routine.name, isa, kernel.layout.lanes, arrays, boards, counts, digest, bounds)
+
+
+class Cycles(NamedTuple):
+    """Measured core cycles of a kernel, call and return included: a call, or a board of an array; null: no figure."""
+
+    name: str
+    isa: str
+    lanes: int
+    digest: str
+    latency: float | None
+    throughput: float | None
+
+
+class Session(Struct, frozen=True, forbid_unknown_fields=True):
+    """One run of measurements; `processor` is its name for `setwise cost --cpu`."""
+
+    processor: str
+    machine: str
+    date: str
+    method: str
+    cycles: list[Cycles]
+
+
+class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
+    """All of it; rows are lists, in the order of their fields. A `digest` begins the SHA-256 of a kernel's image.
+
+    `shortest` has, by compiler, set and routine, the number of instructions and the kind of source.
+    """
+
+    sessions: list[Session] = []
+    compilers: dict[str, str] = {}  # versions by name
+    shortest: dict[str, dict[str, dict[str, tuple[int, str]]]] = {}
+
+    def cycles(self, key: Key, processor: str) -> Cycles | None:
+        """Return what was measured of a kernel on a processor, in the first session that has it."""
+        rows = (row for session in self.sessions if session.processor == processor for row in session.cycles)
+        return next((row for row in rows if row[:3] == key), None)
+
+    def of(self, figures: Figures) -> Recorded:
+        """Return the same without the rows of other bytes than the kernels have."""
+        held = {(*key, kernel.digest) for key, kernel in figures.items()}
+        fresh = [altered(each, cycles=[row for row in each.cycles if row[:4] in held]) for each in self.sessions]
+        return altered(self, sessions=fresh)
+
+
+def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
+    """Return by routine the length and the kind of source of the shortest code that a compiler makes of our C."""
+    names = [name for name, routine in catalogue().items() if isa in routine.isas and not routine.contract.elements]
+    found: dict[str, tuple[int, str]] = {}
+    for made in compile_all(names, isa, using=(compiler,)):
+        if made.binary and not made.kind.startswith(FOR_SCALE) and (length := count(made.binary).instructions):
+            this = length, made.kind
+            found[made.routine] = min(found.get(made.routine, this), this, key=itemgetter(0))
+    return found
+
+
+def measure(progress: Callable[[str], None], patience: float) -> Session:
+    """Time TIMED on this processor. ValueError if `setwise cost` has no table of it."""
+    here, key = processor_here(), attrgetter("name", "isa", "lanes")
+    if here is None:
+        raise ValueError(f"setwise cost has no table of {machine()}: measure on a processor that it has")
+    made = (lower(find(name), isa) for name in TIMED for isa in find(name).isas if not missing(TARGETS[isa]))
+    subjects = [*map(subject, made)]
+    timings = [each for each in bench(subjects, patience=patience, report=progress) if isinstance(each, Timing)]
+    medians = {(*key(each.measurand), each.measurand.mode): round(each.median, 2) for each in timings}
+    rows = []
+    for each in subjects:
+        cycles = (medians.get((*key(each), mode)) for mode in ("chained", "independent"))
+        rows.append(Cycles(*key(each), each.binary.image_sha256[:16], *cycles))
+    return Session(here.name, machine(), today(), " ".join(METHOD.split()), rows)

@@ -1,18 +1,40 @@
-"""Report files on disk: written each as a whole, or compared with what they should be."""
+"""Report files on disk: read, written each as a whole, or compared with what they should be."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterator, Mapping
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 
-from setwise.analysis.report.recorded import PATH
-from setwise.codegen.files import put
+import msgspec
 
-Files = Mapping[str, str]
-"""Texts by paths relative to the folder, with / between their parts."""
+from setwise.analysis.report.figures import Recorded
+from setwise.codegen.files import put, told_content
+
+PATH, _MOST_BYTES = "data/measurements.json", 1 << 26
+Files = Mapping[str, str]  # texts by paths relative to the folder, with / between their parts
 _SHOWN = 100  # characters of a line
+
+
+def read(folder: Path) -> Recorded:
+    """Return the records of a reports folder. ValueError if the file is damaged."""
+    path, remedy = folder / PATH, "restore it from the repository"
+    if not path.exists():
+        return Recorded()
+    content = told_content(path, _MOST_BYTES, links=True, larger="any measurements", remedy=remedy)
+    try:
+        return msgspec.json.decode(content, type=Recorded)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read ({error}): {remedy}") from None
+
+
+def text(recorded: Recorded) -> str:
+    """Return the file's text, with a row a line."""
+    indented = json.dumps(msgspec.to_builtins(recorded), indent=1)
+    return re.sub(r"\[[^][{}]*\]", lambda row: re.sub(r"\n +", " ", row[0]), indented) + "\n"
 
 
 def write(folder: Path, files: Files) -> None:
@@ -32,9 +54,10 @@ def write(folder: Path, files: Files) -> None:
 
 
 def _is_report(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
-        return False
-    return path.suffix != ".md" or "Made by `setwise report`" in path.read_text(encoding="utf-8", errors="replace")
+    regular = path.is_file() and not path.is_symlink()
+    return regular and (
+        path.suffix != ".md" or "Made by `setwise report`" in path.read_text(encoding="utf-8", errors="replace")
+    )
 
 
 def differences(folder: Path, wanted: Files) -> Iterator[str]:
@@ -46,8 +69,8 @@ def differences(folder: Path, wanted: Files) -> Iterator[str]:
         elif there != text:
             pairs = enumerate(zip_longest(there.splitlines(), text.splitlines(), fillvalue="no line"), 1)
             line, (old, new) = next(((at, pair) for at, pair in pairs if pair[0] != pair[1]), (0, ("", "")))
-            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
-            at = max(0, same - _SHOWN // 2)
+            unlike = (at for at, pair in enumerate(zip_longest(old, new)) if pair[0] != pair[1])
+            at = max(0, next(unlike, 0) - _SHOWN // 2)
             yield f"{name}, line {line}: {old[at : at + _SHOWN]!r} should be {new[at : at + _SHOWN]!r}"
     for path in sorted(path for part in ("data", "pictures") for path in (folder / part).glob("*")):
         if path.relative_to(folder).as_posix() not in wanted:

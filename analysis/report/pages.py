@@ -12,8 +12,7 @@ from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import Graph, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.report.figures import Figures, KernelFigures
-from setwise.analysis.report.recorded import Recorded
+from setwise.analysis.report.figures import Figures, KernelFigures, Recorded
 from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
@@ -23,15 +22,13 @@ from setwise.codegen.targets import TARGETS
 
 ISAS = tuple(TARGETS)
 FAMILIES = ("dumb7", "kogge-stone")
-WHOLE = processor("zen5")
-"""The processor on which the kernels of the first table are measured."""
-_GRAPHS = {
-    "dependencies": (("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")),
-    "dependencies-push": (("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")),
-    "dependencies-union": (("sliders.union", "avx512"),),
+WHOLE = processor("zen5")  # on which the kernels of the first table are measured
+_GRAPHS = {  # pictures of dependence graphs, each of some kernels side by side
+    "pictures/dependencies.svg": (("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")),
+    "pictures/dependencies-push.svg": (("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")),
+    "pictures/dependencies-union.svg": (("sliders.union", "avx512"),),
 }
-"""Pictures of dependence graphs, each of some kernels side by side."""
-NEEDS = (
+NEEDS = (  # a purpose, the routine for it, instruction sets
     ("all squares that **one side's sliders** attack", "sliders.union", ISAS[::-1]),
     ("the same with its **knights, king and pawns**", "side.union.white", ("avx2", "bmi2")),
     ("**one direction**, one board a call", "push.attacks.sout", ("bmi2",)),
@@ -39,7 +36,6 @@ NEEDS = (
     ("east alone, by an addition", "push.attacks.east", ("x86-64",)),
     ("one side's sliders, **arrays**; figures a board", "sliders.union.batch", ("avx2",)),
 )
-"""The first table: a purpose, the routine for it, instruction sets."""
 _CYCLES = ("latency, at least", "latency, measured", "throughput, at least", "throughput, measured")
 _FORMS = (
     *("dumb7.attacks", "kogge-stone.attacks", "push.attacks", "subtraction.attacks", "subtraction.attacks-cleared"),
@@ -47,13 +43,14 @@ _FORMS = (
     *("kogge-stone.empty-attacks", "shift.one"),
     *("dumb7.occluded-rolled", "dumb7.occluded-until-dry", "dumb7.attacks-until-dry"),
 )
-_SHOWN = ("sout", "east", "queen", "")
-"""The directions in costs.md."""
+_SHOWN = ("sout", "east", "queen", "")  # directions in costs.md
 
 
 def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
     """Return every page and picture by its path."""
     fresh = recorded.of(figures)
+    floods = [fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES]
+    drawn = {name: dependences([*starmap(_graph, kernels)], WHOLE) for name, kernels in _GRAPHS.items()}
     return {
         "README.md": page(
             "README.md",
@@ -67,13 +64,9 @@ def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
         "compilers.md": _compilers(figures, fresh),
         "costs.md": _costs(figures),
         "measurements.md": _measurements(figures, fresh),
-        "pictures/slow-motion.svg": slow_motion(
-            *(fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES)
-        ),
+        "pictures/slow-motion.svg": slow_motion(*floods),
         "pictures/prefix-network.svg": prefix_network(),
-        **{
-            f"pictures/{name}.svg": dependences([*starmap(_graph, kernels)], WHOLE) for name, kernels in _GRAPHS.items()
-        },
+        **drawn,
     }
 
 
@@ -86,16 +79,15 @@ def _which(figures: Figures, recorded: Recorded) -> str:
     lines = []
     for words, name, isas in NEEDS:
         for kernel in filter(None, (figures.usual(isa, name) for isa in isas)):
-            need = words if kernel.isa == isas[0] else ""
-            cycles = _cycles(kernel, recorded, WHOLE.name)
-            lines.append((need, f"`{name} --isa {kernel.isa}`", figure(kernel.length), *cycles))
+            cells = words if kernel.isa == isas[0] else "", f"`{name} --isa {kernel.isa}`", figure(kernel.length)
+            lines.append((*cells, *_cycles(kernel, recorded, WHOLE.name)))
     return table(("You need", "Kernel", "instructions", *_CYCLES), lines)
 
 
 def _cycles(kernel: KernelFigures, recorded: Recorded, on: str) -> tuple[str, str, str, str]:
     """Return latency and throughput of a kernel on a processor, each at least and as measured."""
     latency, throughput = kernel.bounds.get(on, (None, None))
-    cycles = recorded.cycles(kernel.key, on)
+    cycles = recorded.cycles((kernel.name, kernel.isa, kernel.lanes), on)
     measured = (cycles.latency, cycles.throughput) if cycles else (None, None)
     return figure(latency), figure(measured[0]), figure(throughput), figure(measured[1])
 
@@ -120,27 +112,23 @@ def _verdict(figures: Figures) -> str:
                     groups.setdefault((isa, kernel.lanes), []).append((kernel, rival))
         for (isa, lanes), pairs in groups.items():
             both = [(left.bounds[on], right.bounds[on]) for left, right in pairs for on in left.bounds]
-            each_of = (
-                [(left.length, right.length) for left, right in pairs],
-                [(left[0] or 0, right[0] or 0) for left, right in both],
-                [(left[1], right[1]) for left, right in both],
-            )
+            cycles = [[(left[at] or 0, right[at] or 0) for left, right in both] for at in (0, 1)]
+            each_of = [[(left.length, right.length) for left, right in pairs], *cycles]
             cells = [f"{span(side[0] for side in each)} : {span(side[1] for side in each)}" for each in each_of]
-            less = [f"{sum(right < left for left, right in each)} of {len(each)}" for each in each_of[1:]]
+            less = [f"{sum(right < left for left, right in each)} of {len(each)}" for each in cycles]
             lines.append((_with_lanes(isa, lanes), scope, *cells, *less))
     head = ("", "", "instructions, dumb7 : Kogge-Stone", "latency", "throughput", "latency less", "throughput less")
     return table(head, lines)
 
 
 def _comparison(figures: Figures) -> str:
-    classic = [f"{family}.attacks.sout" for family in FAMILIES]
-    left, right = ((name, binary_of(lower(find(name), "x86-64", "wiki"))) for name in classic)
+    south = [find(f"{family}.attacks.sout") for family in FAMILIES]
     sets = [f"{family}.attacks.{way}" for way in DIRECTION_SETS for family in ("dumb7", "kogge-stone", "push")]
     arrays = [name for name, routine in catalogue().items() if routine.contract.elements]
     straight = [routine for name, routine in catalogue().items() if name not in arrays]
     sides = [each.name for each in straight if each.family in ("sliders", "side")]
-    others = ("exploding", "bytewise", "leapers")
-    rest = [each.name for each in straight if each.family in others or each.contract.direction == "any"]
+    families = ("exploding", "bytewise", "leapers")
+    rest = [each.name for each in straight if each.family in families or each.contract.direction == "any"]
     directions = []
     for isa in ISAS:
         forms = [(form, [figures.usual(isa, f"{form}.{way}") for way in DIRECTIONS]) for form in _FORMS]
@@ -148,7 +136,7 @@ def _comparison(figures: Figures) -> str:
             directions.append(f"### {isa}\n\n{table(('', *DIRECTIONS), lines, left=1)}")
     return page(
         "comparison.md",
-        classic=side_by_side(left, right),
+        classic=side_by_side(*((each.name, binary_of(lower(each, "x86-64", "wiki"))) for each in south)),
         fills="\n\n".join(directions),
         sets=_totals(figures, sets),
         sides=_totals(figures, sides),
@@ -181,8 +169,9 @@ def _totals(figures: Figures, names: Sequence[str]) -> str:
     return table(("Routine", *columns), zip((f"`{name}`" for name in names), *columns.values(), strict=True), left=1)
 
 
-Pair = tuple[KernelFigures, tuple[int, str, str]]
-"""A kernel of ours; instructions, kind of source and compiler of the compilers' shortest."""
+Pair = tuple[
+    KernelFigures, tuple[int, str, str]
+]  # ours; length, kind of source and compiler of the compilers' shortest
 
 
 def _compilers(figures: Figures, recorded: Recorded) -> str:
@@ -233,9 +222,8 @@ def _measurements(figures: Figures, recorded: Recorded) -> str:
     for session in recorded.sessions:
         lines, here = [], Recorded([session])
         for kernel in (figures[row[:3]] for row in session.cycles):
-            moves = "-" if kernel.arrays else kernel.counts.moves
-            cycles = _cycles(kernel, here, session.processor)
-            lines.append((*_titled(kernel), figure(kernel.length), moves, *cycles))
+            counts = figure(kernel.length), "-" if kernel.arrays else kernel.counts.moves
+            lines.append((*_titled(kernel), *counts, *_cycles(kernel, here, session.processor)))
         title = f"## {processor(session.processor).title}, {session.date}\n\n{session.machine}. {session.method}"
         sections.append(f"{title}\n\n{table(('Routine', '', 'instructions', 'moves', *_CYCLES), lines)}")
     return page("measurements.md", sessions="\n\n".join(sections))

@@ -12,9 +12,9 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
-from setwise.analysis.report.figures import Figures, Key, figures_of, keys
+from setwise.analysis.report.figures import Cycles, Figures, Key, Recorded, Session, figures_of, keys
+from setwise.analysis.report.files import read
 from setwise.analysis.report.pages import NEEDS, WHOLE, figure, pages, span, table
-from setwise.analysis.report.recorded import Cycles, Recorded, Session, read
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 

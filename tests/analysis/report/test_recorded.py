@@ -12,9 +12,9 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler
 from setwise.analysis.measure.trials import Measurand, Timing
-from setwise.analysis.report import recorded as module
-from setwise.analysis.report.figures import Figures, figures_of
-from setwise.analysis.report.recorded import PATH, TIMED, Cycles, Recorded, Session, measure, read, shortest_of, text
+from setwise.analysis.report import figures as module
+from setwise.analysis.report.figures import TIMED, Cycles, Figures, Recorded, Session, figures_of, measure, shortest_of
+from setwise.analysis.report.files import PATH, read, text
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.run.executable import runnable
 
