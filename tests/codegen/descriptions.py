@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
-from time import monotonic
 from typing import Any
 
 from setwise.analysis.proof.pointers import Addresses
@@ -75,7 +74,7 @@ class RandomDescription:
     def specification(self, *words: Any) -> tuple[Any, ...]:
         """The results as the evaluator has them."""
         addresses = (None,) * (len(self.graph.parameters) - len(words))
-        return tuple(word for (word,) in evaluate(self.graph, (*words, *addresses), _possible))
+        return tuple(word for (word,) in evaluate(self.graph, (*words, *addresses), possible))
 
 
 @lru_cache(2)
@@ -83,12 +82,12 @@ def _solver(domain: Addresses) -> Solver:
     return Solver(domain)
 
 
-def _possible(word: Word) -> bool:
+def possible(word: Word) -> bool:
     """Whether a bit-vector of 64 bits may be 1, the unknowns being anything."""
     domain = word.domain
     assert isinstance(domain, Addresses)
     solver = _solver(domain)
-    solver.until = monotonic() + SECONDS
+    solver.limit(SECONDS)
     return solver.possible([domain.extract(word.value, 0, 1, 64)])
 
 

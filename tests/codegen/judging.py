@@ -45,7 +45,7 @@ def proved(kernel: Kernel, prover: Prover) -> str:
     assert certificate.status != "refuted", certificate.reason
     if certificate.status == "proved":
         return "proved"
-    assert any(why in certificate.reason for why in ("time limit", "TimeOutError")), certificate.reason
+    assert "time limit" in certificate.reason, certificate.reason
     return "ran right"
 
 

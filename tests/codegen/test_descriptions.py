@@ -10,7 +10,11 @@ from collections.abc import Iterable
 
 import pytest
 
+from setwise.analysis.proof.pointers import Addresses
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.proof.solver import LimitError
+from setwise.analysis.semantics.words import Word
+from tests.codegen import descriptions
 from tests.codegen.descriptions import described
 from tests.codegen.judging import judged
 
@@ -26,6 +30,14 @@ def judge(seeds: Iterable[int]) -> Counter[str]:
         except Exception as error:
             raise AssertionError(f"{description} on {isa}, {abi}: {type(error).__name__}: {error}") from error
     return ends
+
+
+def test_a_question_ends_at_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = Word(domain := Addresses(), domain.variable("a", 64))
+    assert descriptions.possible(unknown)
+    monkeypatch.setattr(descriptions, "SECONDS", -1.0)
+    with pytest.raises(LimitError):
+        descriptions.possible(unknown)
 
 
 def test_a_few_dozen_descriptions() -> None:

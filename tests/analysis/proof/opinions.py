@@ -32,7 +32,7 @@ def by_cvc5(script: str) -> str:
     while not (command := parser.nextCommand()).isNull():
         said.append(command.invoke(solver, parser.getSymbolManager()).strip())
     (answer,) = filter(None, said)
-    return str(answer)
+    return str(answer).split()[0]  # without the reason behind "unknown"
 
 
 SOLVERS: Mapping[str, Callable[[str], str]] = MappingProxyType({"z3": by_z3, "cvc5": by_cvc5})

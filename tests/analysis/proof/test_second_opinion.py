@@ -20,6 +20,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
 from tests.analysis.corpus import built, cases
 from tests.analysis.mutants import mutants
+from tests.analysis.proof import opinions
 from tests.analysis.proof.opinions import SOLVERS, check_agreement, contradictions, some
 from tests.conftest import require_module
 
@@ -132,6 +133,15 @@ def test_others_agree(name: str, isa: str) -> None:
 
 def test_others_agree_on_mutants() -> None:
     assert check_agreement([*of_mutants("kogge-stone.attacks.noEa", "x86-64", 4)])["sat"]
+
+
+def test_a_solver_that_times_out_contradicts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opinions, "_SECONDS", 1)
+    declared = "".join(f"(declare-const {name} (_ BitVec 128))(assert (distinct {name} (_ bv1 128)))" for name in "ab")
+    product = "(bvmul ((_ zero_extend 128) a) ((_ zero_extend 128) b))"
+    factors = f"(assert (= {product} (_ bv{(2**127 - 1) * (2**107 - 1)} 256)))"  # two primes
+    hard = f"(set-logic QF_BV){declared}{factors}(check-sat)"
+    assert contradictions([Question("there are factors", hard, "sat", "bitwuzla")]) == ([], {"unknown": 2})
 
 
 def test_an_answer_that_is_wrong_is_contradicted() -> None:
