@@ -88,7 +88,8 @@ def mnemonics(text: str) -> tuple[dict[str, int], dict[str, int]]:
     each: tuple[list[str], list[str]] = ([], [])
     for found in re.finditer(r"^( +)(mov|shr|and|or)\b", text, re.MULTILINE):
         each[len(found[1]) > 20].append(found[2])
-    return tuple({word: column.count(word) for word in ("mov", "shr", "and", "or")} for column in each)  # type: ignore[return-value]
+    left, right = ({word: column.count(word) for word in ("mov", "shr", "and", "or")} for column in each)
+    return left, right
 
 
 def our_columns() -> tuple[list[str], list[str]]:

@@ -22,7 +22,7 @@ def python(*arguments: str, where: Path) -> str:
 
 
 @pytest.mark.slow
-def test_the_packages_are_whole_and_the_unpacked_sources_pass_their_tests(tmp_path):
+def test_the_packages_are_whole_and_the_unpacked_sources_pass_their_tests(tmp_path: Path) -> None:
     shutil.copytree(ROOT, tmp_path / "checkout", ignore=LEFT_OUT, symlinks=True)
     python("build", "--no-isolation", "--outdir", str(tmp_path / "dist"), ".", where=tmp_path / "checkout")
     wheel, sources = sorted((tmp_path / "dist").iterdir(), key=lambda path: path.suffix, reverse=True)

@@ -39,8 +39,8 @@ def test_the_last_lines(tmp_path: Path, workers: str) -> None:
         "-n",
         workers,
         "--rootdir",
-        tmp_path,
-        tmp_path,
+        str(tmp_path),
+        str(tmp_path),
     ]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)

@@ -1,5 +1,7 @@
 """Lines with code are counted, and no others."""
 
+import pytest
+
 from tests.size import code_lines, main
 
 SOURCE = '''"""The module."""
@@ -35,7 +37,7 @@ def test_the_budget_is_kept() -> None:
     assert main() == 0
 
 
-def test_more_than_the_budget_fails(monkeypatch, capsys) -> None:
+def test_more_than_the_budget_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("tests.size.budget", lambda: 10)
     assert main() == 1
     assert "remove some" in capsys.readouterr().err

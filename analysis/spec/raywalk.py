@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from setwise.analysis.spec import adders, leaperwalk
 from setwise.analysis.spec.words import ALL as ALL
-from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, known_number, on, population
+from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, known_number, on
+from setwise.analysis.spec.words import population as population
 
 BoardKind = Literal["empty", "occupied"]
 

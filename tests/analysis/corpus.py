@@ -78,7 +78,8 @@ def cases(folder: str) -> list[Case]:
 
 
 def _read(file: Path) -> Iterator[Case]:
-    head, defaults = "", {}
+    head = ""
+    defaults: dict[str, str] = {}
     found: list[tuple[re.Match[str], list[str]]] = []
     for number, line in enumerate(file.read_text().splitlines(keepends=True), 1):
         start = _CASE.fullmatch(line.rstrip())

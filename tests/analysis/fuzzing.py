@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 from setwise.analysis.commands import main as commands
 from setwise.analysis.commands import prove
+from setwise.analysis.commands.parser import parser
 from setwise.analysis.proof.prover import Prover
 from tests.analysis.corpus import verdict
 from tests.conftest import require_tool
@@ -116,9 +117,9 @@ def judge(file: Path, number: int) -> Counter[str]:
 @contextmanager
 def warm(command: str, room: ModuleType) -> Iterator[None]:
     """What a command, of that room, makes anew each time is made once: its parser, and for a while its prover."""
-    parser = commands.parser([command])
+    made = parser([command])
     provers = chain.from_iterable(repeat(Prover(), _WARM) for _ in count())
-    with patch.object(commands, "parser", return_value=parser), patch.object(room, "Prover", side_effect=provers):
+    with patch.object(commands, "parser", return_value=made), patch.object(room, "Prover", side_effect=provers):
         yield
 
 

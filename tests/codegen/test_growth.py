@@ -39,6 +39,19 @@ CHAINS: dict[str, Step] = {
 TWO_DEEP = ("union of masked", "masks that nobody sees", "fills")
 """Those whose step is two operations deep."""
 
+OPERATIONS: tuple[Callable[[Value, Value, int], Value], ...] = (
+    lambda x, y, n: x & y,
+    lambda x, y, n: x | y,
+    lambda x, y, n: x ^ y,
+    lambda x, y, n: x + y,
+    lambda x, y, n: x - y,
+    lambda x, y, n: ~x,
+    lambda x, y, n: x << n,
+    lambda x, y, n: x >> n,
+    lambda x, y, n: x & SQUARES // n,
+    lambda x, y, n: x.step(DIR8[n % 8]),
+)
+
 
 def chain(step: Step, length: int) -> Description:
     """Each step made of the one before."""
@@ -61,19 +74,7 @@ def expressions(length: int, seed: int) -> Description:
         for _ in range(length):
             x, y = random.choices(made[-6:], k=2)
             number = random.randrange(1, 64)
-            choices: tuple[Callable[[], Value], ...] = (
-                lambda x=x, y=y: x & y,
-                lambda x=x, y=y: x | y,
-                lambda x=x, y=y: x ^ y,
-                lambda x=x, y=y: x + y,
-                lambda x=x, y=y: x - y,
-                lambda x=x: ~x,
-                lambda x=x, number=number: x << number,
-                lambda x=x, number=number: x >> number,
-                lambda x=x, number=number: x & SQUARES // number,
-                lambda x=x, number=number: x.step(DIR8[number % 8]),
-            )
-            made.append(random.choice(choices)())
+            made.append(random.choice(OPERATIONS)(x, y, number))
         union = made[-1]
         for board in made[-6:-1]:
             union ^= board
@@ -145,13 +146,13 @@ def test_masks_that_nobody_sees_vanish_together(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_lives_in_nested_loops_is_found_by_going_through_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def blocks(depth: int) -> int:
-        def body(x: Value, y: Value, inner: int = depth) -> tuple[Value, ...]:
+        def body(inner: int, x: Value, y: Value) -> tuple[Value, ...]:
             if inner:
-                x, y = repeat(2, lambda *carried: body(*carried, inner=inner - 1), x, y)
+                x, y = repeat(2, lambda *carried: body(inner - 1, *carried), x, y)
             return x + y, y ^ x << 1
 
         boards = parameter(0), parameter(1)
-        results = body(*boards)
+        results = body(depth, *boards)
         block = place(Graph(boards, results))
         return calls(monkeypatch, live, "_events", lambda: live.live_events(block, results))
 

@@ -24,7 +24,7 @@ def test_every_kernel_has_its_line() -> None:
 
 def test_a_few_kernels_are_as_recorded() -> None:
     few = jobs()[::FEW]
-    made = []
+    made: list[str] = []
     for job in few:
         try:
             made += lines([job])

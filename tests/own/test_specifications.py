@@ -14,7 +14,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.own.files import routines_named
 
 
-def kinds(routine: setwise.OwnRoutine, isa: str = "x86-64") -> set[str]:
+def kinds(routine: setwise.OwnRoutine | setwise.OneDirection, isa: str = "x86-64") -> set[str]:
     """The statuses of all judges."""
     proofs = routine.prove(isa, abi="sysv")
     return {*(row["status"] for row in proofs), *(row["status"] for row in routine.check(isa, "sysv", quick=True))}

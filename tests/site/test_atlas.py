@@ -74,13 +74,17 @@ class Visit:
         context = self.browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         page = context.new_page()
         page.set_default_timeout(20_000)
-        page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+        page.on("console", self._logged)
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("requestfailed", lambda request: self.wrong.append(request.url))
         page.on("request", lambda request: self.asked.append(request.url))
         page.goto(f"{(self.site / 'docs' / 'atlas' / 'index.html').as_uri()}{link}")
         page.wait_for_selector(".atlas-main h2")
         return page
+
+    def _logged(self, message: Any) -> None:
+        if message.type == "error":
+            self.wrong.append(message.text)
 
 
 @pytest.fixture

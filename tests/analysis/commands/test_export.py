@@ -9,15 +9,18 @@ import re
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from setwise.analysis.commands import export as commands_export
 from setwise.analysis.commands.main import main
+from setwise.analysis.run.contracts import task_of
+from setwise.analysis.run.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.version import version
 from tests.analysis.commands.exporting import SOUTH, UNION, complaint, export, findings
 from tests.analysis.commands.running import Capture
@@ -208,12 +211,8 @@ def test_a_disk_that_fills_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_not_proved_is_not_exported(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = commands_export.task_of
-
-    def other(kernel: Any) -> Any:
-        from dataclasses import replace
-
-        return replace(right(kernel), direction="nort")
+    def other(kernel: Kernel) -> Task:
+        return replace(task_of(kernel), direction="nort")
 
     monkeypatch.setattr(commands_export, "task_of", other)
     line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new"), status=1)

@@ -35,8 +35,9 @@ def test_every_row_is_well_formed_and_has_a_source(on: Processor) -> None:
     assert all(row.source and row.forms.split() and row.uops is not None for row in on.rows)
     assert all(re.compile(row.mnemonics) for row in on.rows)
     assert on.sources
-    assert all(access.source for access in (*on.loads.values(), *on.stores.values()))
-    sources = (*on.sources, *(each.source for each in (*on.rows, *on.loads.values(), *on.stores.values())))
+    accesses = (*on.loads.values(), *on.stores.values())
+    assert all(access.source for access in accesses)
+    sources = (*on.sources, *(row.source for row in on.rows), *(access.source for access in accesses))
     assert not [source for source in sources if "{" in source]  # what is cited is there
 
 

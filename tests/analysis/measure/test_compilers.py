@@ -133,8 +133,8 @@ def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize(("isa", "family"), [*zip(BY_THEMSELVES, itertools.cycle(FAMILIES), strict=False)])
 def test_what_the_compilers_make_is_proved(isa: str, family: str) -> None:
     """Of every family and form three directions, queens and White; passed over are arrays' loops and long proofs."""
-    over = (".black", ".noEa", ".soEa", ".sout", ".soWe", ".west", ".batch", "direction", "big-endian")
-    over += (".vertical", ".eastward", ".westward", ".rook", ".bishop")
+    over = [".black", ".noEa", ".soEa", ".sout", ".soWe", ".west", ".batch", "direction", "big-endian"]
+    over += [".vertical", ".eastward", ".westward", ".rook", ".bishop"]
     if (isa, family) == ("avx2", "clang"):  # it counts squares with vpsadbw, which the prover does not know
-        over = (*over, ".counts", ".mobility")
-    assert judged(isa, family, [name for name in routines(isa) if not name.endswith(over)]) == []
+        over += [".counts", ".mobility"]
+    assert judged(isa, family, [name for name in routines(isa) if not name.endswith(tuple(over))]) == []

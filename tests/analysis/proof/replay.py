@@ -33,15 +33,16 @@ def _wrong(cpu: Cpu, certificate: Certificate) -> bool:
     memory[:_PAGE] = (junk * _PAGE)[:_PAGE] if len(junk) == 8 else memory[:_PAGE]
     if found.alias is not None:
         blocks[task.arrays[-1]] = blocks[task.arrays[found.alias]]
-    for argument, one in zip(task.elements, found.inputs, strict=False) if task.elements else ():
+    for argument, (_, inputs) in zip(task.elements, found.inputs, strict=False) if task.elements else ():
         start = blocks[task.arrays[task.elements.index(argument)]] - cpu.memory
-        memory[start : start + 8 * number] = b"".join(word.to_bytes(8, "little") for word in one[1])
+        memory[start : start + 8 * number] = b"".join(word.to_bytes(8, "little") for word in inputs)
     if not task.elements:
         for one, word in zip(task.results, found.expected, strict=True):
             if one.place.file == "memory":
                 at = blocks["results"] - cpu.memory + one.place.offset + 8 * found.lane
                 memory[at : at + 8] = (word ^ (1 << 64) - 1).to_bytes(8, "little")
     for argument in task.arguments:
+        lanes: tuple[int, ...]
         if argument.kind in ("boards", "results"):
             lanes = (blocks[argument.name if argument.kind == "boards" else "results"],)
         else:

@@ -48,9 +48,13 @@ class Fake:
 
 
 def contract(
-    *parameters: Parameter, specification: str = "attacks", direction: str = "noEa", **more: object
+    *parameters: Parameter,
+    specification: str = "attacks",
+    direction: str = "noEa",
+    results: tuple[str, ...] = ("attacks",),
+    requires: tuple[str, ...] = (),
 ) -> Contract:
-    return Contract(parameters, specification, direction, **more)  # type: ignore[arg-type]
+    return Contract(parameters, specification, direction, results, requires)
 
 
 def pairs_of(cases: Cases) -> set[tuple[int, int]]:

@@ -109,14 +109,14 @@ def test_what_cannot_be_run_is_said_with_the_remedy(
 ) -> None:
     status, _, err = said(capsys, made, "south", SOUTH, "--on", "haswell")
     assert (status, "Haswell lacks avx512bw, avx512f, avx512vbmi" in err) == (1, True)
-    for more in (("--isa", "avx2"), ("sliders.union",)):
-        status, _, err = said(capsys, made, "south", SOUTH, *more)
+    for unwanted in (("--isa", "avx2"), ("sliders.union",)):
+        status, _, err = said(capsys, made, "south", SOUTH, *unwanted)
         assert (status, "an object takes --object FILE --symbol SYM --spec NAME" in err) == (2, True)
     assert main(["check", "--object", str(made)]) == 2
     assert "an object takes" in capsys.readouterr().err
     monkeypatch.setenv("PATH", "")
-    for more in ((), ("--on", "icelake")):
-        status, _, err = said(capsys, made, "south", SOUTH, *more)
+    for on in ((), ("--on", "icelake")):
+        status, _, err = said(capsys, made, "south", SOUTH, *on)
         assert (status, err.strip().endswith("not installed: apt-get install bochs")) == (2, True)
 
 

@@ -144,6 +144,7 @@ def test_fills_end_as_specified_and_are_drawn_from_registers(name: str) -> None:
         given_words = [by_kind[parameter.kind] for parameter in routine.contract.parameters]
         shown = fills(routine, given_words)
         contract = routine.contract
+        assert isinstance(contract.specification, str)
         expected = raywalk.specification(contract.specification, contract.direction)(*given_words)
         assert (union(one.flood if one.attacks is None else one.attacks for one in shown),) == expected
         in_registers = {*given_words, *held(routine, given_words)}

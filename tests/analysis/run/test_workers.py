@@ -34,11 +34,11 @@ def children(parent: int) -> set[int]:
     running = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, above = stat.read_text().rpartition(")")[2].split()[:2]
+            state, ppid = stat.read_text().rpartition(")")[2].split()[:2]
         except OSError:  # it has just ended
             continue
         if state not in "ZX":
-            running[int(stat.parent.name)] = int(above)
+            running[int(stat.parent.name)] = int(ppid)
     found: set[int] = set()
     waiting = [parent]
     while waiting:

@@ -65,8 +65,8 @@ def test_the_first_step_to_the_right_comes_from_the_fill_to_the_left() -> None:
         finding = found(subject, binary, level, place, place + 1)
         assert finding is not None
         assert finding.after == after
-        binary = finding.binary
-    assert finding.said.endswith("'shr rax,8' at offset 0x4c is replaced by new1 = argument 1 rol 56")
+        binary, said = finding.binary, finding.said
+    assert said.endswith("'shr rax,8' at offset 0x4c is replaced by new1 = argument 1 rol 56")
 
 
 @pytest.mark.slow

@@ -42,9 +42,8 @@ def encoded(name: str, memory: int) -> list[bytes]:
     kinds = [_KINDS[info.op_kind(place)] for place in range(info.op_count)]
     either, always = any(kind.endswith("or_mem") for kind in kinds), "mem" in kinds
     made = []
-    for in_memory, broadcast, masked, zeroing, number in product(
-        *([False, True] if chance else [False] for chance in (either, True, True, True)), (3, 0xB5, 0xC1)
-    ):
+    chosen = product(*([False, True] if chance else [False] for chance in (either, True, True, True)))
+    for (in_memory, broadcast, masked, zeroing), number in product(chosen, (3, 0xB5, 0xC1)):
         in_memory = in_memory or always
         if (broadcast and not (in_memory and info.can_broadcast)) or (zeroing and not masked):
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -29,7 +29,7 @@ from tests.conftest import require_tool
 
 SHORT, LONG = range(2), range(2, 20)  # seeds of the rounds in `make test`, and besides in `make check`
 LONGEST = [range(seed, seed + 100) for seed in range(20, 1020, 100)]  # and in `make long`
-MACHINES = {"cpu": this_cpu, "bochs": Bochs}
+MACHINES: Mapping[str, Callable[[], Machine]] = {"cpu": this_cpu, "bochs": Bochs}
 TOGETHER = 4000  # trials that a machine makes in one go: Bochs has memory for five times as many
 MEMORY = 1024  # bytes
 INVERSE = {"gf2p8affineinvqb", "vgf2p8affineinvqb"}  # have no semantics

@@ -19,9 +19,8 @@ from setwise.analysis.semantics import table
 from setwise.analysis.semantics.parts import Meaning
 from setwise.analysis.semantics.state import Goto, Operation
 from setwise.analysis.semantics.table import TABLE, execute
-from tests.analysis.semantics.machines import After, Trial
+from tests.analysis.semantics.machines import FLAGS, After, Trial
 from tests.analysis.semantics.test_machines import (
-    FLAGS,
     assembled,
     begun,
     differences,

@@ -45,7 +45,7 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
         (lambda: repeat(2, lambda a: (FOUR,), A), "has 1 lanes, and the body returned 4"),
         (lambda: when(nonzero(A), lambda a, b: (a,), A, B), "all 2 carried values"),
         (lambda: when(A, lambda a: (a,), B), "made by nonzero, below or at_least, not Value"),  # type: ignore[arg-type]
-        (lambda: while_(lambda a: a, lambda a: (a,), B), "made by nonzero, below or at_least, not Value"),  # type: ignore[arg-type, return-value]
+        (lambda: while_(lambda a: a, lambda a: (a,), B), "made by nonzero, below or at_least, not Value"),
         (lambda: switch(A & 1, [lambda a: (a,), lambda a: ()], B), "all 1 carried values"),
         (lambda: switch(FOUR, [lambda a: (a,)], B), "one number, not 4 lanes"),
         (lambda: switch(constant(2), [lambda a: (a,)] * 2, B), "of 2 bodies, counted from 0"),
@@ -109,7 +109,7 @@ def test_a_value_of_another_routine_has_no_meaning() -> None:
 
 def test_what_is_no_value_is_not_carried() -> None:
     with pytest.raises(TypeError, match="integer"):
-        repeat(2, lambda a: (None,), A)
+        repeat(2, lambda a: (None,), A)  # type: ignore[arg-type, return-value]
 
 
 def test_a_loop_that_goes_round_no_times_changes_nothing() -> None:
@@ -126,7 +126,7 @@ def test_what_goes_round_for_very_long_goes_round_in_the_code() -> None:
 
 def test_a_number_may_stand_where_a_carried_value_does() -> None:
     assert [v.number for v in while_(lambda n, _: nonzero(n), lambda n, m: (n >> 1, m + 1), 9, 0)] == [0, 4]  # type: ignore[arg-type]
-    assert len(repeat(2, lambda a, n: (a + n, 3), A, 5)) == 2  # type: ignore[arg-type]
+    assert len(repeat(2, lambda a, n: (a + n, 3), A, 5)) == 2  # type: ignore[arg-type, return-value]
 
 
 def test_rotates_take_any_count() -> None:

@@ -125,8 +125,9 @@ def assert_features_lie_within_the_targets(kernel: Kernel, decoded: Sequence[Dec
 def dirties(instruction: Decoded) -> bool:
     """Whether it leaves something in the upper half of a vector register that SSE code shares."""
     first = instruction.operands[0] if instruction.operands else None
-    written = isinstance(first, Reg) and first.file == "vector" and first.full in instruction.writes
-    return written and first.bits > 128 and int(first.name[3:]) < 16
+    if not isinstance(first, Reg) or first.file != "vector" or first.full not in instruction.writes:
+        return False
+    return first.bits > 128 and int(first.name[3:]) < 16
 
 
 def assert_upper_halves_are_clean_unless_the_result_is_there(

@@ -16,7 +16,7 @@ from tests.codegen.run.arrays import CANARY, NORTH_EAST, Boards, at_byte, boards
 pytestmark = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 
 
-class Liar(np.ndarray):  # type: ignore[type-arg]
+class Liar(np.ndarray[Any, np.dtype[Any]]):
     """An array whose class says of it whatever it was told to."""
 
     told: ClassVar[dict[str, Any]] = {}

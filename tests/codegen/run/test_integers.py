@@ -7,6 +7,7 @@ import gc
 import inspect
 import pickle
 import tracemalloc
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 from operator import index
@@ -62,13 +63,14 @@ def test_whatever_has_an_index_is_an_integer() -> None:
 def test_arguments_go_by_name() -> None:
     union = made("sliders.union")
     assert union(occupied=5, rooks=1, bishops=4) == union(1, occupied=5, bishops=4) == union(1, 4, 5)
-    for wrong, message in (
+    refusals: tuple[tuple[Callable[[], object], str], ...] = (
         (lambda: union(1, 4, squares=5), "takes no squares: it takes rooks, bishops, occupied, out, threads"),
         (lambda: union(1, 4, bishops=5), "takes one bishops, not one by its place and one by its name"),
         (lambda: union(1, occupied=5), r"takes 3 arguments \(rooks, bishops, occupied\), not 2"),
         (lambda: union(1, 4, 5, 6), "takes 3 arguments .*, not 4"),
         (lambda: union(), "takes 3 arguments .*, not 0"),
-    ):
+    )
+    for wrong, message in refusals:
         with pytest.raises(TypeError, match=f"^sliders.union {message}$"):
             wrong()
 

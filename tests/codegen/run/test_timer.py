@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from setwise.analysis.code.decode import decode
+from setwise.analysis.code.decode import Reg, decode
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
@@ -206,8 +206,8 @@ def test_a_windows_host_gets_its_registers_back() -> None:
     made = timer(b"\xc3", ONE, Calls("independent"), WIN64)
     text = decode(made.image[: made.round])
     end = decode(made.image[made.round_end : made.routine])
-    stored = {one.operands[1].full for one in text if one.stores and len(one.operands) == 2}  # type: ignore[union-attr]
-    loaded = {one.operands[0].full for one in end if one.loads and one.operands}  # type: ignore[union-attr]
+    stored = {source.full for one in text if one.stores for source in one.operands[1:2] if isinstance(source, Reg)}
+    loaded = {target.full for one in end if one.loads for target in one.operands[:1] if isinstance(target, Reg)}
     kept = {"rbx", "rbp", "rsi", "rdi", "r12", "r13", "r14", "r15", *(f"zmm{number}" for number in range(6, 16))}
     assert kept <= stored
     assert kept <= loaded

@@ -41,7 +41,7 @@ def values(target: Target, row: Row) -> Iterator[Value]:
     for lanes in target.widths if row.file == "vector" else (1,):
         if _LANES.get(row.op, lanes) != lanes:
             continue
-        many = _ARGUMENTS.get(row.op, lambda n: (n, n))(lanes)
+        many = _ARGUMENTS[row.op](lanes) if row.op in _ARGUMENTS else (lanes, lanes)
         for shape in ((2 * lanes,), (2,))[: 1 + (lanes == 2)] if row.op == "high-half" else (many,):
             args = [parameter(at, each) for at, each in enumerate(shape)]
             if row.op == "from-mask":

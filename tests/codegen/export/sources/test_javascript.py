@@ -40,8 +40,8 @@ console.log(JSON.stringify(tried))
 """
 
 
-def order(kernels: Sequence[Kernel], **more: bool) -> Order:
-    return Order(tuple(kernels), facts_of, "a test", **more)
+def order(kernels: Sequence[Kernel]) -> Order:
+    return Order(tuple(kernels), facts_of, "a test")
 
 
 def assert_right_under_node(kernels: Sequence[Kernel], folder: Path, number: int) -> None:
