@@ -55,7 +55,7 @@ class Judged:
         return f"{self.program.name} does not go wrong on the counterexample of '{what}': {self.confirmation}"
 
 
-def judge(programs: Sequence[Program], folder: Path, time_limit: float = 1.0) -> list[Judged]:
+def judge(programs: Sequence[Program], folder: Path, time_limit: float = 0.6) -> list[Judged]:
     """Proves the programs, and runs those that this processor can."""
     made, library = folder / "programs.o", folder / "programs.so"
     subprocess.run([require_tool("as"), "--64", "-o", str(made)], input=source(programs), text=True, check=True)
