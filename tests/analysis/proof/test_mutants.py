@@ -25,7 +25,7 @@ from tests.analysis.proof.replay import wrong
 from tests.analysis.semantics.machines import Cpu, this_cpu
 from tests.conftest import require_module
 
-EACH, LONG = 6, 20
+EACH, LONG = 4, 20
 QUICK = (
     ("kogge-stone.attacks.noEa", "x86-64"),
     ("push.attacks.east", "bmi2"),
