@@ -69,12 +69,9 @@ class Addresses(BitVectors):
                 return a
             case ("BV_AND", Pointer(index=None) as a, int() as b) | ("BV_AND", int() as b, Pointer(index=None) as a):
                 step = (~b & _WORD) + 1
-                if step & (step - 1) == 0 and step <= a.base.alignment:  # rounds down to a multiple of step
-                    return Pointer(a.base, a.offset & b)
-                if step & (step - 1) == 0 and step < _WORD:
+                if b and step & (step - 1) == 0:  # rounds down to a multiple of step
                     width = step.bit_length() - 1
-                    low = self.extract(self.flat(a), 0, width, 64)
-                    return Pointer(a.base, a.offset, self.sub(0, self.concat(0, low, 64 - width, width), 64))
+                    return self.sub(a, self.concat(0, self.extract(a, 0, width, 64), 64 - width, width), 64)
             case ("BV_COMP", Pointer(index=None) as a, Pointer(index=None) as b) if a.base == b.base:
                 return int(a.offset == b.offset)
             case ("BV_EXTRACT", Pointer() as a) if 2 << indices[0] <= a.base.alignment:
