@@ -15,7 +15,7 @@ from typing import Literal
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Condition, Region, Value, constant
 
-Body = Callable[..., tuple[Value, ...]]
+Body = Callable[..., tuple[Value | int, ...]]
 
 ROUNDS_DECIDED = 1 << 10
 """How many rounds a loop over constants goes when code is made; those that go on are for the code."""
@@ -100,9 +100,9 @@ def _value(value: Value | int) -> Value:
     return value if isinstance(value, Value) else constant(value)
 
 
-def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> tuple[Value, ...]:
+def while_(condition: Callable[..., Condition], body: Body, *start: Value | int) -> tuple[Value, ...]:
     """Go round `body` while `condition` holds; both take the carried values, body gives the next ones."""
-    carried = tuple(map(_value, carried))
+    carried = tuple(map(_value, start))
     decided = _condition(condition(*carried)).decided
     for _ in range(ROUNDS_DECIDED):
         if not decided:
@@ -119,11 +119,11 @@ def while_(condition: Callable[..., Condition], body: Body, *carried: Value) -> 
     return when(condition(*carried), lambda *inner: _loop(condition, body, inner), *carried)
 
 
-def repeat(count: int, body: Body, *carried: Value) -> tuple[Value, ...]:
+def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
     """Go round `body` exactly `count` times, as a loop with a counter."""
     if not 0 <= count < 1 << 64:
         raise ValueError(f"a loop goes round 0 times or more, not {count}")
-    carried = tuple(map(_value, carried))
+    carried = tuple(map(_value, start))
     if count == 0 or (count <= ROUNDS_DECIDED and all(value.constant is not None for value in carried)):
         for _ in range(count):
             carried = _followed(body, carried)

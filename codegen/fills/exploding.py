@@ -156,7 +156,7 @@ def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence
     return switch(rounds, bodies, attacks, board, first, falls=True)[0]
 
 
-def _times(explode: Body, number: int) -> Body:
+def _times(explode: Callable[..., tuple[Value, ...]], number: int) -> Body:
     """So many explosions in a row."""
 
     def body(*carried: Value) -> tuple[Value, ...]:

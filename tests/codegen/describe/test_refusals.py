@@ -125,8 +125,8 @@ def test_what_goes_round_for_very_long_goes_round_in_the_code() -> None:
 
 
 def test_a_number_may_stand_where_a_carried_value_does() -> None:
-    assert [v.number for v in while_(lambda n, _: nonzero(n), lambda n, m: (n >> 1, m + 1), 9, 0)] == [0, 4]  # type: ignore[arg-type]
-    assert len(repeat(2, lambda a, n: (a + n, 3), A, 5)) == 2  # type: ignore[arg-type, return-value]
+    assert [v.number for v in while_(lambda n, _: nonzero(n), lambda n, m: (n >> 1, m + 1), 9, 0)] == [0, 4]
+    assert len(repeat(2, lambda a, n: (a + n, 3), A, 5)) == 2
 
 
 def test_rotates_take_any_count() -> None:
