@@ -49,7 +49,7 @@ class Invariant:
     limits: Sequence[Bits]
 
     def head(self, rounds: Bits) -> LoopHead:
-        """Return what holds after so many rounds."""
+        """Return the invariant at the head of the loop after that number of rounds."""
         domain = self.domain
         done, all_left = self._times(rounds, self.each), domain.sub(self.count, self.start, 64)
         left = domain.sub(all_left, done, 64)

@@ -128,7 +128,7 @@ class Loops:
         return rest if kept else None
 
     def _note(self, changes: _Changes, start: Path, backs: Sequence[Path]) -> bool:
-        """Add what these rounds change besides; return whether there is anything."""
+        """Add the leaves that these rounds change and that are not in `changes`; return whether there are any."""
         known, there = changes.known(), dict[Key, bool]()
         for back in backs:
             for key, is_there in changed(start.state, back.state).items():

@@ -39,7 +39,8 @@ TIMED = (  # by `setwise report --measure`, for each instruction set that the pr
 class KernelFigures:
     """A kernel in the System V convention, and the figures of its bytes.
 
-    `counts` are those of the code; of `arrays`, those of one round of the loop, which is for so many `boards`, else 1.
+    `counts` are those of the code. For a routine of `arrays` they are those of one round of its loop, which makes
+    `boards` boards; for any other routine `boards` is 1.
     `bounds` are by processor; code that branches on its arguments has none.
     """
 

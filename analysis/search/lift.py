@@ -69,7 +69,7 @@ class _Lifting:
     given: int = 0
     """How many parameters are the routine's; the others are what it must bring back, or may not ask."""
     entry: dict[str, Argument] = field(default_factory=dict)
-    """What each register held at entry."""
+    """The argument that each register held at entry."""
 
     def begin(self) -> None:
         for argument in self.task.arguments:

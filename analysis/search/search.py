@@ -65,8 +65,8 @@ def search(
 ) -> tuple[Tally, Finding | None]:
     """Return what a level tried at these places of the code, and the first finding.
 
-    It ends with a finding, or after so many seconds of processor time, so that a busy machine looks at as much as an
-    idle one. SearchError in one line where it cannot look.
+    It ends with the first finding, or when `budget` seconds of processor time are used. SearchError, of one line, where
+    it cannot lift the code.
     """
     return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 

@@ -1,4 +1,4 @@
-"""What the tests of the lowering share: random straight descriptions, and kernels that run here."""
+"""Helpers for the tests of `lower`: random descriptions without branches, and kernels that run here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def oracle(describe: Description, arguments: Sequence[int]) -> int:
 
 
 def native(kernel: Kernel, cases: Sequence[Sequence[int]]) -> list[int]:
-    """What a kernel gives in each case, run here; the registers that its convention keeps are watched."""
+    """Run a kernel here on each case and return its results; fails if it does not restore a saved register."""
     columns = [(ctypes.c_uint64 * len(cases))(*column) for column in zip(*cases, strict=True)]
     results = (ctypes.c_uint64 * len(cases))()
     with runner(kernel) as running:

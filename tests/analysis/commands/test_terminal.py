@@ -1,4 +1,4 @@
-"""What people see on a terminal, and programs do not: folded tables, summaries, times that are left."""
+"""Output for a terminal, which a pipe does not get: folded tables, summaries, and the time left."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ PLACES = {
     "gate": rb"#\s*(if|elif|define)[^\n]+|target[^\n]+|cfg[^\n]+",
     "record": rb"[^\n]+",
 }
-"""What a change may be of, as a pattern of the places in a file."""
+"""For each kind of change the pattern that finds its places in a file."""
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ UNKNOWN_TO_PEACHPY = "vgf2p8affineqb"
 
 
 def disagreements(instructions: list[Instruction], slots: bytes) -> list[str]:
-    """Where an assembler wrote other bytes than iced-x86 into its slots of 32 bytes."""
+    """Return the instructions that another assembler encodes otherwise than iced-x86; each has a slot of 32 bytes."""
     encode = encoder("iced")
     found = []
     for at, instruction in enumerate(instructions):
@@ -70,7 +70,7 @@ def test_gnu_as_writes_the_same_bytes(pairs: bool, tmp_path: Path) -> None:
 
 
 def nasm_chooses_otherwise(instruction: Instruction) -> bool:
-    """What NASM shortens further, or does not shorten: code for export should not contain it."""
+    """Return whether NASM picks a longer or shorter encoding; exported code should not contain such instructions."""
     mnemonic, operands = instruction.mnemonic, instruction.operands
     if mnemonic == "mov" and isinstance(operands[1], int):  # mov rax, 1 becomes mov eax, 1
         return isinstance(operands[0], Register) and operands[0].bits == 64 and 0 <= operands[1] < 2**32
