@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.task import TaskError, conditions
 from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import TaskError, conditions
 from setwise.codegen.run.function import Function, Recipe, named, words_of
 
 if TYPE_CHECKING:

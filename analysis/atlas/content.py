@@ -19,7 +19,7 @@ from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.exports.request import Request, files_of
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.describe.lines import recorded
 from setwise.codegen.describe.routine import Parameter, Routine

@@ -18,7 +18,7 @@ from setwise.analysis.cost.bounds import Cost
 from setwise.analysis.cost.part import Part, marked, part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.targets.table import Refused
 

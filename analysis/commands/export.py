@@ -26,7 +26,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.request import Request, files_of, kernels_of, lanes_for
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.describe.routine import Routine

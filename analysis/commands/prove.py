@@ -35,10 +35,10 @@ from setwise.analysis.commands.tables import print_json, print_reasons, print_ta
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.smtlib import Question
-from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.task import Argument, Place, Task
 from setwise.analysis.semantics.domains import BitVectors
+from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.raywalk import DIR8, SETS
+from setwise.analysis.spec.task import Argument, Place, Task
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine

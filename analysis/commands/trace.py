@@ -14,10 +14,10 @@ from setwise.analysis.commands.positions import given_parameters, squares_of, wo
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.network import network_text, prefix_network
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.drawing import Panel, Strip, as_text
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.steps import RegisterWrite, Step
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine

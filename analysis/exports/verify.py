@@ -13,7 +13,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.metadata import NAME, Recorded, metadata
 from setwise.analysis.exports.request import files_of, kernels_of
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.export.names import symbol
 from setwise.codegen.files import regular_content
 from setwise.codegen.own.files import is_own, parted, source_digest

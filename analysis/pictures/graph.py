@@ -19,7 +19,7 @@ from setwise.analysis.cost.dependence import BEFORE
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.pictures import svg
 from setwise.analysis.pictures.svg import Drawing
-from setwise.analysis.run.task import Task
+from setwise.analysis.spec.task import Task
 from setwise.analysis.text import counted
 
 _HIGH, _LAYER, _APART, _BETWEEN, _SIZE = 22, 44, 16, 56, 11.5

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode
-from setwise.analysis.run.task import Task
+from setwise.analysis.spec.task import Task
 
 ProofStatus = Literal["proved", "refuted", "not proved"]
 

@@ -11,9 +11,9 @@ from setwise.analysis.proof.image import Image
 from setwise.analysis.proof.memory import ENTRY, LOWEST, STACK, Arrays, Space
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.state import Byte, Cells
-from setwise.analysis.run.task import Place, Task
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
+from setwise.analysis.spec.task import Place, Task
 
 RESULTS = Base("results", 8)
 

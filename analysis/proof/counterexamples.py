@@ -8,9 +8,9 @@ from setwise.analysis.proof.certificate import Counterexample
 from setwise.analysis.proof.claims import Case, EntryUnknowns, results
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
-from setwise.analysis.run.task import Task
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import State
+from setwise.analysis.spec.task import Task
 
 _FEW_PIECES = 3
 

@@ -14,8 +14,8 @@ from typing import Any
 from setwise.analysis.proof.pointers import Addresses
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.run.samples import samples
-from setwise.analysis.run.task import Task, assumptions
 from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.spec.task import Task, assumptions
 
 _SAMPLES = 3
 

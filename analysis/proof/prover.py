@@ -28,10 +28,10 @@ from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
 from setwise.analysis.run.samples import samples
-from setwise.analysis.run.specification import Written
-from setwise.analysis.run.task import Argument, Task, TaskError, assumptions, specified
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.spec.specification import Written
+from setwise.analysis.spec.task import Argument, Task, TaskError, assumptions, specified
 
 TIME_LIMIT = 60.0
 

@@ -17,10 +17,10 @@ from setwise.analysis.proof.memory import LOWEST
 from setwise.analysis.proof.symbolic import MOST_STEPS, Program
 from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, MemoryRanges, Start, StepError
-from setwise.analysis.run.task import Argument, Place
 from setwise.analysis.semantics.domains import Bits, Integers
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, BreachError
 from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.spec.task import Argument, Place
 
 _OFFSETS = (8, 24, 40, 56)  # of rsp at entry from a multiple of 64
 _DRAWS = 8  # of undefined flags, the first as processors usually leave them

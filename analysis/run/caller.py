@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.run.steps import Machine, Start, Trace
-from setwise.analysis.run.task import Place, Task
+from setwise.analysis.spec.task import Place, Task
 
 RESULTS = "results"
 """The name of the memory that results are written to."""

@@ -26,11 +26,11 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from setwise.analysis.run.contracts import Contract, Parameter
-from setwise.analysis.run.specification import SLIDERS_WITHIN, BranchingError, Written, specified
 from setwise.analysis.semantics.columns import Columns
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec import leaperwalk, raywalk
+from setwise.analysis.spec.contracts import Contract, Parameter
+from setwise.analysis.spec.specification import SLIDERS_WITHIN, BranchingError, Written, specified
 
 Column = NDArray[np.uint64]
 

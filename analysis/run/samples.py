@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from itertools import product
 
-from setwise.analysis.run.task import Task
+from setwise.analysis.spec.task import Task
 
 _ALL = (1 << 64) - 1
 _SAMPLES = 8  # of each density

@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Reg, decode, signed
 from setwise.analysis.proof.image import Image
-from setwise.analysis.run.task import Task
 from setwise.analysis.search.forms import (
     Address,
     Form,
@@ -24,6 +23,7 @@ from setwise.analysis.search.program import Argument, Known, Parameter, Program,
 from setwise.analysis.semantics.samples import Samples
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS
 from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.spec.task import Task
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.targets.operands import CL

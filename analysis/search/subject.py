@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.analysis.code.decode import Binary, decode, features
-from setwise.analysis.run.contracts import task_for
-from setwise.analysis.run.task import Task
+from setwise.analysis.spec.contracts import task_for
+from setwise.analysis.spec.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from random import Random
 
-from setwise.analysis.run.contracts import Contract
-from setwise.analysis.run.task import Task
 from setwise.analysis.search.forms import Lanes, SearchError
 from setwise.analysis.search.program import Argument, Program, lanes_of
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.samples import BYTES, PITCH, Sampled, Samples
+from setwise.analysis.spec.contracts import Contract
+from setwise.analysis.spec.task import Task
 from setwise.codegen.targets.table import Target
 
 FEW = 48

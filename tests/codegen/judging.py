@@ -9,9 +9,9 @@ import numpy as np
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import Machine
-from setwise.analysis.run.task import Task
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import Task
 from setwise.codegen.board import ALL
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower

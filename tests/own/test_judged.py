@@ -19,10 +19,10 @@ import pytest
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import few_cases
-from setwise.analysis.run.contracts import task_for, task_of
-from setwise.analysis.run.task import conditions
 from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.spec.contracts import task_for, task_of
 from setwise.analysis.spec.evaluator import evaluate
+from setwise.analysis.spec.task import conditions
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout

@@ -9,7 +9,7 @@ import pytest
 
 import setwise
 from setwise import EAST, NORT, SOUT, WEST, Board, Bound, Dir8, Empty, Number, Occupied, Ray, Square, Word
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.lower import lower
 from setwise.codegen.own.files import routines_named
 

@@ -11,7 +11,7 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import check
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.offers import offered
 from setwise.codegen.run.call import runner

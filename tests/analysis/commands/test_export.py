@@ -16,8 +16,8 @@ import pytest
 
 from setwise.analysis.commands import export as commands_export
 from setwise.analysis.commands.main import main
-from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.task import Task
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.kernel import Kernel

@@ -15,8 +15,8 @@ from setwise.analysis.commands.jobs import jobs_of
 from setwise.analysis.commands.prove import Proof, certificate_text, prove_all
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.task import Task
 from setwise.analysis.spec import raywalk
+from setwise.analysis.spec.task import Task
 from setwise.codegen.board import square
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.names import symbol
@@ -160,7 +160,7 @@ def _refuted(kernel: Kernel) -> Proof:
 
     from setwise.analysis.code.kernel import binary_of
     from setwise.analysis.proof.prover import Prover
-    from setwise.analysis.run.contracts import task_of
+    from setwise.analysis.spec.contracts import task_of
 
     made = Prover().prove(binary_of(kernel), task_of(kernel))
     found = Counterexample("attacks is wrong", (("sliders", (1,)), ("empty", (0,))), 0, (1 << 9,), (0,))

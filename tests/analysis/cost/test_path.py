@@ -12,7 +12,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.cost.path import longest_path
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.listings import assemble

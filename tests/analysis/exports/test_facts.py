@@ -7,7 +7,7 @@ import pytest
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from tests.codegen.export.exports import kernel
 from tests.conftest import require_module
 

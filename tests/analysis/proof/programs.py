@@ -19,8 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
-from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.task import Task
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.proof.forms import (

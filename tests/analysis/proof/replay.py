@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.run.task import Task
 from setwise.analysis.semantics.state import MASKS
+from setwise.analysis.spec.task import Task
 from setwise.codegen.run.executable import Executable
 from tests.analysis.semantics.machines import GENERAL as ORDER
 from tests.analysis.semantics.machines import Cpu, Registers, Trial

@@ -14,7 +14,7 @@ import pytest
 from setwise.analysis.code.objects import load
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.replay import confirm_by_stepping
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_module, require_tool

@@ -14,9 +14,9 @@ from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Solver
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.samples import samples
-from setwise.analysis.run.task import Argument, Place, Result, Task
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import Argument, Place, Result, Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.listings import assemble

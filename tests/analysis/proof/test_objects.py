@@ -12,8 +12,8 @@ from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.certificate import Confirmation
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.spec import raywalk
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_module, require_tool

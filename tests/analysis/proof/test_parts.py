@@ -8,7 +8,7 @@ import pytest
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_module

@@ -14,8 +14,8 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover, confirmed
 from setwise.analysis.proof.replay import confirm_by_stepping
-from setwise.analysis.run.contracts import task_for, task_of
-from setwise.analysis.run.task import Argument, Place, Result, Task
+from setwise.analysis.spec.contracts import task_for, task_of
+from setwise.analysis.spec.task import Argument, Place, Result, Task
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV

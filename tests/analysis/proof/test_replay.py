@@ -18,7 +18,7 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.prover import Prover, confirmed
 from setwise.analysis.proof.replay import confirm_by_stepping
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower

@@ -14,7 +14,7 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.commands.prove import prove_object
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.smtlib import Question
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS

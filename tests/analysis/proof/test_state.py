@@ -26,8 +26,8 @@ from setwise.analysis.proof.state import (
     put,
     variables,
 )
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.semantics.state import State
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.listings import assemble

@@ -14,8 +14,8 @@ import pytest
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import executed_counts
+from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.raywalk import ALL, SETS, attacks, from_square, occluded
 from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.catalogue import find

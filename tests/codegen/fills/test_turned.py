@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.spec import raywalk
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import ALL, ROOK, Direction
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.values import constant

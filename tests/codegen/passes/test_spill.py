@@ -12,8 +12,8 @@ import pytest
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.contracts import task_of
 from setwise.analysis.run.steps import Machine
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Contract, Parameter, Routine

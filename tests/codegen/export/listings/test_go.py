@@ -14,8 +14,8 @@ from setwise.analysis.code.objects import load_all
 from setwise.analysis.commands.jobs import Job
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
-from setwise.analysis.run.task import Place, Task
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import Place, Task
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.listings import go
 from setwise.codegen.export.names import go_name

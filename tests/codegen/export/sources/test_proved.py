@@ -16,7 +16,7 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load_all
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.contracts import task_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.export.names import symbol, symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
 from tests.codegen.export.exports import kernel

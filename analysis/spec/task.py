@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from setwise.analysis.run.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Numbering, Written
-from setwise.analysis.run.specification import TaskError as TaskError
-from setwise.analysis.run.specification import specified as results_of
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
+from setwise.analysis.spec.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Numbering, Written
+from setwise.analysis.spec.specification import TaskError as TaskError
+from setwise.analysis.spec.specification import specified as results_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from setwise.analysis.run.task import Argument, Place, Result, Task
+from setwise.analysis.spec.task import Argument, Place, Result, Task
 from setwise.codegen.describe.routine import Contract as Contract
 from setwise.codegen.describe.routine import Parameter as Parameter
 from setwise.codegen.kernel import Kernel
