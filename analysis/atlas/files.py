@@ -13,7 +13,7 @@ from setwise.analysis.atlas.content import Row, content, entry
 from setwise.analysis.commands.progress import Progress
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.measure.compilers import Compiled, compile_all, installed
-from setwise.analysis.run.workers import Workers, digest
+from setwise.analysis.workers import Workers, digest
 from setwise.codegen.catalogue import catalogue, chosen, find
 from setwise.codegen.describe.routine import Routine
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.progress import Progress
-from setwise.analysis.run.workers import Workers
+from setwise.analysis.workers import Workers
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine

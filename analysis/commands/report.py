@@ -17,7 +17,7 @@ from setwise.analysis.measure.compilers import CompilerError, installed
 from setwise.analysis.report.figures import Figures, Recorded, figures_of, keys, measure, shortest_of
 from setwise.analysis.report.files import PATH, Files, differences, read, text, write
 from setwise.analysis.report.pages import pages
-from setwise.analysis.run.workers import Workers
+from setwise.analysis.workers import Workers
 from setwise.codegen.targets import TARGETS
 
 EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")

@@ -19,12 +19,12 @@ from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.prove import Proof, certificate_text, jobs_with
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.workers import Workers
 from setwise.analysis.search.levels import LEVELS
 from setwise.analysis.search.search import Hunt, Tally, hunt, length, refusal
 from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.text import counted
+from setwise.analysis.workers import Workers
 from setwise.codegen.catalogue import chosen, find
 
 EXAMPLES = (

@@ -11,7 +11,7 @@ from setwise.analysis.measure import trials
 from setwise.analysis.measure.quiet import QuietCore, by_turns
 from setwise.analysis.measure.subjects import Subject, arguments_for, timing_loop
 from setwise.analysis.measure.trials import Refusal, Sections, Timing, TrialBlock, cycles, summary
-from setwise.analysis.run.workers import Workers
+from setwise.analysis.workers import Workers
 from setwise.codegen.run.call import host
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer

@@ -14,8 +14,8 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check as check_natively
-from setwise.analysis.run.workers import Workers
 from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.workers import Workers
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower

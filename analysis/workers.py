@@ -1,4 +1,4 @@
-"""Who works for a command: processes that are started here, and none outlives the command."""
+"""Worker processes; none outlives the process that started it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def digest() -> str:
     """The SHA-256 of all that setwise is made of here."""
     told = hashlib.sha256()
     for room in ("analysis", "codegen"):
-        folder = Path(__file__).parents[2] / room
+        folder = Path(__file__).parents[1] / room
         for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.json"))):
             told.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
             told.update(path.read_bytes())

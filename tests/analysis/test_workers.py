@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.run import workers
-from setwise.analysis.run.workers import Workers
+from setwise.analysis import workers
+from setwise.analysis.workers import Workers
 from tests.conftest import require_module, require_tool
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: it looks into /proc")
