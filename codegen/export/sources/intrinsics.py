@@ -1,4 +1,4 @@
-"""The intrinsics of C and Rust, which go by the same names: `call` in the table of operations.
+"""The intrinsics of C and Rust, which go by the same names: `call` in EXPRESSIONS.
 
 Sources: Intel Intrinsics Guide; Rust's core::arch::x86_64.
 """
@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from setwise.codegen.describe.values import Value
 from setwise.codegen.export.sources.language import Language, Unsaid
+from setwise.codegen.export.sources.operations import EXPRESSIONS
 from setwise.codegen.targets.table import Target
 
 LOAD = "{p}_loadu_{s}"
@@ -37,7 +38,7 @@ class WithIntrinsics(Language):
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
         """The call of an intrinsic; Unsaid if there is none."""
-        said, lanes = value.operation.said, max(value.lanes, *(arg.lanes for arg in value.args))
+        said, lanes = EXPRESSIONS.get(value.op, {}), max(value.lanes, *(arg.lanes for arg in value.args))
         each = value.operation.left and len(value.args) > 1
         text = said.get("call_each" if each else f"call{lanes}") or said.get("call")
         if text is None:

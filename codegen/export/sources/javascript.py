@@ -11,6 +11,7 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation, usage
 from setwise.codegen.export.sources.language import Language, Unsaid, commented, folded, indented
+from setwise.codegen.export.sources.operations import EXPRESSIONS
 from setwise.codegen.export.sources.source import body
 
 _NUMBER = re.compile(r"(?<![\w{])(0x[0-9a-fA-F]+|\d+)(?![\w}])")
@@ -29,12 +30,13 @@ class _JavaScript(Language):
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
         """The text of C, its numbers BigInts and all that may leave 64 bits cut."""
-        if "C" not in value.operation.said or "_" in value.operation.said["C"]:
+        text = EXPRESSIONS.get(value.op, {}).get("C", "_")
+        if "_" in text:
             raise Unsaid(f"JavaScript has no expression for '{value.op}'")
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (f"{each}n" for each in (counts[0], -counts[0] % 64))
         a, b = (*operands, "")[:2]
-        text = _NUMBER.sub(r"\1n", value.operation.said["C"]).format(a=a, b=b, n=n, m=m)
+        text = _NUMBER.sub(r"\1n", text).format(a=a, b=b, n=n, m=m)
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:

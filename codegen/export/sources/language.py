@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from setwise.codegen.describe.values import Condition, Value
 from setwise.codegen.export.prototypes import VECTORS
+from setwise.codegen.export.sources.operations import EXPRESSIONS
 
 INDENT = "    "
 
@@ -79,9 +80,9 @@ class Language:
         a, b = (*operands, "")[:2]
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
-        if self.NAME not in value.operation.said:
+        if self.NAME not in EXPRESSIONS.get(value.op, ()):
             raise Unsaid(f"{self.NAME} has no expression for '{value.op}'")
-        return value.operation.said[self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
+        return EXPRESSIONS[value.op][self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
         """How far each lane is shifted."""

@@ -9,6 +9,7 @@ import pytest
 from setwise.codegen.describe.operations import ALL, OPERATIONS, Operation
 from setwise.codegen.export.sources.c import _C
 from setwise.codegen.export.sources.language import Language, Unsaid
+from setwise.codegen.export.sources.operations import EXPRESSIONS
 from setwise.codegen.export.sources.rust import _Rust
 from setwise.codegen.export.sources.zig import _Zig
 from setwise.codegen.targets import TARGETS
@@ -70,7 +71,9 @@ def test_what_is_said_of_arguments_is_so(operation: Operation) -> None:
             assert operation.of(numbers[0], numbers[0]) == numbers[0]
 
 
-@pytest.mark.parametrize("operation", [one for one in COMPUTED if "C" in one.said], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "operation", [one for one in COMPUTED if "C" in EXPRESSIONS.get(one.name, ())], ids=lambda one: one.name
+)
 def test_the_text_of_c_computes_it(operation: Operation) -> None:
     """C's operators on unsigned numbers are Python's, up to the bits above; so are these calls."""
     calls = {
@@ -83,7 +86,9 @@ def test_the_text_of_c_computes_it(operation: Operation) -> None:
     assert operation.compute is not None
     for numbers in arguments(operation):
         count = numbers[-1] if operation.compute.__code__.co_varnames[len(numbers) - 1] in ("n", "count") else 0
-        text = operation.said["C"].format(a=numbers[0], b=numbers[min(1, len(numbers) - 1)], n=count, m=-count % 64)
+        text = EXPRESSIONS[operation.name]["C"].format(
+            a=numbers[0], b=numbers[min(1, len(numbers) - 1)], n=count, m=-count % 64
+        )
         assert eval(text, calls) & ALL == operation.of(*numbers), text
 
 
