@@ -28,6 +28,7 @@ from tempfile import TemporaryDirectory
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load_all
+from setwise.codegen.export.compilers import flags as isa_flags
 from setwise.codegen.targets import TARGETS
 
 FOR_SCALE = "look-up"
@@ -172,7 +173,7 @@ def compile_all(
     functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
         for compiler in tuple(using) or installed():
-            build = _Build(compiler, isa, lanes, Path(folder), texts, TARGETS[isa].flags)
+            build = _Build(compiler, isa, lanes, Path(folder), texts, isa_flags(isa))
             sources = [s for s in c_files(isa, lanes) if any(re.fullmatch(s.routines, name) for name in routines)]
             different: dict[tuple[str, str, Binary | Compiled], Compiled] = {}
             for made in (function for source in sources for function in build.functions(source, wanted)):

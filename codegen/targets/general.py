@@ -64,7 +64,7 @@ _X86_64 = (
     Row("distance", "movsxd", "d [a+b*n]"),
 )
 
-X86_64 = Target("x86-64", "x86-64", frozenset({"x86-64"}), _X86_64, "x86-64")
+X86_64 = Target("x86-64", "x86-64", frozenset({"x86-64"}), _X86_64)
 
 # The forms that leave their arguments alone come second: they are taken where they spare a move.
 _BMI2 = (
@@ -86,8 +86,5 @@ BMI2 = Target(
     "BMI2",
     frozenset({"x86-64", "popcnt", "bmi1", "bmi2"}),
     _X86_64 + _BMI2,
-    march="haswell",
-    # MSVC has no word for BMI2, which every processor with AVX2 has.
-    told="(defined(__BMI__) && defined(__BMI2__)) || (defined(_MSC_VER) && defined(__AVX2__))",
     rotates=True,
 )

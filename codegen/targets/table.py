@@ -75,12 +75,6 @@ class Target:
     title: str
     features: frozenset[str]
     rows: tuple[Row, ...]
-    march: str
-    """What gcc and clang are told, behind -march=: the oldest processor that has it."""
-    told: str = ""
-    """How C's preprocessor asks whether the compiler was told to use it; of plain x86-64 nobody asks."""
-    rustc: str = "1.63"
-    """The oldest rustc that has it."""
     rotates: bool = False
     """Whether rotates spare moves, so that masks which hold ranks too are worth trying."""
     move: str = ""
@@ -100,11 +94,6 @@ class Target:
 
     def __hash__(self) -> int:
         return hash(self.name)
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """What gcc and clang are told to make code for it alone."""
-        return (f"-march={self.march}", *(() if self.vectors else ("-mgeneral-regs-only",)))
 
     @property
     def spread(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from setwise.codegen.export.banner import about, head
+from setwise.codegen.export.compilers import OF_SETS
 from setwise.codegen.export.names import bare_symbol, symbol
 from setwise.codegen.export.objects.header import guard
 from setwise.codegen.export.order import Order
@@ -178,7 +179,7 @@ def _compiler_macro(target: Target) -> str:
     return "\n".join(
         (
             "#if defined(SETWISE_X86_64) && \\",
-            f"    ({target.told})",
+            f"    ({OF_SETS[target.name].preprocessor_test})",
             f"#define SETWISE_TOLD_{name} SETWISE_HAS_{name}",
             "#else",
             f"#define SETWISE_TOLD_{name} 0u",

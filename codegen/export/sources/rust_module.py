@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from setwise.codegen.export.banner import about, head
+from setwise.codegen.export.compilers import OF_SETS
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import (
     BITS,
@@ -95,13 +96,14 @@ def module(order: Order) -> str:
 
 
 def _introduction(order: Order) -> str:
-    newest = max((kernel.target for kernel in order.kernels), key=lambda target: target.rustc)
+    newest = max((kernel.target for kernel in order.kernels), key=lambda target: OF_SETS[target.name].rustc)
+    needed = OF_SETS[newest.name]
     how = chooser(order.dispatch, "-C target-cpu=native")
     lines = [
         *head(order, f"{order.called}.rs"),
         "",
         f"A module for any crate, no_std too: put it beside main.rs and write `mod {order.called};`.",
-        f"It needs rustc {newest.rustc}{f', for {newest.title}' if newest.rustc > Target.rustc else ''}.",
+        f"It needs rustc {needed.rustc}{f', for {newest.title}' if needed.newer_rustc else ''}.",
         boards(order.kernels),
         f"Safe functions take the best instruction set, by {how}.",
         OURS,
