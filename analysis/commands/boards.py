@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from setwise.analysis.commands.positions import BOARDS
-from setwise.analysis.run.drawing import Panel, Strip, as_text
+from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.codegen import board
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name

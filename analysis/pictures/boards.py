@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from setwise.analysis.pictures import svg
+from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.pictures.svg import Drawing
-from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.run.slow_motion import Cycle, TracedFill, conclusion
 
 CELL = 13

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, Literal
 
-from setwise.analysis.run.drawing import Panel, Strip
+from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.spec.evaluator import Scope, evaluate
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS, Direction
 from setwise.codegen.describe.graph import Graph

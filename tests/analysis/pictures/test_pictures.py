@@ -14,10 +14,10 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
+from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.pictures.graph import Graph, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.svg import BLUE, INK, OCHRE
-from setwise.analysis.run.drawing import Panel, Strip
 from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
