@@ -54,7 +54,7 @@ DOORS = (
     "analysis.code.kernel",
     "analysis.run.check",
     "analysis.spec.contracts",
-    "analysis.run.slow_motion",
+    "analysis.pictures.slow_motion",
     "analysis.spec.specification",
     "analysis.run.emulation",
     "analysis.workers",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from setwise.analysis.pictures import svg
 from setwise.analysis.pictures.drawing import Panel, Strip
+from setwise.analysis.pictures.slow_motion import Cycle, TracedFill, conclusion
 from setwise.analysis.pictures.svg import Drawing
-from setwise.analysis.run.slow_motion import Cycle, TracedFill, conclusion
 
 CELL = 13
 BOARD = 8 * CELL

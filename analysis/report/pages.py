@@ -12,8 +12,8 @@ from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import Graph, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.report.figures import Figures, KernelFigures, Recorded
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import catalogue, find

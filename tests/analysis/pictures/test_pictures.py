@@ -17,8 +17,8 @@ from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
 from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.pictures.graph import Graph, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
 from setwise.analysis.pictures.svg import BLUE, INK, OCHRE
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower

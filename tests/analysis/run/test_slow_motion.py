@@ -14,8 +14,8 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.trace import registers
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text, prefix_network
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, fills
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, fills
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
