@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from setwise.analysis.commands.positions import BOARDS
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
+from setwise.analysis.run.positions import BOARDS
 from setwise.codegen import board
 from setwise.codegen.describe.routine import Contract
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name

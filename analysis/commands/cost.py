@@ -12,12 +12,12 @@ from setwise.analysis.code.decode import Decoded
 from setwise.analysis.commands.arguments import add_call, add_json, add_names, add_object, add_side, add_target
 from setwise.analysis.commands.code import NamedCode, of_code
 from setwise.analysis.commands.kernels import add_objective, processor_named
-from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.bounds import Cost
 from setwise.analysis.cost.part import Part, marked, part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor
 from setwise.analysis.run.caller import Caller
+from setwise.analysis.run.positions import words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.targets.table import Refused

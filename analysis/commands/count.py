@@ -21,9 +21,9 @@ from setwise.analysis.commands.arguments import (
 )
 from setwise.analysis.commands.code import NamedCode, of_code
 from setwise.analysis.commands.kernels import add_cpu, add_objective
-from setwise.analysis.commands.positions import words_of
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.caller import Caller
+from setwise.analysis.run.positions import words_of
 from setwise.analysis.run.steps import executed_counts
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import parse_fen

@@ -10,12 +10,12 @@ from pathlib import Path
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target, place
 from setwise.analysis.commands.boards import input_lines, squares_lines, turned
-from setwise.analysis.commands.positions import given_parameters, squares_of, words_of
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text, prefix_network
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
+from setwise.analysis.run.positions import given_parameters, squares_of, words_of
 from setwise.analysis.run.steps import RegisterWrite, Step
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
