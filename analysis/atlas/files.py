@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 
 from setwise.analysis.atlas.content import Row, content, entry
-from setwise.analysis.commands.progress import Progress
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.measure.compilers import Compiled, compile_all, installed
+from setwise.analysis.progress import Progress
 from setwise.analysis.workers import Workers, digest
 from setwise.codegen.catalogue import catalogue, chosen, find
 from setwise.codegen.describe.routine import Routine

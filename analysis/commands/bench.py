@@ -13,12 +13,12 @@ from typing import Any
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.kernels import add_cpu, add_objective, maker
-from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.measure import compilers
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.subjects import Subject, empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, METHOD, OURS, Refusal, Timing
+from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, unrefused

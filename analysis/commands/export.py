@@ -20,10 +20,10 @@ from setwise.analysis.commands.arguments import (
 )
 from setwise.analysis.commands.errors import CannotRunHere, refused_by_system
 from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, processor_named
-from setwise.analysis.commands.progress import Progress
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.request import Request, files_of, kernels_of, lanes_for
+from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of

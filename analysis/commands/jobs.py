@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.progress import Progress
+from setwise.analysis.progress import Progress
 from setwise.analysis.workers import Workers
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.catalogue import find

@@ -12,8 +12,8 @@ import msgspec
 
 from setwise.analysis.commands.arguments import place
 from setwise.analysis.commands.errors import CannotRunHere
-from setwise.analysis.commands.progress import Progress
 from setwise.analysis.measure.compilers import CompilerError, installed
+from setwise.analysis.progress import Progress
 from setwise.analysis.report.figures import Figures, Recorded, figures_of, keys, measure, shortest_of
 from setwise.analysis.report.files import PATH, Files, differences, read, text, write
 from setwise.analysis.report.pages import pages

@@ -15,9 +15,9 @@ from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_only_isa, object_given
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import lowered
-from setwise.analysis.commands.progress import Progress
 from setwise.analysis.commands.prove import Proof, certificate_text, jobs_with
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
+from setwise.analysis.progress import Progress
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.levels import LEVELS
 from setwise.analysis.search.search import Hunt, Tally, hunt, length, refusal

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
-from setwise.analysis.commands.progress import Progress
+from setwise.analysis.progress import Progress
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import catalogue
 

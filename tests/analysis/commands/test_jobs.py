@@ -11,7 +11,7 @@ import pytest
 
 from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import Job, in_processes, jobs_of
-from setwise.analysis.commands.progress import Progress
+from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import find
 
 

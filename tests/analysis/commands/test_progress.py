@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setwise.analysis.commands.progress import Progress
+from setwise.analysis.progress import Progress
 from tests.analysis.commands.running import Capture
 
 

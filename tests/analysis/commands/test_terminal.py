@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from setwise.analysis.commands.progress import Progress
+from setwise.analysis.progress import Progress
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
 from tests.analysis.commands.running import ROOT, Capture, complaint, printed
@@ -65,7 +65,7 @@ def test_native_is_the_newest_set_of_this_processor(capsys: Capture) -> None:
 
 def test_progress_says_how_long_the_rest_takes(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 0.0, 30.0])
-    monkeypatch.setattr("setwise.analysis.commands.progress.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("setwise.analysis.progress.time.monotonic", lambda: next(now))
     progress = Progress(4, shown=True)
     progress.show("first")
     progress.show("second")
