@@ -26,11 +26,11 @@ from setwise.analysis.commands.arguments import (
     object_given,
     place,
 )
-from setwise.analysis.commands.boards import boards, expected_and_got, input_lines
 from setwise.analysis.commands.jobs import Job, jobs_of, judged, lowered
 from setwise.analysis.commands.kernels import add_variant
 from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
+from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover

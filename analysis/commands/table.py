@@ -10,8 +10,8 @@ from textwrap import indent
 from typing import Any
 
 from setwise.analysis.commands.arguments import add_coordinates, add_json, add_squares
-from setwise.analysis.commands.boards import boards
 from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.pictures.board_text import boards
 from setwise.codegen.board import hexadecimal
 from setwise.codegen.numbering import Numbering, numbering
 from setwise.codegen.tables import TABLES, Table, table

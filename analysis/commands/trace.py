@@ -9,7 +9,7 @@ from pathlib import Path
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target, place
-from setwise.analysis.commands.boards import input_lines, squares_lines, turned
+from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text, prefix_network

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from setwise.analysis.commands.boards import boards
 from setwise.analysis.commands.check import drawn
+from setwise.analysis.pictures.board_text import boards
 from setwise.analysis.run.check import Mismatch
 from setwise.codegen.catalogue import find
 from tests.analysis.commands.running import drawings
