@@ -51,10 +51,10 @@ def show(*boards: int | str, **titled: int | str) -> Text:
     . . . . 1 . . .
     0x0000_0000_0000_0010
     """
-    from setwise.analysis.commands import boards as drawn
+    from setwise.analysis.pictures.board_text import boards as drawn
 
     given = (*(("", board) for board in boards), *titled.items())
-    return Text(drawn.boards([(title, _word(board)) for title, board in given]))
+    return Text(drawn([(title, _word(board)) for title, board in given]))
 
 
 def _word(board: int | str) -> int:

@@ -11,9 +11,9 @@ from itertools import chain
 from typing import Any
 
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
-from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.kernels import add_cpu, add_objective, maker
 from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.errors import CannotRunHere, NotInstalled
 from setwise.analysis.measure import compilers
 from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.subjects import Subject, empty_routines, subject

@@ -27,10 +27,10 @@ from setwise.analysis.commands.arguments import (
     add_only_isa,
     object_given,
 )
-from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import Job, KernelKey, jobs_of, judged, lowered
 from setwise.analysis.commands.kernels import add_variant
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find

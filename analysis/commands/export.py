@@ -18,8 +18,8 @@ from setwise.analysis.commands.arguments import (
     instruction_sets,
     place,
 )
-from setwise.analysis.commands.errors import CannotRunHere, refused_by_system
 from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, processor_named
+from setwise.analysis.errors import CannotRunHere, refused_by_system
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.request import Request, files_of, kernels_of, lanes_for

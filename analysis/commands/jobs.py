@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.progress import Progress
 from setwise.analysis.workers import Workers
 from setwise.codegen.assemble import NotEncodable

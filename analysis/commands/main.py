@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from setwise.analysis.commands.errors import CannotRunHere, NotInstalled
 from setwise.analysis.commands.parser import one_line, parser
+from setwise.analysis.errors import CannotRunHere, NotInstalled
 
 _OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "shtab": "shtab"}
 """Modules that not every command needs, by the names that pip knows them by, and what they are called."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from setwise.analysis.commands.errors import refused_by_system
+from setwise.analysis.errors import refused_by_system
 from setwise.analysis.proof.smtlib import Question
 from setwise.codegen.export.write import NotWritten, write
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from setwise.analysis.commands.arguments import place
-from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.measure.compilers import CompilerError, installed
 from setwise.analysis.progress import Progress
 from setwise.analysis.report.figures import Figures, Recorded, figures_of, keys, measure, shortest_of

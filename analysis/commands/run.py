@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_coordinates, add_on, add_position, add_squares, add_target
-from setwise.analysis.commands.errors import CannotRunHere
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.pictures.board_text import boards, input_lines, result_titles, squares_lines
 from setwise.analysis.run.positions import given_parameters, squares_of, words_of
 from setwise.codegen.catalogue import find

@@ -13,10 +13,10 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_only_isa, object_given
-from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import lowered
 from setwise.analysis.commands.prove import Proof, certificate_text, jobs_with
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.levels import LEVELS

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from setwise.analysis.commands.arguments import add_json, add_time_limit
-from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.metadata import OtherVersion, read
 from setwise.analysis.exports.verify import findings
 from setwise.analysis.progress import Progress

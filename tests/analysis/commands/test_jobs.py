@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from setwise.analysis.commands.errors import CannotRunHere
 from setwise.analysis.commands.jobs import Job, in_processes, jobs_of
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import find
 
