@@ -16,7 +16,7 @@ from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
-from setwise.analysis.exports.request import Request, files_of
+from setwise.analysis.exports.request import ExportRequest, files_of
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
@@ -193,7 +193,7 @@ def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
     asked = None if lanes == widths(kernel.routine, kernel.target)[0] else lanes
     variants = ((name, isa, kernel.variant),) if kernel.variant else ()
     try:
-        files = files_of(Request(form, (name,), (isa,), "sysv", proved, asked, variants=variants), [kernel])
+        files = files_of(ExportRequest(form, (name,), (isa,), "sysv", proved, asked, variants=variants), [kernel])
     except ValueError:
         return None
     (text,) = files.values()

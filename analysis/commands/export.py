@@ -22,7 +22,7 @@ from setwise.analysis.commands.kernels import add_cpu, add_objective, maker, pro
 from setwise.analysis.errors import CannotRunHere, refused_by_system
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.request import Request, files_of, kernels_of, lanes_for
+from setwise.analysis.exports.request import ExportRequest, files_of, kernels_of, lanes_for
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
@@ -103,7 +103,7 @@ def written(arguments: Namespace, routines: Sequence[Routine]) -> str:
     return f"{made}: {counted(len(kernels), 'kernel')}, {proved}"
 
 
-def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
+def _tell_left_out(request: ExportRequest, kernels: Sequence[Kernel]) -> None:
     """Say which of the routines that were named are not among the kernels for all instruction sets."""
     exported = {(kernel.name, kernel.target.name) for kernel in kernels}
     missing = [f"{name} for {isa}" for name in request.names for isa in request.isas if (name, isa) not in exported]
@@ -112,7 +112,7 @@ def _tell_left_out(request: Request, kernels: Sequence[Kernel]) -> None:
         print(f"setwise export: left out, for there are none: {', '.join(missing[:3])}{more}", file=sys.stderr)
 
 
-def _request(arguments: Namespace, routines: Sequence[Routine], *, proved: bool) -> Request:
+def _request(arguments: Namespace, routines: Sequence[Routine], *, proved: bool) -> ExportRequest:
     """What the arguments ask for; ValueError for what does not go together."""
     isas = list(TARGETS) if arguments.isa == "all" else list(dict.fromkeys(arguments.isa.split(",")))
     if arguments.format not in FORMATS:
@@ -129,7 +129,7 @@ def _request(arguments: Namespace, routines: Sequence[Routine], *, proved: bool)
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
-    return Request(
+    return ExportRequest(
         format=arguments.format,
         names=tuple(dict.fromkeys(routine.name for routine in routines)),
         isas=tuple(isas),

@@ -14,7 +14,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from setwise.analysis.exports.request import Request
+from setwise.analysis.exports.request import ExportRequest
 from setwise.codegen.assemble import assemble
 from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
@@ -109,7 +109,7 @@ class Metadata(Struct, frozen=True, omit_defaults=True):
     edition: int
     setwise: str
     made_by: str
-    request: Request
+    request: ExportRequest
     files: dict[FileName, FileRecord]
     kernels: tuple[KernelRecord, ...]
     sources: dict[SourceName, Digest] = {}
@@ -122,7 +122,7 @@ class Metadata(Struct, frozen=True, omit_defaults=True):
 class Recorded(Struct, frozen=True):
     """The part of metadata.json that is believed: the rest is made again from it, and compared."""
 
-    request: Request
+    request: ExportRequest
     sources: Annotated[dict[SourceName, Digest], Meta(max_length=1024)] = {}
 
 
@@ -135,7 +135,7 @@ class _Head(Struct, frozen=True):
 
 
 def metadata(
-    request: Request,
+    request: ExportRequest,
     kernels: Sequence[Kernel],
     facts: Callable[[Kernel], Facts],
     files: Mapping[str, bytes],
@@ -146,7 +146,7 @@ def metadata(
     return Metadata(_EDITION, version(), request.command, request, records, of_kernels, sources_of(request))
 
 
-def sources_of(request: Request) -> dict[str, str]:
+def sources_of(request: ExportRequest) -> dict[str, str]:
     """The SHA-256 of each file or module that describes routines of somebody's own, as it is now."""
     modules = dict.fromkeys(parted(name)[0] for name in request.names if is_own(name))
     return {module: source_digest(module, loaded=True) for module in modules if module != "__main__"}

@@ -29,7 +29,7 @@ RoutineName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./:+@~-]+\Z", max_lengt
 _SHOWN = 3
 
 
-class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The request that an export is made from: names in full, each list without repetitions.
 
     Every field is of a closed type: metadata.json is not trusted, and files repeat the request.
@@ -93,7 +93,7 @@ def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
     return lanes if len(isas) == 1 or len(TARGETS[isa].widths) > 1 else None
 
 
-def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
+def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
     """The kernels of what a request names, or of these, in its order; what an instruction set has not is left out.
 
     Raises Refused where that is all.
@@ -110,7 +110,7 @@ def kernels_of(request: Request, routines: Sequence[Routine] | None = None) -> t
     return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)
 
 
-def files_of(request: Request, kernels: Sequence[Kernel]) -> dict[str, bytes]:
+def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, bytes]:
     """The files of a request, by their names; ValueError where two routines would have one name in them."""
     by_symbol: dict[str, str] = {}
     for kernel in kernels:

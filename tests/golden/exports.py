@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from setwise.analysis.exports.request import Request, files_of, kernels_of
+from setwise.analysis.exports.request import ExportRequest, files_of, kernels_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 
@@ -60,7 +60,7 @@ ROUTINES = (
 )
 
 
-class Golden(Request, frozen=True):
+class Golden(ExportRequest, frozen=True):
     """A request whose files do not name its command."""
 
     @property
