@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
 from setwise.codegen.describe.graph import Graph
@@ -14,9 +12,6 @@ from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
 from setwise.codegen.targets import VECTORS, in_words
 from setwise.codegen.targets.table import Refused, Target
-
-S = TypeVar("S")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -73,22 +68,6 @@ def convention_named(abi: str) -> Convention:
 def widths(routine: Routine, target: Target) -> tuple[int, ...]:
     """The numbers of lanes that the routine has there, the usual one first: two are for boards where there are more."""
     return target.widths if routine.boards else target.spread or target.widths
-
-
-def unrefused(work: Callable[[S], T], requests: Iterable[S]) -> Iterator[T]:
-    """What `work` gives for each; what is Refused is passed over, and if that is all, the first Refused is raised."""
-    refused: Refused | None = None
-    any_made = False
-    for request in requests:
-        try:
-            result = work(request)
-        except Refused as error:
-            refused = refused or error
-        else:
-            any_made = True
-            yield result
-    if refused and not any_made:
-        raise refused
 
 
 _OF_WIKI = (["board", "empty"], ["board", "occupied"])

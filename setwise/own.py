@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from setwise.analysis import api
+from setwise.analysis.parallel import unrefused
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.own.definition import Definition
-from setwise.codegen.targets import ALL_SETS
+from setwise.codegen.request import Request
+from setwise.codegen.run.timer import MODES
+from setwise.codegen.targets import ALL_SETS, TARGETS
 from setwise.shown import Table, Text
 
 if TYPE_CHECKING:
@@ -26,23 +30,16 @@ def made(
 
     variant = ""
     if for_ != "size":
-        from setwise.analysis.commands.kernels import fastest
+        from setwise.analysis.measure.choice import fastest
 
         best = fastest(routine, for_, cpu, isa, abi, lanes)
-        isa, variant = best.target.name, best.variant
+        isa, variant = best.isa, best.variant
     plain = function(routine, isa, abi, lanes, variant)
     if not checked:
         return plain
     from setwise.checked import Checked
 
     return Checked(plain.kernel, plain.recipe)
-
-
-def _options(arguments: dict[str, Any], **others: Any) -> Namespace:
-    """Return the options of a command, from the arguments of a method, by their names; `for_` is --for."""
-    options = Namespace(objective=arguments["for_"], variant=None, **others)
-    vars(options).update(arguments)
-    return options
 
 
 class Commands(ABC):
@@ -82,6 +79,9 @@ class Commands(ABC):
             kernels[key] = made(self.routine, *key)
         return kernels[key]
 
+    def _request(self, isa: str, abi: str, lanes: int | None, for_: str, cpu: str | None) -> Request:
+        return api.request(self.routine, isa, abi, lanes, for_=for_, cpu=cpu)
+
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code on integers, NumPy arrays or sequences of integers, as `setwise.Function` says."""
         return self.kernel()(*arguments, **named)
@@ -98,10 +98,7 @@ class Commands(ABC):
         cpu: str | None = None,
     ) -> Text:
         """The assembly source, as text: for nasm, gas, att, masm or go."""
-        given = _options(locals(), prefix=None)
-        from setwise.analysis.commands.listing import listed
-
-        return Text(listed(self.routine, given))
+        return Text(api.listing(self._request(isa, abi, lanes, for_, cpu), syntax, endbr64=endbr64))
 
     def count(
         self,
@@ -113,11 +110,7 @@ class Commands(ABC):
         cpu: str | None = None,
     ) -> dict[str, Any]:
         """The instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
-        given = _options(locals())
-        from setwise.analysis.commands.code import of_routines
-        from setwise.analysis.commands.count import count_row
-
-        (row,) = of_routines((self.routine,), given, count_row)
+        (row,) = api.counts([self._request(isa, abi, lanes, for_, cpu)])
         return row
 
     def cost(
@@ -130,11 +123,7 @@ class Commands(ABC):
         for_: str = "size",
     ) -> Table:
         """Lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
-        given = _options(locals())
-        from setwise.analysis.commands.code import of_routines
-        from setwise.analysis.commands.cost import costed
-
-        (code,) = of_routines((self.routine,), given, lambda code: costed(code, cpu))
+        (code,) = api.costs([self._request(isa, abi, lanes, for_, cpu)], cpu)
         return Table(code.rows, ("name", "isa", "cpu", "latency", "bound", "limit", "depth", "bytes", "registers"))
 
     def check(
@@ -144,13 +133,8 @@ class Commands(ABC):
 
         By default for all instruction sets and conventions; `on` names a processor that is emulated. Needs NumPy.
         """
-        from setwise.analysis.commands.check import check_kernels, check_row
-        from setwise.analysis.commands.jobs import jobs_of
-        from setwise.codegen.run.bochs import ready
-
-        processor = None if on is None else ready(on)
-        judged = check_kernels(jobs_of(self.routines, isa, abi), quick=quick, on=processor)
-        rows = [check_row(kernel.key, kernel.outcome) for kernel in judged]
+        checked = api.check(api.requests(self.routines, isa, abi), quick=quick, on=on)
+        rows = [each.row for each in checked]
         return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
 
     def prove(
@@ -164,10 +148,9 @@ class Commands(ABC):
 
         By default for all instruction sets and conventions. A refuted one has a `counterexample`. Needs bitwuzla.
         """
-        from setwise.analysis.commands.prove import jobs_with, proof_row, prove_all
-
-        proofs = prove_all(jobs_with(self.routines, isa, lanes, abi), time_limit=time_limit)
-        return Table(map(proof_row, proofs), ("name", "isa", "lanes", "abi", "status", "seconds", "reason"))
+        proofs = api.prove(api.requests(self.routines, isa, abi, lanes), time_limit=time_limit)
+        rows = [proof.row for proof in proofs]
+        return Table(rows, ("name", "isa", "lanes", "abi", "status", "seconds", "reason"))
 
     def bench(
         self,
@@ -183,11 +166,21 @@ class Commands(ABC):
         cpu: str | None = None,
     ) -> Table:
         """Time it on this processor, in core cycles: a row a kernel and way of calling, `median` among its keys."""
-        given = _options(locals(), variants=False)
-        from setwise.analysis.commands.bench import rows_of, timed
-
-        timings, _ = timed(given, self.routines)
-        return Table(rows_of(timings), ("name", "isa", "maker", "mode", "unit", "median", "p10"))
+        choose = partial(api.request, abi=abi, lanes=lanes, for_=for_, cpu=cpu)
+        asked = [
+            (routine, own)
+            for routine in self.routines
+            for own in ((isa,) if isa else routine.isas)
+            if isa or lanes in (None, *TARGETS[own].widths)
+        ]
+        result = api.bench(
+            list(unrefused(lambda each: choose(*each), asked)),
+            mode.split(",") if mode else MODES,
+            beside=beside.split(",") if beside else (),
+            boards=boards,
+            patience=patience,
+        )
+        return Table(result.rows, ("name", "isa", "maker", "mode", "unit", "median", "p10"))
 
     def export(
         self,
@@ -212,10 +205,23 @@ class Commands(ABC):
         `isa` may name several instruction sets, with commas between; `format` is one of nasm, gas, att, masm, go, elf,
         coff, macho, lib, c, rust and zig.
         """
-        given = _options(locals(), names=[routine.name for routine in self.routines])
-        from setwise.analysis.commands.export import written
-
-        return written(given, self.routines)
+        return api.export(
+            self.routines,
+            output,
+            format,
+            [*ALL_SETS] if isa == "all" else isa.split(","),
+            abi,
+            lanes,
+            for_=for_,
+            cpu=cpu,
+            endbr64=endbr64,
+            dispatch=dispatch,
+            name=name or "",
+            prefix=prefix or "",
+            force=force,
+            unproved=unproved,
+            time_limit=time_limit,
+        ).summary
 
 
 class OneDirection(Commands):

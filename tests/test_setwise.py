@@ -9,8 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 import setwise
-from setwise.analysis.commands import kernels
 from setwise.analysis.cost.processors import processor
+from setwise.analysis.measure import choice
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.machine.convention import CONVENTIONS
@@ -179,7 +179,7 @@ def test_what_is_required_of_arrays_is_checked_before_anything_is_written() -> N
 
 def test_sets_that_the_named_processor_lacks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     union = find("sliders.union")
-    monkeypatch.setattr(kernels, "missing", lambda target: ())
-    assert kernels.had_by(union, processor("zen3"), native=True) == ("x86-64", "bmi2", "sse2", "avx2")
-    monkeypatch.setattr(kernels, "missing", lambda target: ("avx2",) if "avx2" in target.features else ())
-    assert kernels.had_by(union, processor("zen5"), native=True) == ("x86-64", "bmi2", "sse2")
+    monkeypatch.setattr(choice, "missing", lambda target: ())
+    assert choice.sets_of(union, processor("zen3"), native=True) == ("x86-64", "bmi2", "sse2", "avx2")
+    monkeypatch.setattr(choice, "missing", lambda target: ("avx2",) if "avx2" in target.features else ())
+    assert choice.sets_of(union, processor("zen5"), native=True) == ("x86-64", "bmi2", "sse2")

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from setwise.analysis import api
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_json, add_names, add_only_isa
-from setwise.analysis.commands.code import key_of
-from setwise.analysis.commands.kernels import add_cpu, check_objective, had_by, processor_named
+from setwise.analysis.commands.kernels import add_cpu
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
-from setwise.analysis.measure.choice import OBJECTIVES, figures, kernel_for
+from setwise.analysis.measure.choice import OBJECTIVES, figures
+from setwise.analysis.measure.here import processor_named
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
-from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.banner import command
-from setwise.codegen.kernel import Kernel, unrefused
-from setwise.codegen.targets import target_named
+from setwise.codegen.request import Request
 
 EXAMPLES = (
     "setwise best kogge-stone.attacks.sout",
@@ -42,15 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Choose, and print a table."""
-    routines = chosen(arguments.names)
-    if arguments.isa:
-        target_named(arguments.isa)
     objectives = (arguments.objective,) if arguments.objective else OBJECTIVES
-    for objective in objectives:
-        check_objective(objective)
-    on = processor_named(arguments.cpu or "native")
-    found = list(_found(routines, arguments, objectives, on))
-    rows = [_row(objective, kernel, on) for objective, kernel in found]
+    cpu = arguments.cpu or "native"
+    found = api.best(chosen(arguments.names), objectives, cpu, arguments.isa, arguments.abi)
+    on = processor_named(cpu)
+    rows = [_row(objective, request, on) for objective, request in found]
     if arguments.json:
         print_json(rows)
     else:
@@ -58,34 +53,20 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _found(
-    routines: Sequence[Routine], arguments: Namespace, objectives: Sequence[str], on: Processor
-) -> Iterator[tuple[str, Kernel]]:
-    """The best kernel for each objective; what is refused is passed over, and if that is all, raised."""
-
-    def of(routine: Routine) -> list[tuple[str, Kernel]]:
-        native = arguments.cpu in (None, "native")
-        isas = (arguments.isa,) if arguments.isa else had_by(routine, on, native=native)
-        return [(each, kernel_for(each, on, routine, isas, arguments.abi, None)) for each in objectives]
-
-    for pairs in unrefused(of, routines):
-        yield from pairs
-
-
-def _row(objective: str, kernel: Kernel, on: Processor) -> dict[str, Any]:
-    latency, bound = figures(kernel, on)
+def _row(objective: str, request: Request, on: Processor) -> dict[str, Any]:
+    latency, bound = figures(request.kernel, on)
     return {
         "for": objective,
-        **key_of(kernel),
-        "variant": kernel.variant,
+        **api.key_of(request),
+        "variant": request.variant,
         "cpu": on.name,
-        "instructions": count(binary_of(kernel)).instructions,
+        "instructions": count(binary_of(request.kernel)).instructions,
         "latency": latency,
         "bound": bound,
     }
 
 
-def _print(rows: Sequence[dict[str, Any]], found: Sequence[tuple[str, Kernel]], on: Processor) -> None:
+def _print(rows: Sequence[dict[str, Any]], found: Sequence[tuple[str, Request]], on: Processor) -> None:
     keys = ["name", "for", "isa", "lanes", "variant", "instructions", "latency", "bound"]
     if len({row["name"] for row in rows}) == 1:
         keys.remove("name")
@@ -93,6 +74,6 @@ def _print(rows: Sequence[dict[str, Any]], found: Sequence[tuple[str, Kernel]], 
         keys.remove("lanes")
     print_columns(keys, [{key: "-" if row[key] == "" else row[key] for key in keys} for row in rows])
     print(f"\nFor {on.title}. {_NOTE}")
-    by_code = {kernel.code: command(kernel, "nasm") for _, kernel in found}
+    by_code = {request.kernel.code: command(request.kernel, "nasm") for _, request in found}
     print(f"\n{counted(len(by_code), 'kernel')}, printed by:")
     print(*(f"  {line}" for line in by_code.values()), sep="\n")

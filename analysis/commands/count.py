@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-from setwise.analysis.code.count import Counts, count
-from setwise.analysis.code.decode import decode, features
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis import api
 from setwise.analysis.commands.arguments import (
     add_call,
     add_json,
@@ -19,16 +16,11 @@ from setwise.analysis.commands.arguments import (
     add_side,
     add_target,
 )
-from setwise.analysis.commands.code import NamedCode, of_code
-from setwise.analysis.commands.kernels import add_cpu, add_objective
+from setwise.analysis.commands.kernels import add_cpu, add_objective, codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
-from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.positions import words_of
-from setwise.analysis.run.steps import executed_counts
-from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import parse_fen
 from setwise.codegen.files import told_content
-from setwise.codegen.kernel import Kernel
 
 EXAMPLES = (
     "setwise count 'dumb7.attacks.*' --isa bmi2",
@@ -37,11 +29,9 @@ EXAMPLES = (
     "setwise count --object fills.o --symbol soutAttacks",
 )
 
-CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
 _ALWAYS = ("instructions", "moves", "operations")
 _ONE_OF_THEM = "--object, --over, and --executed or --fen each count something else: give one of them"
 _MOST_BYTES = 1 << 24
-_COUNTED = ("instructions", *CLASSES, "memory_operands")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -65,57 +55,20 @@ def run(arguments: Namespace) -> int:
         raise ValueError(_ONE_OF_THEM)
     if arguments.names and side is not None and fen is None and over is None:
         raise ValueError("--side goes with --fen or --over")
-    if over is not None:
-        fens = positions(over)
-        rows = of_code(arguments, lambda code: _spread_row(code, fens, side))
-    elif call:
-        rows = of_code(arguments, lambda code: _executed_row(code, words or (), fen, side))
+    fens = [] if over is None else positions(over)
+    if over is None and not call:
+        given, skip = codes(arguments)
+        rows = api.counts(given, skip_refused=skip)
     else:
-        rows = of_code(arguments, count_row)
+        kernels, skip = requests(arguments, _ONE_OF_THEM)
+        if over is not None:
+            rows = api.spreads(kernels, fens, side, skip_refused=skip)
+        else:
+            rows = api.executed_counts(
+                kernels, lambda routine: words_of(routine, words or (), fen, side), skip_refused=skip
+            )
     (print_json if arguments.json else _print_counts if over is None else _print_spreads)(rows)
     return 0
-
-
-def count_row(code: NamedCode) -> dict[str, Any]:
-    """What code is called and its counts; of somebody else's its features besides."""
-    counts = count(code.binary).as_dict()
-    if code.kernel is not None:
-        return {**code.key, **counts}
-    # How much of the sections behind it is the function's own, nobody knows.
-    del counts["data_bytes"]
-    return {**code.key, "features": sorted(features(decode(code.binary.text))), **counts}
-
-
-def _kernel(code: NamedCode) -> Kernel:
-    if code.kernel is None:
-        raise ValueError(_ONE_OF_THEM)
-    return code.kernel
-
-
-def _executed_row(code: NamedCode, arguments: Sequence[str], fen: str | None, side: str | None) -> dict[str, Any]:
-    kernel = _kernel(code)
-    counts = executed(kernel)(words_of(kernel.routine, arguments, fen, side))
-    return {**code.key, **{key: getattr(counts, key) for key in _COUNTED}}
-
-
-def _spread_row(code: NamedCode, fens: Sequence[str], side: str | None) -> dict[str, Any]:
-    return {**code.key, "positions": len(fens), **spread(_kernel(code), fens, side)}
-
-
-def executed(kernel: Kernel) -> Callable[[Sequence[int]], Counts]:
-    """What a call of the kernel executes, as a function of its parameters' words."""
-    caller = Caller(binary_of(kernel), task_of(kernel))
-    return lambda words: executed_counts(caller.trace(words))
-
-
-def spread(kernel: Kernel, fens: Sequence[str], side: str | None = None) -> dict[str, dict[str, float]]:
-    """Each class over the calls on these positions: minimum, mean and maximum."""
-    call = executed(kernel)
-    counts = [call(words_of(kernel.routine, (), fen, side)).as_dict() for fen in fens]
-    columns = {key: [row[key] for row in counts] for key in _COUNTED}
-    return {
-        key: {"minimum": min(column), "mean": fmean(column), "maximum": max(column)} for key, column in columns.items()
-    }
 
 
 def positions(path: str | Path) -> list[str]:
@@ -151,7 +104,7 @@ def _print_spreads(rows: Sequence[dict[str, Any]]) -> None:
     table = [
         (row["name"], row["isa"], row["abi"], key.replace("_", " "), low, f"{mean:.1f}", high)
         for row in rows
-        for key in _COUNTED
+        for key in api.COUNTED
         for low, mean, high in [row[key].values()]
         if key in _ALWAYS or high
     ]

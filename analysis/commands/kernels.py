@@ -1,28 +1,21 @@
-"""The kernels that a command line asks for: the usual ones, the best for an objective, or one of a name."""
+"""The kernels, and the code, that a command line asks for."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 
-from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
-from setwise.analysis.measure.choice import OBJECTIVES, kernel_for
+from setwise.analysis import api
+from setwise.analysis.commands.arguments import object_given
+from setwise.analysis.cost.processors import PROCESSORS
+from setwise.analysis.parallel import unrefused
+from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import Kernel
-from setwise.codegen.lower import lower
-from setwise.codegen.machine.processors import FEATURES, lacking
-from setwise.codegen.offers import offered_as
-from setwise.codegen.run import cpu as here_cpu
-from setwise.codegen.run.call import host, is_batch, missing
-from setwise.codegen.targets import TARGETS
-
-Maker = Callable[[Routine, str, str, int | None], Kernel]
-"""From a routine, an instruction set, a convention and a number of lanes to the kernel."""
+from setwise.codegen.request import Request
 
 
 def add_objective(parser: ArgumentParser) -> None:
-    """--for and --variant; the command has a --cpu, or takes `add_cpu`."""
+    """Add --for and --variant; the command has a --cpu, or takes `add_cpu`."""
     parser.add_argument(
         "--for",
         dest="objective",
@@ -35,14 +28,14 @@ def add_objective(parser: ArgumentParser) -> None:
 
 
 def add_variant(parser: ArgumentParser) -> None:
-    """--variant."""
+    """Add --variant."""
     parser.add_argument(
-        "--variant", metavar="V", help="the variant of that name (`setwise bench --variants` lists all)"
+        "--variant", default="", metavar="V", help="the variant of that name (`setwise bench --variants` lists all)"
     )
 
 
 def add_cpu(parser: ArgumentParser) -> None:
-    """--cpu, which --for may ask."""
+    """Add --cpu, which --for may ask."""
     parser.add_argument(
         "--cpu",
         metavar="C",
@@ -50,62 +43,34 @@ def add_cpu(parser: ArgumentParser) -> None:
     )
 
 
-def maker(arguments: Namespace) -> Maker:
-    """What makes the kernels; ValueError for what does not go together, and for a processor without a table."""
+def requested(arguments: Namespace, routine: Routine, isa: str | None = None, lanes: int | None = None) -> Request:
+    """Return the request for the kernel of a routine; --isa and --lanes may be given instead."""
     objective, variant = arguments.objective, arguments.variant
-    check_objective(objective)
-    if variant is not None:
-        if objective != "size":
-            raise ValueError("--for chooses a variant and --variant names one: give one of them")
-        return partial(offered_as, variant)
-    if objective == "size":
-        return lower
-    on = processor_named(arguments.cpu) if arguments.cpu else None
-    return lambda routine, isa, abi, lanes: kernel_for(objective, on, routine, (isa,), abi, lanes)
+    if variant and objective != "size":
+        raise ValueError("--for chooses a variant and --variant names one: give one of them")
+    shape = isa or arguments.isa, arguments.abi, lanes or arguments.lanes
+    return api.request(routine, *shape, variant=variant, for_=objective, cpu=arguments.cpu)
 
 
-def fastest(
-    routine: Routine, objective: str, cpu: str | None, isa: str | None, abi: str | None, lanes: int | None
-) -> Kernel:
-    """The best for an objective of one instruction set, or of all that this processor has."""
-    check_objective(objective)
-    on = processor_named(cpu) if cpu else None
-    isas = (isa,) if isa else had_by(routine, on, native=True)
-    return kernel_for(objective, on, routine, isas, abi or host().name, lanes)
+def codes(arguments: Namespace) -> tuple[Sequence[api.Code], bool]:
+    """Return the function of --object, or a request for each name, and whether refused ones are to be left out.
 
-
-def check_objective(objective: str) -> None:
-    """Raise ValueError for an objective that there is not."""
-    if objective not in OBJECTIVES:
-        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
-
-
-def had_by(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
-    """The instruction sets of a routine that the processor has, and this one as well where code is for both.
-
-    Not those whose lanes are boards, where others do one board.
+    They are left out if a name is a pattern. ValueError if neither is given.
     """
-    had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
-    has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
-    alone = [isa for isa in has if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
-    return tuple(alone or has)
+    if object_given(arguments):
+        return [api.ObjectFunction(arguments.object, arguments.symbol)], False
+    if not arguments.names:
+        raise ValueError("name routines, or --object FILE --symbol SYM")
+    any_pattern = any(map(is_pattern, arguments.names))
+    routines = chosen(arguments.names)
+    requests = (unrefused if any_pattern else map)(lambda routine: requested(arguments, routine), routines)
+    return list(requests), any_pattern
 
 
-def processor_named(name: str) -> Processor:
-    """The processor of that name, this one for native; ValueError where there is no table of it."""
-    if name != "native":
-        return processor(name)
-    from setwise.analysis.measure.here import processor_here
-
-    here = processor_here()
-    if here is None:
-        raise ValueError(f"there is no table of this processor ({here_cpu.brand() or 'no x86-64'}): {_nearest()}")
-    return here
-
-
-def _nearest() -> str:
-    """Which table to take in the place of this processor's own: the last of its maker whose features it has."""
-    amd = "AMD" in here_cpu.brand()
-    alike = [on for on in PROCESSORS if on.title.startswith("AMD") == amd and FEATURES[on.name] <= here_cpu.features()]
-    near = (alike or [on for on in PROCESSORS if on.title.startswith("AMD") == amd])[-1]
-    return f"the nearest is {near.title}, --cpu {near.name}"
+def requests(arguments: Namespace, why_not: str) -> tuple[Sequence[Request], bool]:
+    """Return what `codes` does, of routines alone; ValueError, which says why, for a function of an ELF file."""
+    given, skip = codes(arguments)
+    kernels = [code for code in given if isinstance(code, Request)]
+    if len(kernels) < len(given):
+        raise ValueError(why_not)
+    return kernels, skip

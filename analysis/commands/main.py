@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from setwise.analysis.commands.parser import one_line, parser
+from setwise.analysis.commands.parser import one_line, parsed
 from setwise.analysis.errors import CannotRunHere, NotInstalled
 
 _OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "shtab": "shtab"}
@@ -39,9 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         try:
-            asked = [argument for argument in arguments if not argument.startswith("-")][:1]
             with _terminable():
-                status = _run(parser(asked).parse_args(arguments))
+                status = _run(parsed(arguments))
         finally:
             sys.stdout.flush()
     except BrokenPipeError:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -46,6 +47,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
+        """End with status 2 and one line, which names the command whose help shows an example."""
         self.exit(2, f"{self.prog}: {one_line(message)} ({self.prog} --help shows an example)\n")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
@@ -64,7 +66,10 @@ def parser(asked: Collection[str]) -> argparse.ArgumentParser:
         prog="setwise",
         description="x86-64 machine code for set-wise sliding-piece attacks on chess bitboards.",
         epilog="exit status: 0 fine, 1 a check failed or this processor cannot run it, "
-        "2 bad usage or something that you can install is missing",
+        "2 bad usage or something that you can install is missing\n\n"
+        "example:\n  setwise listing kogge-stone.attacks.sout",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"setwise {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
@@ -74,6 +79,7 @@ def parser(asked: Collection[str]) -> argparse.ArgumentParser:
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         if name in asked:
             room = import_module(f"setwise.analysis.commands.{name}")
@@ -81,6 +87,33 @@ def parser(asked: Collection[str]) -> argparse.ArgumentParser:
             room.add_arguments(command)
             command.set_defaults(run=room.run)
     return parser
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse the words of a command line; options may be anywhere among those of their command.
+
+    Raises SystemExit, after one line, for bad usage, and after the text for --help and --version.
+    """
+    whole = parser(arguments[:1])
+    if not arguments or arguments[0] in ("-h", "--help", "--version"):
+        return whole.parse_args(arguments)
+    (name, *rest), known = arguments, commands(whole)
+    if name not in known:
+        whole.error(f"unknown command '{name}'{_nearest(name, known)}")
+    command = known[name]
+    result, unknown = command.parse_known_intermixed_args(rest)
+    if unknown:
+        option = unknown[0].partition("=")[0]
+        if option.startswith("-"):
+            command.error(f"unknown option '{option}'{_nearest(option, command._option_string_actions)}")
+        command.error(f"unexpected word '{unknown[0]}'")
+    result.command = name
+    return result
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    """Return a question after the most similar known word, if there is one."""
+    return "".join(f": did you mean {near}?" for near in get_close_matches(word, known, 1))
 
 
 def commands(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

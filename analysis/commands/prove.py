@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from math import prod
-from typing import Any
 
 from tabulate import tabulate
 
-from setwise.analysis.code.decode import Binary, Reg
-from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.code.objects import load
+from setwise.analysis import api
+from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.arguments import (
     PATTERNS,
     add_json,
@@ -26,23 +22,17 @@ from setwise.analysis.commands.arguments import (
     object_given,
     place,
 )
-from setwise.analysis.commands.jobs import Job, jobs_of, judged, lowered
 from setwise.analysis.commands.kernels import add_variant
 from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
-from setwise.analysis.proof.certificate import Certificate, Confirmation
-from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.proof.smtlib import Question
+from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proofs import Proof
 from setwise.analysis.semantics.domains import BitVectors
-from setwise.analysis.spec.contracts import task_of
-from setwise.analysis.spec.raywalk import DIR8, SETS
 from setwise.analysis.spec.task import Argument, Place, Task
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
-from setwise.codegen.describe.routine import Routine
-from setwise.codegen.lower import lower
 from setwise.codegen.numbering import LITTLE_ENDIAN
 
 EXAMPLES = (
@@ -53,41 +43,6 @@ EXAMPLES = (
 
 
 _MEMORY = "pointers not null, at multiples of 8; the result apart from inputs, or an array just in one's place"
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """A routine and how its proof ended; `key` is its name, instruction set, lanes and convention.
-
-    Without a certificate `reason` says why it could not be made. `lowering` is how many seconds a processor took
-    to make it; `title` is what it is about, if not the routine by its name; `hint` is what to ask for instead of this.
-    `questions` were put to the solver, if they are kept, and `words` are the arguments that ask for this proof alone.
-    """
-
-    key: tuple[str, str | None, int, str]
-    certificate: Certificate | None
-    confirmation: Confirmation | None = None
-    reason: str = ""
-    lowering: float = 0.0
-    title: str = ""
-    hint: str = ""
-    questions: Sequence[Question] = ()
-    words: Sequence[str] = ()
-
-    @property
-    def status(self) -> str:
-        """proved, refuted or not proved."""
-        return self.certificate.status if self.certificate else "not proved"
-
-    @property
-    def why(self) -> str:
-        """Why it is not proved."""
-        return self.certificate.reason if self.certificate else self.reason
-
-    @property
-    def fine(self) -> bool:
-        """Whether it is proved."""
-        return self.status == "proved"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -121,16 +76,10 @@ def run(arguments: Namespace) -> int:
     keep = arguments.smt is not None
     if keep:
         check_new(arguments.smt)
-    if object_given(arguments):
-        asked = (arguments.object, arguments.symbol, arguments.spec, arguments.abi, arguments.lanes)
-        proofs = [prove_object(*asked, arguments.time_limit, keep)]
-    else:
-        jobs = jobs_with(chosen(arguments.names), arguments.isa, arguments.lanes, arguments.abi, arguments.variant)
-        work = partial(prove_all, time_limit=arguments.time_limit, keep=keep)
-        proofs = judged(work, jobs, _effort)
+    proofs = _proofs(arguments, keep)
     written = write_questions(arguments.smt, map(_asked, proofs)) if keep else 0
     if arguments.json:
-        print_json([proof_row(proof) for proof in proofs])
+        print_json([proof.row for proof in proofs])
     elif len(proofs) == 1:
         print(certificate_text(proofs[0]))
     else:
@@ -140,128 +89,22 @@ def run(arguments: Namespace) -> int:
     return int(not all(proof.fine for proof in proofs))
 
 
+def _proofs(arguments: Namespace, keep: bool) -> list[Proof]:
+    isa, abi, lanes, limit = arguments.isa, arguments.abi, arguments.lanes, arguments.time_limit
+    if object_given(arguments):
+        function, spec = api.ObjectFunction(arguments.object, arguments.symbol), find(arguments.spec)
+        return [api.prove_function(function, spec, abi or "sysv", lanes, time_limit=limit, keep=keep)]
+    requests = api.requests(chosen(arguments.names), isa, abi, lanes, arguments.variant)
+    with Progress(len(requests)) as progress:
+        processes = os.cpu_count() or 1
+        return api.prove(requests, time_limit=limit, keep=keep, processes=processes, show=progress.show)
+
+
 def _asked(proof: Proof) -> tuple[str, Asked]:
     """What was asked of a kernel or function, under a title for the files."""
     name, isa, lanes, abi = proof.key
     shape = (name, proof.title.partition(" as ")[2] if isa is None else isa, f"{lanes}-lanes" if lanes > 1 else "", abi)
     return "-".join(filter(None, shape)), (proof.words, proof.questions)
-
-
-def jobs_with(
-    routines: Sequence[Routine], isa: str | None, lanes: int | None, abi: str | None, variant: str | None = None
-) -> list[Job]:
-    """As `jobs_of`, of so many lanes alone where they are given; ValueError where that leaves none."""
-    jobs = [job for job in jobs_of(routines, isa, abi, variant) if lanes in (None, job.lanes)]
-    if not jobs:
-        raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    return jobs
-
-
-def prove_object(
-    path: str,
-    symbol: str,
-    spec: str,
-    abi: str | None,
-    lanes: int | None = None,
-    time_limit: float = TIME_LIMIT,
-    keep: bool = False,
-) -> Proof:
-    """The proof of a function of an ELF file against the contract of a routine; nothing of the file runs.
-
-    With more lanes than one that takes and gives boards in vector registers.
-    """
-    binary = load(path, symbol)
-    routine, abi = find(spec), abi or "sysv"
-    isa = routine.isas[0] if lanes is None else jobs_with([routine], None, lanes, abi)[0].isa
-    kernel = lower(routine, isa, abi, lanes)
-    prover = Prover(keep)
-    certificate = prover.prove(binary, task_of(kernel), time_limit)
-    words = ("--object", path, "--symbol", symbol, "--spec", spec, "--abi", abi)
-    return Proof(
-        (symbol, None, lanes or 1, kernel.convention.name),
-        certificate,
-        certificate.confirmation,
-        title=f"{symbol} as {routine.name}",
-        hint=_hint(certificate) if certificate.status == "refuted" else "",
-        questions=prover.solver.kept or (),
-        words=words if lanes is None else (*words, "--lanes", str(lanes)),
-    )
-
-
-def _hint(certificate: Certificate) -> str:
-    """What to say to whoever holds a function that takes boards in vector registers to a contract of words."""
-    if any(argument.place.file == "vector" for argument in certificate.task.arguments):
-        return ""
-    changed: set[str] = set()
-    for instruction in certificate.instructions:
-        for operand in instruction.operands:
-            if isinstance(operand, Reg) and operand.file == "vector" and operand.full in instruction.reads - changed:
-                number = operand.bits // 64
-                return (
-                    f"it reads {operand.name}, where no argument is: of boards in vector registers add --lanes {number}"
-                )
-        changed |= instruction.writes
-    return ""
-
-
-def prove_all(
-    jobs: Sequence[Job], progress: Progress | None = None, *, time_limit: float = TIME_LIMIT, keep: bool = False
-) -> Iterator[Proof]:
-    """Each kernel's proof, one after the other, the same bytes under the same contract proved once.
-
-    What a convention or an instruction set refuses is passed over; if that is all, Refused is raised. With `keep` each
-    kernel has a prover of its own, so that the questions kept depend on no other.
-    """
-    prover = Prover()
-    certificates: dict[tuple[Binary, Task], Certificate] = {}
-    start = time.process_time()
-    for job, kernel in lowered(jobs, progress):
-        if isinstance(kernel, str):
-            yield Proof(job.key, None, reason=kernel)
-            continue
-        binary = binary_of(kernel)
-        spent = time.process_time() - start
-        task = task_of(kernel)
-        if keep:
-            prover, certificates = Prover(keep), {}
-        if (binary, task) in certificates:
-            certificate = replace(certificates[binary, task], seconds=0.0)
-        else:
-            certificate = certificates[binary, task] = prover.prove(binary, task, time_limit)
-        questions = prover.solver.kept or ()
-        words = (job.routine.name, "--isa", job.isa, "--lanes", str(job.lanes), "--abi", job.abi)
-        yield Proof(job.key, certificate, certificate.confirmation, lowering=spent, questions=questions, words=words)
-        start = time.process_time()
-
-
-def _effort(group: Sequence[Job]) -> int:
-    """A guess at what a group costs: a square is 64 proofs, and directions together are harder than one by one."""
-    contract = group[0].routine.contract
-    cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
-    together = 1 if contract.direction in DIR8 else len(SETS.get(contract.direction, DIR8))
-    return len(group) * max(cases, together**2)
-
-
-def proof_row(proof: Proof) -> dict[str, Any]:
-    """How the proof of a kernel ended, with what refutes it."""
-    name, isa, lanes, abi = proof.key
-    certificate = proof.certificate
-    row: dict[str, Any] = {"name": name, "isa": isa, "lanes": lanes, "abi": abi, "status": proof.status}
-    row |= {"seconds": round(certificate.seconds, 4) if certificate else 0.0, "reason": proof.why}
-    if certificate is None:
-        return row
-    row |= {key: getattr(certificate, key) for key in ("solver", "questions", "cases", "paths")}
-    row |= {key: getattr(certificate.binary, key) for key in ("sha256", "image_sha256")}
-    counterexample = certificate.counterexample
-    if counterexample is not None and proof.confirmation is not None:
-        row["counterexample"] = {
-            "inputs": {name: list(words) for name, words in counterexample.inputs},
-            "lane": counterexample.lane,
-            "expected": list(counterexample.expected),
-            "got": list(proof.confirmation.got or counterexample.got),
-            "confirmation": proof.confirmation.status,
-        }
-    return row
 
 
 def _report(proofs: Sequence[Proof], seconds: float) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -12,13 +11,11 @@ import msgspec
 
 from setwise.analysis.commands.arguments import place
 from setwise.analysis.errors import CannotRunHere
-from setwise.analysis.measure.compilers import CompilerError, installed
+from setwise.analysis.measure.compilers import CompilerError
 from setwise.analysis.progress import Progress
-from setwise.analysis.report.figures import Figures, Recorded, figures_of, keys, measure, shortest_of
-from setwise.analysis.report.files import PATH, Files, differences, read, text, write
-from setwise.analysis.report.pages import pages
-from setwise.analysis.workers import Workers
-from setwise.codegen.targets import TARGETS
+from setwise.analysis.report.figures import measure
+from setwise.analysis.report.files import differences, read, write
+from setwise.analysis.report.generate import generate
 
 EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")
 
@@ -37,6 +34,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
 
 
+def _note(line: str) -> None:
+    print(f"setwise report: {line}", file=sys.stderr)
+
+
 def run(arguments: Namespace) -> int:
     """Write the reports, or compare them with the files; 1 if anything differs."""
     folder = Path(arguments.output)
@@ -51,7 +52,7 @@ def run(arguments: Namespace) -> int:
             others = [each for each in recorded.sessions if each.machine != session.machine]
             recorded = msgspec.structs.replace(recorded, sessions=[session, *others])
         try:
-            wanted = files(recorded, arguments.check, progress.show)
+            wanted = generate(recorded, arguments.check, progress.show, _note)
         except CompilerError as error:
             raise CannotRunHere(str(error)) from None
         except BrokenProcessPool:
@@ -63,30 +64,3 @@ def run(arguments: Namespace) -> int:
     write(folder, wanted)
     print(f"{folder}: {len(wanted)} files, {len(differing)} differed")
     return 0
-
-
-def files(recorded: Recorded, check: bool, progress: Callable[[str], None]) -> Files:
-    """Return every file of the reports by its path. All kernels and the compilers' code are made for it.
-
-    For a check only compilers of the recorded versions run; a note names the others.
-    """
-    here = {each.name: each for each in installed() if not check or recorded.compilers.get(each.name) == each.version}
-    for name in recorded.compilers.keys() - here.keys():
-        print(f"setwise report: not checked: {recorded.compilers[name]}, which is not installed", file=sys.stderr)
-    isas = [isa for isa, target in TARGETS.items() if target.extends is None]
-    with Workers() as workers:
-        made = {
-            name: {isa: workers.submit(shortest_of, compiler, isa) for isa in isas} for name, compiler in here.items()
-        }
-        figures = Figures()
-        for task in [workers.submit(figures_of, *key) for key in keys()]:
-            kernel = task.result()
-            progress(f"{kernel.name} {kernel.isa}")
-            figures[kernel.name, kernel.isa, kernel.lanes] = kernel
-        shortest = {name: {isa: task.result() for isa, task in each.items()} for name, each in made.items()}
-    recorded = msgspec.structs.replace(
-        recorded,
-        compilers=dict(sorted({**recorded.compilers, **{each.name: each.version for each in here.values()}}.items())),
-        shortest=dict(sorted({**recorded.shortest, **shortest}.items())),
-    )
-    return {**pages(figures.differing, recorded), PATH: text(recorded)}

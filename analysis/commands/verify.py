@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
+from setwise.analysis import api
 from setwise.analysis.commands.arguments import add_json, add_time_limit
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.analysis.errors import CannotRunHere
-from setwise.analysis.exports.metadata import OtherVersion, read
-from setwise.analysis.exports.verify import findings
 from setwise.analysis.progress import Progress
 from setwise.analysis.text import counted
 
@@ -30,15 +27,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Check every file and kernel; 1 where one is wrong or could not be judged."""
-    directory = Path(arguments.directory)
-    try:
-        metadata = read(directory)
-    except OtherVersion as error:
-        raise CannotRunHere(str(error)) from None
-    keys = ("subject", "what", "status", "reason")
-    with Progress(len(metadata.request.names) * len(metadata.request.isas)) as progress:
-        results = findings(directory, metadata, arguments.time_limit, progress.show, arguments.run_descriptions)
-        rows = [{key: getattr(finding, key) for key in keys} for finding in results]
+    with Progress() as progress:
+        findings = api.verify(
+            arguments.directory,
+            time_limit=arguments.time_limit,
+            run_descriptions=arguments.run_descriptions,
+            show=progress.show,
+        )
+    rows = [{key: getattr(found, key) for key in ("subject", "what", "status", "reason")} for found in findings]
     failed, not_run = (sum(row["status"] == status for row in rows) for status in ("failed", "not run"))
     if arguments.json:
         print_json(rows)

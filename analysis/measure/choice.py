@@ -9,9 +9,15 @@ from typing import NamedTuple
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
+from setwise.analysis.measure.here import processor_named
+from setwise.analysis.parallel import unrefused
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.kernel import Kernel, unrefused
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.processors import lacking
 from setwise.codegen.offers import offered, offered_as
+from setwise.codegen.request import Request
+from setwise.codegen.run.call import host, is_batch, missing
+from setwise.codegen.targets import TARGETS
 
 OBJECTIVES = ("size", "latency", "throughput")
 """The objectives: fewest instructions, shortest latency, or highest throughput of independent calls."""
@@ -81,13 +87,50 @@ TIMED = tuple(
 """At most 40 rows, kept by hand: where bounds alone would choose a variant that timings show to be a tenth slower."""
 
 
+def check_objective(objective: str) -> None:
+    """Raise ValueError for an unknown objective."""
+    if objective not in OBJECTIVES:
+        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
+
+
+def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
+    """Return the instruction sets of a routine that the processor has, and this one as well where code is for both.
+
+    Those whose lanes are boards are left out if others do one board.
+    """
+    had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
+    has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
+    alone = [isa for isa in has if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
+    return tuple(alone or has)
+
+
+def chosen_request(
+    objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
+) -> Request:
+    """Return the request for the best variant of these instruction sets; errors as `kernel_for`."""
+    kernel = kernel_for(objective, on, routine, isas, abi, lanes)
+    return Request(routine, kernel.target.name, abi, lanes, kernel.variant)
+
+
+def fastest(
+    routine: Routine, objective: str, cpu: str | None, isa: str | None, abi: str | None, lanes: int | None
+) -> Request:
+    """Return the request for the best kernel of one instruction set, or of all that this processor has."""
+    check_objective(objective)
+    on = processor_named(cpu) if cpu else None
+    isas = (isa,) if isa else sets_of(routine, on, native=True)
+    return chosen_request(objective, on, routine, isas, abi or host().name, lanes)
+
+
 def kernel_for(
     objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
 ) -> Kernel:
     """Return the best variant of these instruction sets; Refused where none makes it.
 
-    Without a processor every row of the table counts, and bounds of all processors together.
+    Without a processor every row of the table counts, and bounds of all processors together. ValueError for an
+    unknown objective.
     """
+    check_objective(objective)
     if objective == "size":
         usual = unrefused(lambda isa: next(offered(routine, isa, abi, lanes)), isas)
         return min(usual, key=lambda kernel: len(kernel.code.instructions))

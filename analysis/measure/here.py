@@ -6,7 +6,8 @@ import datetime
 from collections.abc import Mapping
 from pathlib import Path
 
-from setwise.analysis.cost.processors import Processor, processor
+from setwise.analysis.cost.processors import PROCESSORS, Processor, processor
+from setwise.codegen.machine.processors import FEATURES
 from setwise.codegen.run import cpu
 
 
@@ -39,6 +40,24 @@ def processor_here() -> Processor | None:
         name = "golden-cove" if "amx_tile" in told.get("flags", "").split() else _INTELS.get(model)
         return processor(name) if name else None
     return None
+
+
+def processor_named(name: str) -> Processor:
+    """Return the processor of that name, this one for "native"; ValueError if there is no table of it."""
+    if name != "native":
+        return processor(name)
+    here = processor_here()
+    if here is None:
+        raise ValueError(f"there is no table of this processor ({cpu.brand() or 'no x86-64'}): {_nearest()}")
+    return here
+
+
+def _nearest() -> str:
+    """Say which table to take instead: the last of this processor's maker whose features it has."""
+    amd = "AMD" in cpu.brand()
+    alike = [on for on in PROCESSORS if on.title.startswith("AMD") == amd and FEATURES[on.name] <= cpu.features()]
+    near = (alike or [on for on in PROCESSORS if on.title.startswith("AMD") == amd])[-1]
+    return f"the nearest is {near.title}, --cpu {near.name}"
 
 
 _INTELS = {85: "skylake-server", **dict.fromkeys((106, 108, 125, 126), "ice-lake")}

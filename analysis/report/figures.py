@@ -10,18 +10,14 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
+from setwise.analysis import api
 from setwise.analysis.code.count import Counts, count, tally
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.cost.part import part_of
-from setwise.analysis.cost.processors import PROCESSORS
-from setwise.analysis.measure.bench import bench
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all
 from setwise.analysis.measure.here import machine, processor_here, today
-from setwise.analysis.measure.subjects import subject
 from setwise.analysis.measure.trials import METHOD, Timing
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import widths
-from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
 
@@ -88,17 +84,17 @@ def keys() -> list[Key]:
 
 def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
     """Return the figures of one kernel."""
-    kernel = lower(find(name), isa, "sysv", lanes)
-    routine, binary = kernel.routine, binary_of(kernel)
-    counts, part, arrays = count(binary), part_of(binary), bool(routine.contract.elements)
-    boards = kernel.layout.lanes if arrays and routine.boards else 1
-    bounds: dict[str, Bound] = {}
-    for on in PROCESSORS if arrays or not counts.branches else ():
-        if not on.lacking(part.stream):
-            cost = part.cost(on)
-            bounds[on.name] = None if arrays else round(cost.latency, 3), round(cost.bound / boards, 3)
-    counts, digest = tally(part.stream) if arrays else counts, binary.image_sha256[:16]
-    return KernelFigures(routine.name, isa, kernel.layout.lanes, arrays, boards, counts, digest, bounds)
+    request = api.request(name, isa, lanes=lanes)
+    (costed,) = api.costs([request])
+    kernel, binary, arrays = request.kernel, binary_of(request.kernel), bool(request.routine.contract.elements)
+    boards = kernel.layout.lanes if arrays and request.routine.boards else 1
+    bounds = {
+        on.name: (None if arrays else round(cost.latency, 3), round(cost.bound / boards, 3))
+        for on, cost in costed.costs
+        if arrays or costed.part.kind == "call"
+    }
+    counts, digest = tally(costed.part.stream) if arrays else count(binary), binary.image_sha256[:16]
+    return KernelFigures(kernel.name, isa, kernel.layout.lanes, arrays, boards, counts, digest, bounds)
 
 
 class Cycles(NamedTuple):
@@ -160,12 +156,11 @@ def measure(progress: Callable[[str], None], patience: float) -> Session:
     here, key = processor_here(), attrgetter("name", "isa", "lanes")
     if here is None:
         raise ValueError(f"setwise cost has no table of {machine()}: measure on a processor that it has")
-    made = (lower(find(name), isa) for name in TIMED for isa in find(name).isas if not missing(TARGETS[isa]))
-    subjects = [*map(subject, made)]
-    timings = [each for each in bench(subjects, patience=patience, report=progress) if isinstance(each, Timing)]
+    made = [api.request(name, isa) for name in TIMED for isa in find(name).isas if not missing(TARGETS[isa])]
+    timings = [each for each in api.bench(made, patience=patience, show=progress).timings if isinstance(each, Timing)]
     medians = {(*key(each.measurand), each.measurand.mode): round(each.median, 2) for each in timings}
     rows = []
-    for each in subjects:
-        cycles = (medians.get((*key(each), mode)) for mode in ("chained", "independent"))
-        rows.append(Cycles(*key(each), each.binary.image_sha256[:16], *cycles))
+    for each in made:
+        cycles = (medians.get((*each.key[:3], mode)) for mode in ("chained", "independent"))
+        rows.append(Cycles(*each.key[:3], binary_of(each.kernel).image_sha256[:16], *cycles))
     return Session(here.name, machine(), today(), " ".join(METHOD.split()), rows)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.errors import CannotRunHere
+from setwise.analysis.parallel import Show
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.expressions import OutOfTime
@@ -18,6 +21,9 @@ from setwise.analysis.search.lift import lift
 from setwise.analysis.search.program import Program, Step
 from setwise.analysis.search.subject import Subject
 from setwise.analysis.search.trials import Trials
+from setwise.analysis.workers import Workers
+
+_WORTH_PROCESSES = 8  # kernels: level a of fewer is done before processes have started
 
 
 @dataclass(frozen=True)
@@ -193,8 +199,9 @@ class _Search:
 
 @dataclass
 class Hunt:
-    """The search of one subject: what was found, the code as it is then, what each level tried on it."""
+    """The search of one subject: its findings, the code as it is then, and the attempts of each level on it."""
 
+    title: str
     subject: Subject
     original: Binary
     binary: Binary
@@ -217,3 +224,24 @@ def hunt(found: Hunt, levels: Sequence[str], budget: float) -> Hunt:
             found.tallies.clear()
             left = list(levels)
     return found
+
+
+def hunt_all(hunts: Sequence[Hunt], levels: Sequence[str], budget: float, processes: int, show: Show) -> None:
+    """Carry out the hunts in place, by at most so many processes; if one is interrupted, all keep their findings.
+
+    Raises CannotRunHere if a process dies.
+    """
+    processes = min(processes, len(hunts))
+    if processes < 2 or ([*levels] == ["a"] and len(hunts) < _WORTH_PROCESSES):
+        for found in hunts:
+            show(found.title)
+            hunt(found, levels, budget)
+        return
+    try:
+        with Workers(processes) as workers:
+            running = [workers.submit(hunt, found, levels, budget) for found in hunts]
+            for found, future in zip(hunts, running, strict=True):
+                show(found.title)
+                vars(found).update(vars(future.result()))
+    except BrokenProcessPool:
+        raise CannotRunHere("a search ended the process that made it: try routines one by one") from None

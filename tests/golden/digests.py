@@ -6,29 +6,32 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from setwise.analysis.commands.jobs import Job, in_processes, jobs_of, lowered
+from setwise.analysis import api
+from setwise.analysis.parallel import Show, in_processes, made, silent
 from setwise.analysis.progress import Progress
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import catalogue
+from setwise.codegen.request import Request
 
 FILE = Path(__file__).with_name("digests.txt")
 HEAD = "# `make golden` made this: routine, instruction set, lanes, convention, SHA-256 of code and data"
 
 
-def jobs() -> list[Job]:
-    """Every kernel that the catalogue has, and those that a convention refuses."""
-    return jobs_of(list(catalogue().values()), None, None)
+def requests() -> list[Request]:
+    """Return requests for all kernels of the catalogue."""
+    return api.requests(list(catalogue().values()))
 
 
-def lines(wanted: Sequence[Job], progress: Progress | None = None) -> Iterator[str]:
+def lines(wanted: Sequence[Request], show: Show = silent) -> Iterator[str]:
     """A line for each of these kernels that can be made."""
-    for job, kernel in lowered(wanted, progress):
+    for request, kernel in made(wanted, show):
         if isinstance(kernel, str):
-            raise ValueError(f"{job.title}: {kernel}")
-        yield f"{job.title} {hashlib.sha256(assemble(kernel.code).image).hexdigest()}"
+            raise ValueError(f"{request.title}: {kernel}")
+        yield f"{request.title} {hashlib.sha256(assemble(kernel.code).image).hexdigest()}"
 
 
 def recorded() -> list[str]:
@@ -38,11 +41,11 @@ def recorded() -> list[str]:
 
 def main() -> None:
     """Write the file."""
-    wanted = jobs()
+    wanted = requests()
     with Progress(len(wanted)) as progress:
-        made = sorted(in_processes(lines, wanted, progress))
-    FILE.write_text("\n".join([HEAD, *made, ""]), encoding="ascii")
-    print(f"{len(made)} kernels")
+        found = sorted(in_processes(lines, wanted, os.cpu_count() or 1, progress.show))
+    FILE.write_text("\n".join([HEAD, *found, ""]), encoding="ascii")
+    print(f"{len(found)} kernels")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.commands import bench as commands_bench
 from setwise.analysis.commands import main
 from setwise.analysis.measure import bench as benches
+from setwise.analysis.measure import benchmark
 from setwise.analysis.measure import trials as measure
 from setwise.analysis.measure.bench import BenchJob, bench, run_by_turns
 from setwise.analysis.measure.compilers import Compiled, Compiler
@@ -156,7 +156,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, figures: dict[tuple[str, str], float |
                 made.append(Timing(measurand, figure, figure - 0.125, 0.004, 120, 5, 900, 1000))
         return made
 
-    monkeypatch.setattr(commands_bench, "bench", bench)
+    monkeypatch.setattr(benchmark, "bench", bench)
     return asked
 
 
@@ -242,9 +242,7 @@ def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyP
 
 def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     asked = fake(monkeypatch)
-    monkeypatch.setattr(
-        commands_bench, "missing", lambda target: ("avx2",) if target.name == "avx2" else missing(target)
-    )
+    monkeypatch.setattr(benchmark, "missing", lambda target: ("avx2",) if target.name == "avx2" else missing(target))
     assert main.main(["bench", f"{SOUTH}.batch", "--boards", "100", "--isa", "x86-64"]) == 0
     assert asked[0].boards == 100
     assert "Arrays of 100 boards" in capsys.readouterr().out

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from setwise.analysis.commands import check
 from setwise.analysis.run.check import Mismatch, Outcome
 from setwise.codegen.catalogue import find
 from setwise.codegen.run import cpu
@@ -74,7 +73,7 @@ def test_check_on_another_processor(capsys: Capture) -> None:
 def test_a_failed_check_draws_the_boards(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     mismatch = Mismatch(17, (("sliders", 1 << 60), ("empty", 255)), (3,), (1,))
     outcome = Outcome("failed", 1000, "2 of 1000 cases differ", mismatch)
-    monkeypatch.setattr(check, "run_cases", lambda kernel, cases: outcome)
+    monkeypatch.setattr("setwise.analysis.run.checks.run_cases", lambda kernel, cases: outcome)
     out = printed(capsys, "check", DUMB7, "--quick", "--isa", "x86-64", "--abi", "sysv", status=1)
     assert f"{DUMB7} x86-64 1 sysv failed: 2 of 1000 cases differ\ncase 17\n" in out
     assert re.search(r"sliders +empty +attacks, expected +attacks, got", out)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.commands import export as commands_export
 from setwise.analysis.commands.main import main
+from setwise.analysis.exports import export as exporting_kernels
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import Task
 from setwise.codegen.catalogue import find
@@ -214,7 +214,7 @@ def test_what_is_not_proved_is_not_exported(tmp_path: Path, capsys: Capture, mon
     def other(kernel: Kernel) -> Task:
         return replace(task_of(kernel), direction="nort")
 
-    monkeypatch.setattr(commands_export, "task_of", other)
+    monkeypatch.setattr(exporting_kernels, "task_of", other)
     line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new"), status=1)
     assert "is refuted" in line
     assert "nothing was written" in line
@@ -231,7 +231,7 @@ def test_without_the_solver_nothing_is_proved_and_it_says_so(
     def missing() -> None:
         raise ModuleNotFoundError("No module named 'bitwuzla'", name="bitwuzla")
 
-    monkeypatch.setattr(commands_export, "Prover", missing)
+    monkeypatch.setattr("setwise.analysis.proof.prover.Prover", missing)
     monkeypatch.setattr("setwise.analysis.exports.verify.Prover", missing)
     capsys.readouterr()
     assert main(["export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new")]) == 0

@@ -10,8 +10,8 @@ import pytest
 
 import setwise
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands import kernels
 from setwise.analysis.commands.main import main
+from setwise.analysis.measure import here
 from setwise.codegen.catalogue import find
 from setwise.codegen.offers import offered_as
 
@@ -75,7 +75,7 @@ def test_a_processor_that_is_not_known_is_told_the_nearest(monkeypatch: pytest.M
     with pytest.raises(
         ValueError, match=r"there is no table of this processor \(.+\): the nearest is .+, --cpu [\w-]+$"
     ):
-        kernels.processor_named("native")
+        here.processor_named("native")
 
 
 def test_a_function_for_latency_gives_the_same() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.commands import prove
-from setwise.analysis.commands.jobs import jobs_of
-from setwise.analysis.commands.prove import Proof, certificate_text, prove_all
+from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.prover import Prover
+from setwise.analysis.proofs import Proof, prove_kernels
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.task import Task
 from setwise.codegen.board import square
@@ -74,8 +74,8 @@ def test_the_same_bytes_are_proved_once(monkeypatch: pytest.MonkeyPatch) -> None
         return Certificate("proved", binary, task)
 
     monkeypatch.setattr(Prover, "prove", once)
-    jobs = [job for isa in ("avx512", "gfni") for job in jobs_of([find(NAME)], isa, "sysv")]
-    assert [proof.status for proof in prove_all(jobs)] == ["proved"] * 6
+    jobs = [job for isa in ("avx512", "gfni") for job in api.requests([find(NAME)], isa, "sysv")]
+    assert [proof.status for proof in prove_kernels(jobs)] == ["proved"] * 6
     assert len(proved) == 3
 
 
@@ -147,10 +147,10 @@ def test_a_proof_that_the_processor_does_not_share_fails(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Whatever a refutation says: where the processor is of another mind the command says so and ends in 1."""
-    found = next(iter(prove_all(jobs_of([find(NAME)], "x86-64", "sysv"))))
+    found = next(iter(prove_kernels(api.requests([find(NAME)], "x86-64", "sysv"))))
     assert found.certificate is not None
     proofs = _refuted(lower(find(NAME), "x86-64", "sysv"))
-    monkeypatch.setattr(prove, "judged", lambda *_: [proofs])
+    monkeypatch.setattr(api, "prove", lambda *_, **__: [proofs])
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", status=1)
     assert "the proof is wrong" in shown
 

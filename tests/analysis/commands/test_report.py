@@ -9,6 +9,7 @@ import pytest
 from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
 from setwise.analysis.measure.compilers import Compiler
+from setwise.analysis.report import generate
 from setwise.analysis.report.figures import Recorded, Session
 from setwise.analysis.report.files import PATH, read, text
 from tests.analysis.commands.running import Capture, complaint
@@ -21,9 +22,9 @@ RECORDED = Recorded([SESSION], {"gcc": "gcc 12", "none": "none 1"}, {"gcc": SHOR
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "keys", lambda: KEYS)
-    monkeypatch.setattr(report, "installed", lambda: (Compiler("gcc", "gcc 12"),))
-    monkeypatch.setattr(report, "shortest_of", shortest_of)
+    monkeypatch.setattr(generate, "keys", lambda: KEYS)
+    monkeypatch.setattr(generate, "installed", lambda: (Compiler("gcc", "gcc 12"),))
+    monkeypatch.setattr(generate, "shortest_of", shortest_of)
 
 
 def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
@@ -69,7 +70,7 @@ def test_a_changed_figure_fails_the_check_by_name(folder: Path, capsys: Capture)
 def test_a_check_runs_no_compiler_of_another_version(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "installed", lambda: (Compiler("gcc", "gcc 13"),))
+    monkeypatch.setattr(generate, "installed", lambda: (Compiler("gcc", "gcc 13"),))
     main(["report", "--check", "-o", str(folder)])
     assert "not checked: gcc 12" in capsys.readouterr().err
     assert main(["report", "-o", str(folder)]) == 0

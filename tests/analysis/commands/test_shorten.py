@@ -36,11 +36,11 @@ def test_nothing_is_found_in_a_kernel(capsys: Capture) -> None:
 
 ENDED = """
 import signal, sys
-from setwise.analysis.commands import shorten
+from setwise.analysis.search import search
 from setwise.analysis.commands.main import main
 
 number, *arguments = sys.argv[1:]
-hunt, asked = shorten.hunt, []
+hunt, asked = search.hunt, []
 
 def hunt_until_ended(*place):
     asked.append(place)
@@ -49,7 +49,7 @@ def hunt_until_ended(*place):
     return hunt(*place)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-shorten.hunt = hunt_until_ended
+search.hunt = hunt_until_ended
 sys.exit(main(arguments))
 """
 """The command, which a signal ends when it begins the third search."""

@@ -11,9 +11,9 @@ import pytest
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import ObjectError
 from setwise.analysis.commands.main import main
-from setwise.analysis.commands.prove import prove_object
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.smtlib import Question
+from setwise.analysis.proofs import prove_function
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
@@ -74,7 +74,7 @@ def of_corpus(folder: str, every: int, tmp_path: Path) -> Iterator[Question]:
     for case in wanted:
         spec, abi = case.keys.get("spec", "shift.one.nort"), case.keys.get("abi", "sysv")
         try:
-            proof = prove_object(str(files[case.label]), case.name, spec, abi, time_limit=2, keep=True)
+            proof = prove_function(str(files[case.label]), case.name, find(spec), abi, time_limit=2, keep=True)
         except ObjectError:
             continue
         yield from some(proof.questions, 2)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from setwise.analysis.commands.check import check_kernels
-from setwise.analysis.commands.jobs import Job, in_processes, jobs_of
+from setwise.analysis import api
+from setwise.analysis.parallel import in_processes
 from setwise.analysis.run.cases import RANDOM_BOARDS, Cases, make_cases
 from setwise.analysis.run.check import Outcome, check
+from setwise.analysis.run.checks import check_kernels
 from setwise.analysis.run.emulation import EmulatedCode
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
@@ -23,6 +24,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general
 from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.request import Request
 from setwise.codegen.run import cpu
 from setwise.codegen.run.bochs import processor
 from setwise.codegen.run.call import missing, runner
@@ -267,7 +269,7 @@ def test_a_kernel_that_breaks_its_convention_is_caught_though_its_results_are_ri
 def test_what_the_processor_lacks_is_not_run_and_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
     monkeypatch.setenv("PATH", "/nowhere")
-    (one,) = check_kernels([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "sysv")], quick=True)
+    (one,) = check_kernels([Request(find("kogge-stone.attacks.sout"), "bmi2", "sysv", 1)], quick=True)
     assert one.outcome.status == "not run"
     assert one.outcome.cases == 0
     assert "lacks bmi1, bmi2, popcnt; Bochs has Haswell: apt-get install bochs" in one.outcome.reason
@@ -276,7 +278,7 @@ def test_what_the_processor_lacks_is_not_run_and_not_passed(monkeypatch: pytest.
 def test_what_the_processor_lacks_runs_in_bochs(monkeypatch: pytest.MonkeyPatch) -> None:
     require_tool("bochs")
     monkeypatch.setattr(cpu, "features", frozenset)
-    (one,) = check_kernels([Job(find("kogge-stone.attacks.sout"), "bmi2", 1, "win64")])
+    (one,) = check_kernels([Request(find("kogge-stone.attacks.sout"), "bmi2", "win64", 1)])
     assert (one.outcome.status, one.outcome.on) == ("passed", "Haswell, emulated")
     assert one.outcome.cases > 40_000
 
@@ -285,14 +287,14 @@ def test_what_the_processor_lacks_runs_in_bochs(monkeypatch: pytest.MonkeyPatch)
 def test_every_convention_and_width_runs_in_bochs(lanes: int) -> None:
     require_tool("bochs")
     names = ("kogge-stone.attacks.sout", "kogge-stone.attacks.east.batch")
-    jobs = [job for name in names for job in jobs_of([find(name)], "avx512", None) if job.lanes == lanes]
+    jobs = [job for name in names for job in api.requests([find(name)], "avx512", None) if job.lanes == lanes]
     outcomes = [one.outcome for one in check_kernels(jobs, quick=True, on=processor("icelake"))]
     assert [outcome.status for outcome in outcomes] == ["passed"] * 5
     assert {outcome.on for outcome in outcomes} == {"Ice Lake, emulated"}
 
 
 def test_an_emulated_processor_that_lacks_what_is_needed_runs_nothing() -> None:
-    (one,) = check_kernels([Job(find("kogge-stone.attacks.sout"), "avx2", 4, "sysv")], on=processor("nehalem"))
+    (one,) = check_kernels([Request(find("kogge-stone.attacks.sout"), "avx2", "sysv", 4)], on=processor("nehalem"))
     assert (one.outcome.status, one.outcome.reason) == ("not run", "Nehalem lacks avx, avx2, bmi1, bmi2")
 
 
@@ -300,7 +302,7 @@ def test_an_emulated_processor_that_lacks_what_is_needed_runs_nothing() -> None:
 def test_what_cannot_be_checked_has_not_passed() -> None:
     routine = find("kogge-stone.attacks.sout")
     odd = replace(routine, contract=replace(routine.contract, specification="guesswork"))
-    (one,) = check_kernels([Job(odd, "x86-64", 1, "sysv")], quick=True)
+    (one,) = check_kernels([Request(odd, "x86-64", "sysv", 1)], quick=True)
     assert one.outcome.status == "failed"
     assert "no specification 'guesswork'" in one.outcome.reason
 
@@ -333,15 +335,15 @@ def test_the_same_bytes_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
         yield from (Outcome("passed") for _ in codes)
 
     monkeypatch.setattr("setwise.analysis.run.emulation.check_emulated", passing)
-    jobs = [job for isa in ("avx512", "gfni") for job in jobs_of([find("dumb7.attacks.sout")], isa, "sysv")]
+    jobs = [job for isa in ("avx512", "gfni") for job in api.requests([find("dumb7.attacks.sout")], isa, "sysv")]
     judged = list(check_kernels(jobs, on=processor("ice-lake")))
-    assert {one.job for one in judged if one.outcome.status == "passed"} == set(jobs)
+    assert {one.request for one in judged if one.outcome.status == "passed"} == set(jobs)
     assert len(ran) == len(jobs) / 2
 
 
-def in_turns(jobs: Sequence[Job]) -> list[Job]:
+def in_turns(jobs: Sequence[Request]) -> list[Request]:
     """Each kernel in one convention, which take turns: all three are proved, and `make long` runs them in Bochs."""
-    kernels: dict[tuple[str, str, int], list[Job]] = {}
+    kernels: dict[tuple[str, str, int | None], list[Request]] = {}
     for job in jobs:
         kernels.setdefault((job.routine.name, job.isa, job.lanes), []).append(job)
     return [conventions[turn % len(conventions)] for turn, conventions in enumerate(kernels.values())]
@@ -360,14 +362,14 @@ SPINE = [
 @pytest.mark.parametrize("specification", ["attacks", "occluded"])
 def test_the_kernels_of_the_comparison_pass(specification: str) -> None:
     routines = [routine for routine in SPINE if routine.contract.specification == specification]
-    jobs = jobs_of(routines, None, None)
+    jobs = api.requests(routines, None, None)
     registers = sum(len(TARGETS[isa].widths) for isa in routines[0].isas)
     assert len(jobs) == 16 * registers * 3
     assert {job.abi for job in in_turns(jobs)} == set(CONVENTIONS)
     judged = list(check_kernels(in_turns(jobs), quick=True))
     assert len(judged) == len(jobs) // 3
     assert [one for one in judged if one.outcome.status == "failed"] == []
-    assert all(one.outcome.status == "passed" for one in judged if one.job.isa == "x86-64")
+    assert all(one.outcome.status == "passed" for one in judged if one.request.isa == "x86-64")
 
 
 VERY_SLOW = (pytest.mark.slow, pytest.mark.long)
@@ -382,9 +384,9 @@ def alike() -> list[list[Routine]]:
     return list(together.values())
 
 
-def taken(routines: Iterable[Routine]) -> list[Job]:
+def taken(routines: Iterable[Routine]) -> list[Request]:
     """All kernels in the conventions that refuse none; that of the literature's listings takes two boards."""
-    return [job for job in jobs_of(list(routines), None, None) if job.abi != "wiki"]
+    return [job for job in api.requests(list(routines), None, None) if job.abi != "wiki"]
 
 
 def catalogue_by_contract() -> Iterator[Any]:
@@ -401,7 +403,7 @@ def catalogue_by_contract() -> Iterator[Any]:
 def test_the_whole_catalogue_passes(routines: list[Routine], quick: bool) -> None:
     jobs = in_turns([job for job in taken(routines) if job.isa not in LACKING])
     judged = list(check_kernels(jobs, quick=quick))
-    assert {one.job for one in judged} == set(jobs)
+    assert {one.request for one in judged} == set(jobs)
     assert [one for one in judged if one.outcome.status != "passed"] == []
 
 
@@ -412,8 +414,8 @@ def test_what_this_processor_lacks_and_some_of_avx512_passes_in_bochs() -> None:
     jobs = in_turns([job for job in taken(catalogue().values()) if job.isa in LACKING | {"avx512", "gfni"}])
     for quick in (False, True):
         asked = [job for job in jobs if (job.isa not in LACKING) == quick][:: 5 if quick else 1]
-        judged = list(in_processes(partial(check_kernels, quick=quick, on=processor("ice-lake")), asked))
-        assert {one.job for one in judged} == set(asked)
+        judged = list(in_processes(partial(check_kernels, quick=quick, on=processor("ice-lake")), asked, 2))
+        assert {one.request for one in judged} == set(asked)
         assert [one for one in judged if one.outcome.status != "passed"] == []
 
 
@@ -428,6 +430,6 @@ def test_the_whole_catalogue_passes_on_other_boards_in_bochs(
     require_tool("bochs")
     monkeypatch.setattr("setwise.analysis.run.cases.SEED", seed)
     routines = [routine for routine in catalogue().values() if routine.family == family]
-    judged = list(check_kernels(jobs_of(routines, None, None), on=processor("tiger-lake")))
+    judged = list(check_kernels(api.requests(routines, None, None), on=processor("tiger-lake")))
     assert judged
     assert [one for one in judged if one.outcome.status != "passed"] == []

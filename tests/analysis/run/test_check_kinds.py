@@ -7,12 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from setwise.analysis.commands.check import check_kernels
-from setwise.analysis.commands.jobs import in_processes, jobs_of
+from setwise.analysis.parallel import in_processes
 from setwise.analysis.run.cases import Cases, make_cases
+from setwise.analysis.run.checks import check_kernels
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.numbering import BIG_ENDIAN_FILES
+from setwise.codegen.request import Request
 from setwise.codegen.targets.table import Refused
 
 
@@ -61,10 +62,7 @@ def test_adders_meet_their_edges() -> None:
 
 
 def test_processes_refuse_as_one_does() -> None:
-    jobs = jobs_of(
-        [find(f"exploding.{piece}") for piece in ("orthogonal", "diagonal", "rook", "direction")] * 4, None, "wiki"
-    )
-    jobs = [job for job in jobs if len(job.routine.contract.parameters) > 2]
-    assert len(jobs) >= 12
+    routines = [find(f"exploding.{piece}") for piece in ("orthogonal", "diagonal", "rook", "direction")]
+    requests = [Request(routine, variant="none of this name") for routine in routines for _ in range(4)]
     with pytest.raises(Refused):
-        list(in_processes(partial(check_kernels, quick=True), jobs))
+        list(in_processes(partial(check_kernels, quick=True), requests, 2))

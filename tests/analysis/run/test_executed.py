@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis import api
+from setwise.analysis.api import COUNTED
 from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.commands.count import executed, positions
+from setwise.analysis.commands.count import positions
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
@@ -24,14 +26,16 @@ LOOP, UNROLLED = "dumb7.occluded-until-dry.sout", "dumb7.occluded.sout"
 
 
 def instructions(name: str, *words: int, isa: str = "x86-64") -> int:
-    return executed(lower(find(name), isa, "sysv"))(words).instructions
+    (row,) = api.executed_counts([api.request(name, isa)], lambda _: words)
+    return int(row["instructions"])
 
 
 def test_straight_code_is_executed_once() -> None:
     for name in (UNROLLED, "kogge-stone.attacks.noWe", "push.attacks.sout"):
-        kernel = lower(find(name), "x86-64", "sysv")
-        counts = executed(kernel)((1 << 60, board.ALL))
-        assert counts == count(binary_of(kernel))
+        request = api.request(name)
+        (row,) = api.executed_counts([request], lambda _: (1 << 60, board.ALL))
+        counts = count(binary_of(request.kernel))
+        assert {key: row[key] for key in COUNTED} == {key: getattr(counts, key) for key in COUNTED}
 
 
 def test_a_loop_is_executed_as_often_as_it_runs() -> None:

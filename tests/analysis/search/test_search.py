@@ -161,7 +161,7 @@ def test_code_that_is_wrong_is_not_searched() -> None:
 @pytest.mark.slow
 def test_a_hunt_goes_on_from_each_finding() -> None:
     subject, binary = superseded("push.attacks.east", "sse2")
-    found = hunt(Hunt(subject, binary, binary), ("c",), 1000)
+    found = hunt(Hunt("", subject, binary, binary), ("c",), 1000)
     assert [(each.before, each.after) for each in found.findings] == [(5, 4), (4, 3)]
     assert length(found.binary) == 3
     assert found.tallies["c"].places == found.tallies["c"].all_places
@@ -169,7 +169,7 @@ def test_a_hunt_goes_on_from_each_finding() -> None:
 
 def test_code_with_jumps_is_refused() -> None:
     subject, binary = superseded("exploding.bishop", "x86-64")
-    assert hunt(Hunt(subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
+    assert hunt(Hunt("", subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
     with pytest.raises(SearchError, match="jumps"):
         search(subject, binary, "a", 1000)
 

@@ -9,13 +9,14 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from setwise.analysis.commands.jobs import Job, jobs_of
+from setwise.analysis import api
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.export.listings.dialects import DIALECTS, Flavour
 from setwise.codegen.export.listings.listing import source
 from setwise.codegen.export.names import symbol
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.request import Request
 from setwise.codegen.targets.table import Refused
 from tests.conftest import require_tool
 
@@ -46,13 +47,13 @@ def sample(*abis: str) -> list[Kernel]:
     return [kernel(name, isa, abi) for name, isas in SAMPLE for isa in isas.split() for abi in abis]
 
 
-def spread(abi: str = "sysv", which: Callable[[Job], bool] = lambda job: True) -> list[Kernel]:
+def spread(abi: str = "sysv", which: Callable[[Request], bool] = lambda _: True) -> list[Kernel]:
     """Of the catalogue's kernels all but the other directions: they take turns from one instruction set to the next.
 
     Every family and form, every shape of arguments and results, every instruction set and number of lanes is there.
     """
-    groups: dict[Hashable, list[Job]] = defaultdict(list)
-    for job in filter(which, jobs_of(list(catalogue().values()), None, abi)):
+    groups: dict[Hashable, list[Request]] = defaultdict(list)
+    for job in filter(which, api.requests(list(catalogue().values()), abi=abi)):
         family, form, contract = job.routine.family, job.routine.form, job.routine.contract
         shape = tuple(parameter.kind for parameter in contract.parameters), len(contract.results)
         groups[family, form, shape, job.isa, job.lanes].append(job)

@@ -11,7 +11,6 @@ import pytest
 
 from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Operand, Reg, decode
 from setwise.analysis.code.objects import load_all
-from setwise.analysis.commands.jobs import Job
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
@@ -23,6 +22,7 @@ from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code
+from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_tool
@@ -165,11 +165,11 @@ def test_go_makes_the_same_instructions(program: Path) -> None:
     assert_same_instructions(program, [kernel(*names) for names in SAMPLE])
 
 
-def callable_from_go(job: Job) -> bool:
+def callable_from_go(job: Request) -> bool:
     """Whether Go has words for its jumps and its arguments; arrays in the widest registers alone."""
     if job.routine.contract.elements:
         return job.lanes == TARGETS[job.isa].widths[0]
-    vectors = job.lanes > 1 and job.routine.boards
+    vectors = (job.lanes or 1) > 1 and job.routine.boards
     return not vectors and job.routine.family != "exploding"
 
 

@@ -1,0 +1,139 @@
+"""Kernels timed on this processor, and beside them the code that compilers make of C for the same routines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+from setwise.analysis.errors import CannotRunHere, NotInstalled
+from setwise.analysis.measure import compilers
+from setwise.analysis.measure.bench import bench
+from setwise.analysis.measure.subjects import Subject, empty_routines, subject
+from setwise.analysis.measure.trials import EMPTY, OURS, Refusal, Timing
+from setwise.analysis.parallel import Show, unrefused
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.request import Request
+from setwise.codegen.run import cpu
+from setwise.codegen.run.call import missing
+from setwise.codegen.run.timer import MODES
+
+COMPILERS = ("gcc", "clang")
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Timings, and a line on each kernel that this processor does not run."""
+
+    timings: Sequence[Timing | Refusal]
+    not_run: Sequence[str]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a timing. `speed` is the cycles of the fastest code of compilers over its own.
+
+        It is None if no compiler made the same, and if there is no figure.
+        """
+        rows = [timing.as_dict() for timing in self.timings]
+        best: dict[tuple[object, ...], float] = {}
+        for row in rows:
+            if (
+                not row["maker"].startswith((OURS, EMPTY))
+                and compilers.FOR_SCALE not in row["maker"]
+                and "median" in row
+            ):
+                best[_key(row)] = min(row["median"], best.get(_key(row), row["median"]))
+        return [
+            {**row, "speed": best[_key(row)] / row["median"] if "median" in row and _key(row) in best else None}
+            for row in rows
+        ]
+
+
+def _key(row: dict[str, Any]) -> tuple[object, ...]:
+    return tuple(row[key] for key in ("name", "isa", "lanes", "mode", "boards"))
+
+
+def machine() -> dict[str, Any]:
+    """Return the processor's name for itself and the number of its threads."""
+    return {"processor": cpu.brand(), "threads": os.cpu_count()}
+
+
+def benchmark(
+    requests: Sequence[Request],
+    modes: Sequence[str],
+    beside: Sequence[str],
+    boards: int,
+    patience: float,
+    show: Show,
+    *,
+    named: bool,
+) -> Benchmark:
+    """Time kernels; `named` tells variants apart by their names. Raises what `setwise.analysis.api.bench` does."""
+    chosen = [mode for mode in MODES if mode in known(modes, MODES, "no calls are")]
+    known(beside, COMPILERS, "no compiler is")
+    if boards < 1:
+        raise ValueError(f"arrays of {boards} boards: give 1 or more")
+
+    def made(request: Request) -> Kernel:
+        show(f"{request.routine.name} for {request.isa}")
+        return request.kernel
+
+    kernels, not_run = _that_run(list(unrefused(made, requests)))
+    subjects = [subject(kernel, maker=_maker(kernel, named), boards=boards) for kernel in kernels]
+    if beside:
+        subjects = list(_with_compiled(kernels, subjects, beside, show))
+    try:
+        timings = bench([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
+    except BrokenProcessPool:
+        raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
+    return Benchmark(timings, not_run)
+
+
+def known(given: Sequence[str], names: Sequence[str], none_is: str) -> Sequence[str]:
+    """Return the names that are given; ValueError for an unknown one."""
+    if unknown := [name for name in given if name not in names]:
+        raise ValueError(f"{none_is} called '{unknown[0]}': give some of {','.join(names)}")
+    return given
+
+
+def _maker(kernel: Kernel, named: bool) -> str:
+    return f"{OURS} {kernel.variant}" if named and kernel.variant else OURS
+
+
+def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
+    """Return the kernels that this processor runs, and a line on each other."""
+    run: list[Kernel] = []
+    not_run = []
+    for kernel in kernels:
+        lacking = ", ".join(missing(kernel.target))
+        if lacking:
+            not_run.append(f"{kernel.name} for {kernel.target.name} is not run: this processor lacks {lacking}")
+        else:
+            run.append(kernel)
+    if not run:
+        raise CannotRunHere(not_run[0])
+    return run, not_run
+
+
+def _with_compiled(
+    kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], show: Show
+) -> Iterator[Subject]:
+    """Yield the subjects, each followed by compilers' code for the same routine, instruction set and lanes."""
+    if any(kernel.convention.name != "sysv" for kernel in kernels):
+        raise ValueError("compilers' code is called as System V says: leave --abi out, or --beside")
+    here = compilers.installed()
+    using = [compiler for compiler in here if compiler.name.partition("-")[0] in names]
+    absent = [name for name in names if not any(compiler.name.partition("-")[0] == name for compiler in using)]
+    if absent:
+        is_not = "is not" if len(absent) == 1 else "are not"
+        raise NotInstalled(f"{' and '.join(absent)} {is_not} installed; on Debian: apt install {' '.join(absent)}")
+    for kernel, ours in zip(kernels, subjects, strict=True):
+        show(f"C of {kernel.name} for {kernel.target.name}")
+        try:
+            compiled = compilers.compile_all([kernel.name], kernel.target.name, kernel.layout.lanes, using=using)
+        except compilers.CompilerError as error:
+            raise CannotRunHere(str(error)) from None
+        yield ours
+        yield from (subject(kernel, c.binary, c.label, ours.boards or 1) for c in compiled if c.binary is not None)

@@ -1,0 +1,103 @@
+"""Many kernels: made one after the other, and judged in processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, groupby
+from typing import TypeVar
+
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.errors import CannotRunHere
+from setwise.analysis.workers import Workers
+from setwise.codegen.assemble import NotEncodable
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.request import Request
+from setwise.codegen.targets.table import Refused
+
+S = TypeVar("S")
+T = TypeVar("T")
+_WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
+
+Show = Callable[[str], None]
+"""Says what is at work."""
+Work = Callable[[Sequence[Request], Show], Iterable[T]]
+"""Judges kernels of one contract, one after the other."""
+
+
+def silent(_: str) -> None:
+    """Show nothing."""
+
+
+def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
+    """Yield the result of `work` for each; pass over what is Refused, and raise the first Refused if that is all."""
+    refused: Refused | None = None
+    any_made = False
+    for each in given:
+        try:
+            result = work(each)
+        except Refused as error:
+            refused = refused or error
+        else:
+            any_made = True
+            yield result
+    if refused and not any_made:
+        raise refused
+
+
+def made(requests: Sequence[Request], show: Show = silent) -> Iterator[tuple[Request, Kernel | str]]:
+    """Yield each request with its kernel, or with the reason why that cannot be made; pass over Refused."""
+
+    def attempt(request: Request) -> tuple[Request, Kernel | str]:
+        show(request.title)
+        try:
+            binary_of(request.kernel)
+            return request, request.kernel
+        except Refused:
+            raise
+        except NotEncodable as error:
+            return request, f"cannot be assembled: {error}"
+        except ValueError as error:
+            return request, f"cannot be made: {str(error) or repr(error)}"
+
+    yield from unrefused(attempt, requests)
+
+
+def in_processes(
+    work: Work[T],
+    requests: Sequence[Request],
+    processes: int,
+    show: Show = silent,
+    effort: Callable[[Sequence[Request]], int] = len,
+) -> Iterator[T]:
+    """Yield the results of `work` for the requests in any order, by at most so many processes.
+
+    Requests of one contract go together; `effort` guesses the cost of such a group. `work` is a function of a module,
+    or a partial of one. A group for which it raises Refused is passed over; if that is all, Refused is raised. Raises
+    CannotRunHere if a process dies.
+    """
+    groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
+    processes = min(processes, len(groups))
+    if processes < 2 or len(requests) < _WORTH_PROCESSES:
+        yield from work(requests, show)
+        return
+
+    def results(future: Future[list[T]]) -> list[T]:
+        for request in running[future]:
+            show(request.title)
+        return future.result()
+
+    try:
+        with Workers(processes) as workers:
+            # The largest groups first, so that no core is left with one at the end.
+            groups.sort(key=effort, reverse=True)
+            running = {workers.submit(_all_of, work, group): group for group in groups}
+            yield from chain.from_iterable(unrefused(results, as_completed(running)))
+    except BrokenProcessPool:
+        raise CannotRunHere("a kernel ended the process that judged it: try them one by one") from None
+
+
+def _all_of(work: Work[T], requests: Sequence[Request]) -> list[T]:
+    """Run in another process: return the results of `work`."""
+    return list(work(requests, silent))

@@ -1,0 +1,170 @@
+"""Proofs of kernels, and of functions of ELF files, against the contracts of routines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from setwise.analysis.code.decode import Binary, Reg
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.objects import load
+from setwise.analysis.parallel import Show, made, silent
+from setwise.analysis.proof.certificate import Certificate, Confirmation
+from setwise.analysis.proof.prover import TIME_LIMIT, Prover
+from setwise.analysis.proof.smtlib import Question
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.raywalk import DIR8, SETS
+from setwise.analysis.spec.task import Task
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.kernel import widths
+from setwise.codegen.request import Request
+from setwise.codegen.targets import TARGETS
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A kernel or a function of an ELF file, and how its proof ended.
+
+    `key` is name, instruction set, lanes, convention. Without a certificate `reason` says why it could not be made.
+    `lowering` is the processor time in seconds that making it took. `title` names a function of an ELF file with its
+    contract; `hint` says what to ask for instead of a refuted one. `questions` were put to the solver, if they are
+    kept, and `words` are the arguments of `setwise prove` for this proof alone.
+    """
+
+    key: tuple[str, str | None, int, str]
+    certificate: Certificate | None
+    confirmation: Confirmation | None = None
+    reason: str = ""
+    lowering: float = 0.0
+    title: str = ""
+    hint: str = ""
+    questions: Sequence[Question] = ()
+    words: Sequence[str] = ()
+
+    @property
+    def status(self) -> str:
+        """proved, refuted or not proved."""
+        return self.certificate.status if self.certificate else "not proved"
+
+    @property
+    def why(self) -> str:
+        """The reason why it is not proved."""
+        return self.certificate.reason if self.certificate else self.reason
+
+    @property
+    def fine(self) -> bool:
+        """Whether it is proved."""
+        return self.status == "proved"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The same as a row of a table, with the counterexample of a refuted one."""
+        certificate = self.certificate
+        row: dict[str, Any] = dict(zip(("name", "isa", "lanes", "abi"), self.key, strict=True))
+        row |= {"status": self.status, "seconds": round(certificate.seconds, 4) if certificate else 0.0}
+        row["reason"] = self.why
+        if certificate is None:
+            return row
+        row |= {key: getattr(certificate, key) for key in ("solver", "questions", "cases", "paths")}
+        row |= {key: getattr(certificate.binary, key) for key in ("sha256", "image_sha256")}
+        counterexample = certificate.counterexample
+        if counterexample is not None and self.confirmation is not None:
+            row["counterexample"] = {
+                "inputs": {name: list(words) for name, words in counterexample.inputs},
+                "lane": counterexample.lane,
+                "expected": list(counterexample.expected),
+                "got": list(self.confirmation.got or counterexample.got),
+                "confirmation": self.confirmation.status,
+            }
+        return row
+
+
+def prove_kernels(
+    requests: Sequence[Request], show: Show = silent, *, time_limit: float = TIME_LIMIT, keep: bool = False
+) -> Iterator[Proof]:
+    """Yield each kernel's proof; the same bytes under the same contract are proved once.
+
+    With `keep` the questions to the solver are kept. Passes over what is Refused; raises Refused if that is all.
+    """
+    prover = Prover(keep)
+    certificates: dict[tuple[Binary, Task], Certificate] = {}
+    start = time.process_time()
+    for request, kernel in made(requests, show):
+        if isinstance(kernel, str):
+            yield Proof(request.key, None, reason=kernel)
+            continue
+        binary, spent = binary_of(kernel), time.process_time() - start
+        task = task_of(kernel)
+        if keep:
+            prover, certificates = Prover(keep), {}
+        if (binary, task) in certificates:
+            certificate = replace(certificates[binary, task], seconds=0.0)
+        else:
+            certificate = certificates[binary, task] = prover.prove(binary, task, time_limit)
+        name, isa, lanes, abi = request.key
+        words = (name, "--isa", isa, "--lanes", str(lanes), "--abi", abi)
+        questions = prover.solver.kept or ()
+        yield Proof(
+            request.key, certificate, certificate.confirmation, lowering=spent, questions=questions, words=words
+        )
+        start = time.process_time()
+
+
+def proof_effort(group: Sequence[Request]) -> int:
+    """Guess the cost of a group's proofs: a square is 64 proofs, and directions together are harder than one by one."""
+    contract = group[0].routine.contract
+    cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
+    together = 1 if contract.direction in DIR8 else len(SETS.get(contract.direction, DIR8))
+    return len(group) * max(cases, together**2)
+
+
+def prove_function(
+    path: str,
+    symbol: str,
+    routine: Routine,
+    abi: str = "sysv",
+    lanes: int | None = None,
+    *,
+    time_limit: float = TIME_LIMIT,
+    keep: bool = False,
+) -> Proof:
+    """Prove a function of an ELF file by the contract of a routine; nothing of the file runs.
+
+    With several lanes it takes and gives boards in vector registers.
+    """
+    binary = load(path, symbol)
+    isas = [isa for isa in routine.isas if lanes is None or lanes in widths(routine, TARGETS[isa])]
+    if not isas:
+        raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
+    kernel = Request(routine, isas[0], abi, lanes).kernel
+    prover = Prover(keep)
+    certificate = prover.prove(binary, task_of(kernel), time_limit)
+    words = ("--object", path, "--symbol", symbol, "--spec", routine.name, "--abi", abi)
+    return Proof(
+        (symbol, None, lanes or 1, kernel.convention.name),
+        certificate,
+        certificate.confirmation,
+        title=f"{symbol} as {routine.name}",
+        hint=_hint(certificate) if certificate.status == "refuted" else "",
+        questions=prover.solver.kept or (),
+        words=words if lanes is None else (*words, "--lanes", str(lanes)),
+    )
+
+
+def _hint(certificate: Certificate) -> str:
+    """Return what to ask for if a function that takes boards in vector registers is held to a contract of words."""
+    if any(argument.place.file == "vector" for argument in certificate.task.arguments):
+        return ""
+    changed: set[str] = set()
+    for instruction in certificate.instructions:
+        for operand in instruction.operands:
+            if isinstance(operand, Reg) and operand.file == "vector" and operand.full in instruction.reads - changed:
+                number = operand.bits // 64
+                return (
+                    f"it reads {operand.name}, where no argument is: of boards in vector registers add --lanes {number}"
+                )
+        changed |= instruction.writes
+    return ""

@@ -1,0 +1,41 @@
+"""All files of the reports, made from the kernels and from what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from setwise.analysis.measure.compilers import installed
+from setwise.analysis.report.figures import Figures, Recorded, figures_of, keys, shortest_of
+from setwise.analysis.report.files import PATH, Files, text
+from setwise.analysis.report.pages import pages
+from setwise.analysis.workers import Workers
+from setwise.codegen.targets import TARGETS
+
+
+def generate(recorded: Recorded, check: bool, show: Callable[[str], None], note: Callable[[str], None]) -> Files:
+    """Return every file of the reports by its path. All kernels and the compilers' code are made for it.
+
+    For a check only compilers of the recorded versions run; `note` is called with a line on each other.
+    """
+    here = {each.name: each for each in installed() if not check or recorded.compilers.get(each.name) == each.version}
+    for name in recorded.compilers.keys() - here.keys():
+        note(f"not checked: {recorded.compilers[name]}, which is not installed")
+    isas = [isa for isa, target in TARGETS.items() if target.extends is None]
+    with Workers() as workers:
+        made = {
+            name: {isa: workers.submit(shortest_of, compiler, isa) for isa in isas} for name, compiler in here.items()
+        }
+        figures = Figures()
+        for task in [workers.submit(figures_of, *key) for key in keys()]:
+            kernel = task.result()
+            show(f"{kernel.name} {kernel.isa}")
+            figures[kernel.name, kernel.isa, kernel.lanes] = kernel
+        shortest = {name: {isa: task.result() for isa, task in each.items()} for name, each in made.items()}
+    recorded = msgspec.structs.replace(
+        recorded,
+        compilers=dict(sorted({**recorded.compilers, **{each.name: each.version for each in here.values()}}.items())),
+        shortest=dict(sorted({**recorded.shortest, **shortest}.items())),
+    )
+    return {**pages(figures.differing, recorded), PATH: text(recorded)}

@@ -1,0 +1,152 @@
+"""Kernels, and functions of ELF files, run against their specifications.
+
+A kernel runs here or on an emulated processor; a function of an ELF file runs in Bochs alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
+
+from setwise.analysis.code.decode import Binary, decode, features
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.errors import CannotRunHere
+from setwise.analysis.parallel import Show, made, silent
+from setwise.analysis.run.cases import Cases, make_cases
+from setwise.analysis.run.check import Outcome, check
+from setwise.analysis.run.emulation import EmulatedCode, check_emulated
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.lower import lower
+from setwise.codegen.machine.processors import BASELINE, asked_for
+from setwise.codegen.request import KernelKey, Request
+from setwise.codegen.run.bochs import HOW_TO_GET, PROCESSORS, Processor, installed, ready, usual
+from setwise.codegen.run.call import calling_sequence, missing, runner
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A kernel and how its check ended."""
+
+    request: Request
+    outcome: Outcome
+
+    @property
+    def key(self) -> KernelKey:
+        """Routine, instruction set, lanes, calling convention."""
+        return self.request.key
+
+    @property
+    def row(self) -> dict[str, object]:
+        """The same as a row of a table."""
+        return check_row(self.key, self.outcome)
+
+
+def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[str, object]:
+    """Return how the check of some code ended as a row of a table."""
+    figures = {name: getattr(outcome, name) for name in ("status", "on", "cases", "reason")}
+    return dict(zip(("name", "isa", "lanes", "abi"), key, strict=True)) | figures
+
+
+def check_kernels(
+    requests: Sequence[Request], show: Show = silent, *, quick: bool = False, on: Processor | None = None
+) -> Iterator[Checked]:
+    """Yield each kernel's outcome. Kernels of one contract, next to each other, share cases and expected results.
+
+    They run on this processor, or on the emulated one `on`, or on an emulated one that has what this one lacks. An
+    emulated processor runs the cases of `quick`, for it takes a hundred times as long. The same bytes run once. Passes
+    over what is Refused; raises Refused if that is all.
+    """
+    for _, group in groupby(made(requests, show), lambda attempt: attempt[0].routine.contract):
+        yield from _checked(list(group), quick, on)
+
+
+def _checked(attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: Processor | None) -> Iterator[Checked]:
+    """Yield the outcomes of kernels of one contract; those of one emulated processor go into its boots together."""
+    contract = attempts[0][0].routine.contract
+    here: list[tuple[EmulatedCode, Kernel]] = []
+    elsewhere: dict[Processor, list[EmulatedCode]] = {}
+    alike: dict[EmulatedCode, list[Request]] = {}
+    for request, kernel in attempts:
+        if isinstance(kernel, str):
+            yield Checked(request, Outcome("failed", reason=kernel))
+            continue
+        place = _place(kernel, on)
+        if isinstance(place, str):
+            yield Checked(request, Outcome("not run", reason=place))
+            continue
+        code = EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=bool(contract.elements))
+        requests = alike.setdefault(code, [])
+        requests.append(request)
+        if len(requests) == 1 and place is None:
+            here.append((code, kernel))
+        elif len(requests) == 1 and place is not None:
+            elsewhere.setdefault(place, []).append(code)
+    try:
+        cases = make_cases(contract, quick) if here else None
+        fewer = make_cases(contract, quick=True) if elsewhere else None
+    except ValueError as error:  # what cannot be checked has not passed
+        outcome = Outcome("failed", reason=str(error))
+        yield from (Checked(request, outcome) for request in chain(*alike.values()))
+        return
+
+    def outcomes() -> Iterator[tuple[EmulatedCode, Outcome]]:
+        if cases is not None:
+            yield from ((code, run_cases(kernel, cases)) for code, kernel in here)
+        if fewer is not None:
+            for processor, codes in elsewhere.items():
+                yield from zip(codes, check_emulated(codes, fewer, processor), strict=True)
+
+    for code, outcome in outcomes():
+        yield from (Checked(request, outcome) for request in alike[code])
+
+
+def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
+    """Return the emulated processor that a kernel runs on, None for this one, or why there is none."""
+    needed = kernel.target.features - BASELINE
+    if on is not None:
+        lacking = needed - on.features
+        return f"{on.title} lacks {', '.join(sorted(lacking))}" if lacking else on
+    lacking = frozenset(missing(kernel.target))
+    if not lacking:
+        return None
+    emulated = usual(needed)
+    if emulated is None or installed():
+        return emulated or f"this processor lacks {', '.join(sorted(lacking))}, and Bochs has none that has them"
+    return f"this processor lacks {', '.join(sorted(lacking))}; Bochs has {emulated.title}: {HOW_TO_GET}"
+
+
+def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
+    """Check one kernel over all cases on this processor."""
+    with runner(kernel) as running:
+        return check(running.run, cases, arrays=bool(kernel.routine.contract.elements))
+
+
+def check_binary(
+    binary: Binary, routine: Routine, abi: str = "sysv", *, quick: bool = False, on: Processor | None = None
+) -> Outcome:
+    """Check a function of an ELF file in Bochs, by the contract of a routine.
+
+    Raises NoBochs without Bochs, CannotRunHere if the processor lacks what the function needs.
+    """
+    kernel = lower(routine, routine.isas[0], abi)
+    on = _processor_for(binary, on)
+    cases = make_cases(routine.contract, quick)
+    code = EmulatedCode(binary, calling_sequence(kernel), bool(routine.contract.elements))
+    (outcome,) = check_emulated([code], cases, on)
+    return replace(outcome, on=outcome.on or f"{on.title}, emulated")
+
+
+def _processor_for(binary: Binary, on: Processor | None) -> Processor:
+    """Return `on`, or the oldest processor that has all features in these bytes."""
+    needed = asked_for(features(decode(binary.text)))
+    if on is not None:
+        if lacking := needed - on.features:
+            raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}")
+        return on
+    emulated = usual(needed)
+    if emulated is None:
+        lacking = needed - frozenset[str]().union(*(processor.features for processor in PROCESSORS.values()))
+        raise CannotRunHere(f"no processor in Bochs is known to have {', '.join(sorted(lacking or needed))}")
+    return ready(emulated.name)

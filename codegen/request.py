@@ -1,0 +1,69 @@
+"""The request for a kernel: all that determines it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from setwise.codegen.catalogue import find
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.kernel import Kernel, Plan, plan
+from setwise.codegen.offers import offered, offered_as
+from setwise.codegen.targets import target_named
+
+KernelKey = tuple[str, str, int, str]
+"""Routine, instruction set, lanes, calling convention."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A routine for one instruction set, calling convention, number of lanes and variant.
+
+    Without `lanes` a register has the usual number of them. The variant "" is the one with the fewest instructions.
+    Raises ValueError, in one line, for an unknown name; Refused if the parts do not go together.
+
+    >>> Request(find("kogge-stone.attacks.sout"), "avx2").key
+    ('kogge-stone.attacks.sout', 'avx2', 4, 'sysv')
+    """
+
+    routine: Routine
+    isa: str = "x86-64"
+    abi: str = "sysv"
+    lanes: int | None = None
+    variant: str = ""
+
+    def __post_init__(self) -> None:
+        self.plan  # noqa: B018 - validates the request
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The same with target, convention and layout as objects."""
+        return plan(self.routine, target_named(self.isa), self.abi, self.lanes)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel, made once. Refused if the set lacks an operation, or there is no such variant."""
+        return offered_as(self.variant, self.routine, self.isa, self.abi, self.lanes)
+
+    @property
+    def key(self) -> KernelKey:
+        """Routine, instruction set, lanes, calling convention."""
+        return self.routine.name, self.isa, self.plan.layout.lanes, self.abi
+
+    @property
+    def title(self) -> str:
+        """The key in words."""
+        return " ".join(map(str, self.key))
+
+    def variants(self) -> list[Request]:
+        """Return requests for all variants of the same, "" first, no two with the same code."""
+        kernels = offered(self.routine, self.isa, self.abi, self.lanes)
+        return [Request(self.routine, self.isa, self.abi, self.lanes, kernel.variant) for kernel in kernels]
+
+    def __reduce__(self) -> tuple[Callable[..., Request], tuple[str, str, str, int | None, str]]:
+        return _named, (self.routine.name, self.isa, self.abi, self.lanes, self.variant)
+
+
+def _named(name: str, isa: str, abi: str, lanes: int | None, variant: str) -> Request:
+    return Request(find(name), isa, abi, lanes, variant)
