@@ -1,25 +1,25 @@
 """What setwise does, for programs: requests, or a function of an ELF file, in; plain results out.
 
-Nothing here prints. Refusals are ValueError in one line. Long work says through `show` what it is at. Judges are
-imported where they are used, so that no call waits for those that it does not need.
+Nothing here prints. Refusals are ValueError in one line. Long work says through `show` what it is at. A judge is
+imported where it is first used, so that no call waits for those that it does not need.
 
 >>> from setwise.analysis import api
 >>> north = api.request("kogge-stone.attacks.nort", "bmi2")
 >>> api.counts([north])[0]["instructions"], api.prove([north])[0].status
-(17, 'proved')
+(15, 'proved')
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from importlib import import_module
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.parallel import Show, in_processes, silent, unrefused
-from setwise.codegen.catalogue import find
+from setwise.analysis.code.objects import ObjectFunction
+from setwise.analysis.parallel import unrefused
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, convention_named, widths
 from setwise.codegen.machine.convention import CONVENTIONS
@@ -28,62 +28,51 @@ from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
 if TYPE_CHECKING:
-    from setwise.analysis.code.decode import Binary, Decoded
+    from setwise.analysis.code.decode import Binary
     from setwise.analysis.cost.bounds import Cost
     from setwise.analysis.cost.part import Part
     from setwise.analysis.cost.processors import Processor
-    from setwise.analysis.exports.export import Exported
-    from setwise.analysis.exports.verify import Finding
-    from setwise.analysis.measure.benchmark import Benchmark
-    from setwise.analysis.proofs import Proof
-    from setwise.analysis.run.check import Outcome
-    from setwise.analysis.run.checks import Checked
+    from setwise.analysis.exports.export import export as export
+    from setwise.analysis.exports.verify import verify as verify
+    from setwise.analysis.measure.benchmark import bench as bench
+    from setwise.analysis.measure.choice import best as best
+    from setwise.analysis.measure.choice import request as request
+    from setwise.analysis.proofs import prove as prove
+    from setwise.analysis.proofs import prove_function as prove_function
+    from setwise.analysis.run.checks import check as check
+    from setwise.analysis.run.checks import check_function as check_function
     from setwise.analysis.run.steps import Trace
-    from setwise.analysis.search.search import Hunt
-    from setwise.codegen.run import bochs
+    from setwise.analysis.search.search import hunt_of as hunt_of
+    from setwise.analysis.search.search import hunts as hunts
+    from setwise.analysis.search.search import shorten as shorten
+
+_HOMES = {
+    "exports.export": ("export",),
+    "exports.verify": ("verify",),
+    "measure.benchmark": ("bench",),
+    "measure.choice": ("best", "request"),
+    "proofs": ("prove", "prove_function"),
+    "run.checks": ("check", "check_function"),
+    "search.search": ("hunt_of", "hunts", "shorten"),
+}
+"""The modules that define what is loaded when it is asked for."""
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"setwise.analysis.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 T = TypeVar("T")
 CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
 """The classes of instructions."""
 COUNTED = ("instructions", *CLASSES, "memory_operands")
-TIME_LIMIT = 60.0
-"""Seconds a proof."""
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectFunction:
-    """A function of an ELF object, program or shared library, by its symbol."""
-
-    file: str
-    symbol: str
 
 
 Code = Request | ObjectFunction
 """Code that is counted and costed."""
-
-
-def request(
-    routine: Routine | str,
-    isa: str = "x86-64",
-    abi: str = "sysv",
-    lanes: int | None = None,
-    *,
-    variant: str = "",
-    for_: str = "size",
-    cpu: str | None = None,
-) -> Request:
-    """Return the request for a kernel of a routine, which may be given by name.
-
-    `for_` chooses the variant: "size" the one with the fewest instructions, "latency" or "throughput" the fastest by
-    timings and bounds, on the processor `cpu` or on none in particular. `variant` names one instead.
-    """
-    from setwise.analysis.measure.choice import chosen_request
-    from setwise.analysis.measure.here import processor_named
-
-    routine = find(routine) if isinstance(routine, str) else routine
-    if for_ == "size" or variant:
-        return Request(routine, isa, abi, lanes, variant)
-    return chosen_request(for_, processor_named(cpu) if cpu else None, routine, (isa,), abi, lanes)
 
 
 def requests(
@@ -239,17 +228,13 @@ def costs(
 
     def costed(code: Code) -> CostedCode:
         if words_of is not None and isinstance(code, Request):
-            part = Part(_instructions(code, words_of(code.routine)), "executed")
+            part = Part(trace(code, words_of(code.routine)).instructions, "executed")
         else:
             part = _part(code)
         processors = [processor_named(cpu)] if cpu else [on for on in PROCESSORS if not on.lacking(part.stream)]
         return CostedCode(key_of(code), part, [(on, part.cost(on)) for on in processors])
 
     return _each(costed, codes, skip_refused)
-
-
-def _instructions(request: Request, words: Sequence[int]) -> tuple[Decoded, ...]:
-    return trace(request, words).instructions
 
 
 def _part(code: Code) -> Part:
@@ -263,257 +248,8 @@ def _part(code: Code) -> Part:
         raise Refused(f"{code.routine.name}: {error}") from None
 
 
-def check(
-    requests: Sequence[Request],
-    *,
-    quick: bool = False,
-    on: str | None = None,
-    processes: int = 1,
-    show: Show = silent,
-) -> list[Checked]:
-    """Run kernels against their specifications, on this processor or an emulated one, by so many processes.
-
-    Kernels for which this processor lacks something run in Bochs; `on` names a processor there. Needs NumPy.
-    """
-    from functools import partial
-
-    from setwise.analysis.run.checks import check_kernels
-
-    work = partial(check_kernels, quick=quick, on=_emulated(on))
-    return sorted(in_processes(work, requests, processes, show), key=lambda checked: checked.key)
-
-
-def check_function(
-    function: ObjectFunction, spec: Routine, abi: str = "sysv", *, quick: bool = False, on: str | None = None
-) -> Outcome:
-    """Run a function of an ELF file in Bochs, against the specification of a routine. Needs NumPy and Bochs."""
-    from setwise.analysis.run.checks import check_binary
-
-    emulated = _emulated(on)
-    return check_binary(_binary(function), spec, abi, quick=quick, on=emulated)
-
-
-def _emulated(on: str | None) -> bochs.Processor | None:
-    from setwise.codegen.run.bochs import ready
-
-    return None if on is None else ready(on)
-
-
-def prove(
-    requests: Sequence[Request],
-    *,
-    time_limit: float = TIME_LIMIT,
-    keep: bool = False,
-    processes: int = 1,
-    show: Show = silent,
-) -> list[Proof]:
-    """Prove kernels right for all inputs, in `time_limit` seconds each; `keep` the questions to the solver.
-
-    Needs bitwuzla.
-    """
-    from functools import partial
-
-    from setwise.analysis.proofs import proof_effort, prove_kernels
-
-    work = partial(prove_kernels, time_limit=time_limit, keep=keep)
-    return sorted(in_processes(work, requests, processes, show, proof_effort), key=lambda proof: proof.key)
-
-
-def prove_function(
-    function: ObjectFunction,
-    spec: Routine,
-    abi: str = "sysv",
-    lanes: int | None = None,
-    *,
-    time_limit: float = TIME_LIMIT,
-    keep: bool = False,
-) -> Proof:
-    """Prove a function of an ELF file right by the contract of a routine; nothing of the file runs. Needs bitwuzla."""
-    from setwise.analysis.proofs import prove_function as prove
-
-    return prove(function.file, function.symbol, spec, abi, lanes, time_limit=time_limit, keep=keep)
-
-
-def bench(
-    requests: Sequence[Request],
-    modes: Sequence[str] = ("chained", "independent", "mixed"),
-    *,
-    beside: Sequence[str] = (),
-    boards: int = 512,
-    patience: float = 30.0,
-    named: bool = False,
-    show: Show = silent,
-) -> Benchmark:
-    """Time kernels on this processor, in core cycles.
-
-    `modes` say how calls follow each other, `beside` names compilers whose code for the same is timed, too, `boards` is
-    the length of arrays, and `patience` the seconds to wait for a quiet moment. `named` tells variants apart by name.
-    Raises CannotRunHere if this processor runs none of them, NotInstalled for a compiler that is missing.
-    """
-    from setwise.analysis.measure.benchmark import benchmark
-
-    return benchmark(requests, modes, beside, boards, patience, show, named=named)
-
-
-def best(
-    routines: Sequence[Routine],
-    objectives: Sequence[str] = ("size", "latency", "throughput"),
-    cpu: str = "native",
-    isa: str | None = None,
-    abi: str = "sysv",
-) -> list[tuple[str, Request]]:
-    """Return for each routine and objective the best kernel among all sets that the processor has, or of one set.
-
-    Routines of which there is no kernel are left out unless that is all.
-    """
-    from setwise.analysis.measure.choice import check_objective, chosen_request, sets_of
-    from setwise.analysis.measure.here import processor_named
-
-    if isa:
-        target_named(isa)
-    for objective in objectives:
-        check_objective(objective)
-    on = processor_named(cpu)
-
-    def of(routine: Routine) -> list[tuple[str, Request]]:
-        isas = (isa,) if isa else sets_of(routine, on, native=cpu == "native")
-        return [(objective, chosen_request(objective, on, routine, isas, abi, None)) for objective in objectives]
-
-    return [pair for pairs in unrefused(of, routines) for pair in pairs]
-
-
-def export(
-    routines: Sequence[Routine],
-    directory: str,
-    format: str,
-    isas: Sequence[str] = ("x86-64",),
-    abi: str | None = None,
-    lanes: int | None = None,
-    *,
-    variant: str = "",
-    for_: str = "size",
-    cpu: str | None = None,
-    endbr64: bool = False,
-    dispatch: bool = False,
-    name: str = "",
-    prefix: str = "",
-    force: bool = False,
-    unproved: bool = False,
-    time_limit: float = TIME_LIMIT,
-    show: Show = silent,
-) -> Exported:
-    """Write kernels as listings, objects or source into a directory that is new or empty, with their proofs.
-
-    `force` replaces an earlier export. Without bitwuzla, or with `unproved`, nothing is proved. Nothing is written if
-    one of the files cannot be; CannotRunHere if a kernel is not proved.
-    """
-    from setwise.analysis.exports.export import export_request, write_export
-    from setwise.analysis.proof.prover import Prover
-
-    prover, solver = None, True
-    if not unproved:
-        try:
-            prover = Prover()
-        except ModuleNotFoundError as error:
-            if error.name != "bitwuzla":
-                raise
-            solver = False
-    request = export_request(
-        routines,
-        format,
-        isas,
-        abi,
-        lanes,
-        show,
-        variant=variant,
-        for_=for_,
-        cpu=cpu,
-        endbr64=endbr64,
-        dispatch=dispatch,
-        name=name,
-        prefix=prefix,
-        proved=prover is not None,
-    )
-    exported = write_export(request, routines, directory, time_limit, show, force=force, prover=prover)
-    return exported if solver else replace(exported, proved=None)
-
-
-def verify(
-    directory: str | Path,
-    *,
-    time_limit: float = TIME_LIMIT,
-    run_descriptions: bool = False,
-    show: Show = silent,
-) -> list[Finding]:
-    """Make every file of an export again, compare, and prove its kernels again.
-
-    Python files that describe users' routines run only with `run_descriptions`. Raises CannotRunHere for an export that
-    another version of setwise wrote.
-    """
-    from setwise.analysis.errors import CannotRunHere
-    from setwise.analysis.exports.metadata import OtherVersion, read
-    from setwise.analysis.exports.verify import findings
-
-    try:
-        recorded = read(directory)
-    except OtherVersion as error:
-        raise CannotRunHere(str(error)) from None
-    return list(findings(Path(directory), recorded, time_limit, show, run_descriptions))
-
-
-def hunts(requests: Sequence[Request]) -> list[Hunt]:
-    """Return a search for shorter code of each kernel, not begun; kernels with the same bytes have one."""
-    from setwise.analysis.parallel import made
-    from setwise.analysis.search.search import Hunt
-    from setwise.analysis.search.subject import Subject
-
-    found: dict[tuple[Binary, str], Hunt] = {}
-    for request, kernel in made(requests):
-        if isinstance(kernel, str):
-            continue
-        name, isa, _, abi = request.key
-        boards = kernel.layout.lanes if kernel.layout.boards else 1
-        binary = binary_of(kernel)
-        found.setdefault((binary, name), Hunt(request.title, Subject(name, isa, abi, boards), binary, binary))
-    return [*found.values()]
-
-
-def hunt_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> Hunt:
-    """Return a search for shorter code of a function of an ELF file, not begun."""
-    from setwise.analysis.search.search import Hunt, refusal
-    from setwise.analysis.search.subject import Subject, instruction_set
-
-    binary = _binary(function)
-    subject = Subject(spec.name, instruction_set(binary), abi, lanes)
-    if why := refusal(subject, binary):
-        raise ValueError(f"{function.symbol}: {why}")
-    return Hunt(f"{function.symbol} as {spec.name}", subject, binary, binary)
-
-
-def shorten(
-    hunts: Sequence[Hunt],
-    levels: Sequence[str] = ("a", "b", "c"),
-    budget: float = 60.0,
-    *,
-    processes: int = 1,
-    show: Show = silent,
-) -> None:
-    """Search for shorter code with the same contract, in place; an interrupted search keeps its findings.
-
-    `levels` are a (another value in the place of a result), b (one new instruction) and c (two or three); each takes at
-    most `budget` seconds of a processor. Needs NumPy and bitwuzla.
-    """
-    from setwise.analysis.search.search import hunt_all
-
-    hunt_all(hunts, levels, budget, processes, show)
-
-
 def _binary(code: Code) -> Binary:
-    if isinstance(code, Request):
-        return binary_of(code.kernel)
-    from setwise.analysis.code.objects import load
-
-    return load(code.file, code.symbol)
+    return code.binary if isinstance(code, ObjectFunction) else binary_of(code.kernel)
 
 
 def key_of(code: Code) -> dict[str, Any]:

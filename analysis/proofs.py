@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
+from operator import attrgetter
 from typing import Any
 
 from setwise.analysis.code.decode import Binary, Reg
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.code.objects import load
-from setwise.analysis.parallel import Show, made, silent
+from setwise.analysis.code.objects import ObjectFunction
+from setwise.analysis.parallel import Show, in_processes, made, silent
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.smtlib import Question
@@ -113,7 +115,23 @@ def prove_kernels(
         start = time.process_time()
 
 
-def proof_effort(group: Sequence[Request]) -> int:
+def prove(
+    requests: Sequence[Request],
+    *,
+    time_limit: float = TIME_LIMIT,
+    keep: bool = False,
+    processes: int = 1,
+    show: Show = silent,
+) -> list[Proof]:
+    """Prove kernels right for all inputs, in `time_limit` seconds each; `keep` the questions to the solver.
+
+    Needs bitwuzla.
+    """
+    work = partial(prove_kernels, time_limit=time_limit, keep=keep)
+    return sorted(in_processes(work, requests, processes, show, _effort), key=attrgetter("key"))
+
+
+def _effort(group: Sequence[Request]) -> int:
     """Guess the cost of a group's proofs: a square is 64 proofs, and directions together are harder than one by one."""
     contract = group[0].routine.contract
     cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
@@ -122,32 +140,31 @@ def proof_effort(group: Sequence[Request]) -> int:
 
 
 def prove_function(
-    path: str,
-    symbol: str,
-    routine: Routine,
+    function: ObjectFunction,
+    spec: Routine,
     abi: str = "sysv",
     lanes: int | None = None,
     *,
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
-    """Prove a function of an ELF file by the contract of a routine; nothing of the file runs.
+    """Prove a function of an ELF file right by the contract of a routine; nothing of the file runs.
 
-    With several lanes it takes and gives boards in vector registers.
+    With several lanes it takes and gives boards in vector registers. Needs bitwuzla.
     """
-    binary = load(path, symbol)
-    isas = [isa for isa in routine.isas if lanes is None or lanes in widths(routine, TARGETS[isa])]
+    binary = function.binary
+    isas = [isa for isa in spec.isas if lanes is None or lanes in widths(spec, TARGETS[isa])]
     if not isas:
         raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    kernel = Request(routine, isas[0], abi, lanes).kernel
+    kernel = Request(spec, isas[0], abi, lanes).kernel
     prover = Prover(keep)
     certificate = prover.prove(binary, task_of(kernel), time_limit)
-    words = ("--object", path, "--symbol", symbol, "--spec", routine.name, "--abi", abi)
+    words = ("--object", function.file, "--symbol", function.symbol, "--spec", spec.name, "--abi", abi)
     return Proof(
-        (symbol, None, lanes or 1, kernel.convention.name),
+        (function.symbol, None, lanes or 1, kernel.convention.name),
         certificate,
         certificate.confirmation,
-        title=f"{symbol} as {routine.name}",
+        title=f"{function.symbol} as {spec.name}",
         hint=_hint(certificate) if certificate.status == "refuted" else "",
         questions=prover.solver.kept or (),
         words=words if lanes is None else (*words, "--lanes", str(lanes)),

@@ -89,6 +89,7 @@ if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that
     from setwise.codegen.describe.values import Ray as Ray, Value as Value, constant as constant
     from setwise.codegen.own.definition import DescriptionError as DescriptionError
     from setwise.codegen.run.function import Function as Function
+    from setwise.kernels import KernelFunction as KernelFunction
     from setwise.own import OneDirection as OneDirection, OwnRoutine as OwnRoutine, routine as routine
     from setwise.shown import Table as Table, Text as Text, show as show
 
@@ -110,6 +111,7 @@ _ROOMS = {
     "setwise.codegen.describe.values": "Ray Value constant",
     "setwise.codegen.own.definition": "DescriptionError",
     "setwise.codegen.run.function": "Function",
+    "setwise.kernels": "KernelFunction",
     "setwise.own": "OneDirection OwnRoutine routine",
     "setwise.shown": "Table Text show",
 }
@@ -125,7 +127,7 @@ def kernel(
     for_: str = "size",
     cpu: str | None = None,
     checked: bool = False,
-) -> Function:
+) -> KernelFunction:
     """The routine of that name as a function on integers and on NumPy's arrays of uint64.
 
     It is made and run as machine code of this processor. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit

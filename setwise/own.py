@@ -5,45 +5,36 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from setwise.analysis import api
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.own.definition import Definition
 from setwise.codegen.request import Request
-from setwise.codegen.run.timer import MODES
+from setwise.codegen.run.function import function_of
 from setwise.codegen.targets import ALL_SETS, TARGETS
+from setwise.kernels import Checked, KernelFunction, checked, costed, counted, proved, timed
 from setwise.shown import Table, Text
-
-if TYPE_CHECKING:
-    from setwise.codegen.run.function import Function
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def made(
     routine: Routine, isa: str | None, abi: str | None, lanes: int | None, for_: str, cpu: str | None, checked: bool
-) -> Function:
+) -> KernelFunction:
     """Return the function of a routine, as `setwise.kernel` makes it."""
-    from setwise.codegen.run.function import function
-
     variant = ""
     if for_ != "size":
         from setwise.analysis.measure.choice import fastest
 
         best = fastest(routine, for_, cpu, isa, abi, lanes)
         isa, variant = best.isa, best.variant
-    plain = function(routine, isa, abi, lanes, variant)
-    if not checked:
-        return plain
-    from setwise.checked import Checked
-
-    return Checked(plain.kernel, plain.recipe)
+    return function_of(Checked if checked else KernelFunction, routine, isa, abi, lanes, variant)
 
 
-class Commands(ABC):
-    """What the subcommands of `setwise` do, with routines at hand; arguments are the options, by their names.
+class Methods(ABC):
+    """The methods of routines; arguments are the options of the command line, by their names.
 
     `listing`, `count`, `cost`, `kernel` and a call are of one routine: of several, one for each direction, take one
     first, as in fill["nort"]. The others are of all of them. `for_` is --for. Refusals are ValueError in one line.
@@ -68,12 +59,12 @@ class Commands(ABC):
         for_: str = "size",
         cpu: str | None = None,
         checked: bool = False,
-    ) -> Function:
+    ) -> KernelFunction:
         """The routine as a function on integers, made once: machine code, by default of the best set that runs here.
 
         `for_`, `cpu` and `checked` are as `setwise.kernel` has them.
         """
-        kernels: dict[object, Function] = self.__dict__.setdefault("_kernels", {})
+        kernels: dict[object, KernelFunction] = self.__dict__.setdefault("_kernels", {})
         key = isa, abi, lanes, for_, cpu, checked
         if key not in kernels:
             kernels[key] = made(self.routine, *key)
@@ -110,8 +101,7 @@ class Commands(ABC):
         cpu: str | None = None,
     ) -> dict[str, Any]:
         """The instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
-        (row,) = api.counts([self._request(isa, abi, lanes, for_, cpu)])
-        return row
+        return counted(self._request(isa, abi, lanes, for_, cpu))
 
     def cost(
         self,
@@ -123,8 +113,7 @@ class Commands(ABC):
         for_: str = "size",
     ) -> Table:
         """Lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
-        (code,) = api.costs([self._request(isa, abi, lanes, for_, cpu)], cpu)
-        return Table(code.rows, ("name", "isa", "cpu", "latency", "bound", "limit", "depth", "bytes", "registers"))
+        return costed(self._request(isa, abi, lanes, for_, cpu), cpu)
 
     def check(
         self, isa: str | None = None, abi: str | None = None, on: str | None = None, *, quick: bool = False
@@ -133,9 +122,7 @@ class Commands(ABC):
 
         By default for all instruction sets and conventions; `on` names a processor that is emulated. Needs NumPy.
         """
-        checked = api.check(api.requests(self.routines, isa, abi), quick=quick, on=on)
-        rows = [each.row for each in checked]
-        return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
+        return checked(api.requests(self.routines, isa, abi), on, quick)
 
     def prove(
         self,
@@ -148,9 +135,7 @@ class Commands(ABC):
 
         By default for all instruction sets and conventions. A refuted one has a `counterexample`. Needs bitwuzla.
         """
-        proofs = api.prove(api.requests(self.routines, isa, abi, lanes), time_limit=time_limit)
-        rows = [proof.row for proof in proofs]
-        return Table(rows, ("name", "isa", "lanes", "abi", "status", "seconds", "reason"))
+        return proved(api.requests(self.routines, isa, abi, lanes), time_limit)
 
     def bench(
         self,
@@ -173,14 +158,7 @@ class Commands(ABC):
             for own in ((isa,) if isa else routine.isas)
             if isa or lanes in (None, *TARGETS[own].widths)
         ]
-        result = api.bench(
-            list(unrefused(lambda each: choose(*each), asked)),
-            mode.split(",") if mode else MODES,
-            beside=beside.split(",") if beside else (),
-            boards=boards,
-            patience=patience,
-        )
-        return Table(result.rows, ("name", "isa", "maker", "mode", "unit", "median", "p10"))
+        return timed(list(unrefused(lambda each: choose(*each), asked)), mode, beside, boards, patience)
 
     def export(
         self,
@@ -224,7 +202,7 @@ class Commands(ABC):
         ).summary
 
 
-class OneDirection(Commands):
+class OneDirection(Methods):
     """The routine of one direction, or of a set of them, of a function of a `Ray`."""
 
     def __init__(self, routine: Routine) -> None:
@@ -244,7 +222,7 @@ class OneDirection(Commands):
         return f"<setwise routine {self._routine.name}>"
 
 
-class OwnRoutine(Definition, Commands):
+class OwnRoutine(Definition, Methods):
     """A routine of one's own: called, it runs its machine code; its methods are the subcommands of `setwise`.
 
     One that is made of a function of a `Ray` is several: fill["nort"] is that of a direction (noEa east soEa sout soWe

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +18,19 @@ _OFFERED = 2000  # names that a mistaken one is compared with
 
 class ObjectError(ValueError):
     """A file or a function in it that cannot be judged; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFunction:
+    """A function of an ELF object, program or shared library, by its symbol."""
+
+    file: str
+    symbol: str
+
+    @property
+    def binary(self) -> Binary:
+        """Its bytes, as `load` takes them."""
+        return load(self.file, self.symbol)
 
 
 def functions(path: str | Path) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from setwise.analysis import api
+from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import (
     PATTERNS,
     add_json,
@@ -98,7 +99,7 @@ def drawn(contract: Contract, mismatch: Mismatch) -> str:
 def _check_function(arguments: Namespace) -> int:
     """Check a function of an ELF file by the contract of a routine; 1 if that fails."""
     symbol, abi, routine = arguments.symbol, arguments.abi or "sysv", find(arguments.spec)
-    function = api.ObjectFunction(arguments.object, symbol)
+    function = ObjectFunction(arguments.object, symbol)
     outcome = api.check_function(function, routine, abi, quick=arguments.quick, on=arguments.on)
     if arguments.json:
         from setwise.analysis.run.checks import check_row

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from setwise.analysis import api
+from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import object_given
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.parallel import unrefused
@@ -58,7 +59,7 @@ def codes(arguments: Namespace) -> tuple[Sequence[api.Code], bool]:
     They are left out if a name is a pattern. ValueError if neither is given.
     """
     if object_given(arguments):
-        return [api.ObjectFunction(arguments.object, arguments.symbol)], False
+        return [ObjectFunction(arguments.object, arguments.symbol)], False
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
     any_pattern = any(map(is_pattern, arguments.names))

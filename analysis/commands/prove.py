@@ -11,6 +11,7 @@ from tabulate import tabulate
 
 from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import (
     PATTERNS,
     add_json,
@@ -92,7 +93,7 @@ def run(arguments: Namespace) -> int:
 def _proofs(arguments: Namespace, keep: bool) -> list[Proof]:
     isa, abi, lanes, limit = arguments.isa, arguments.abi, arguments.lanes, arguments.time_limit
     if object_given(arguments):
-        function, spec = api.ObjectFunction(arguments.object, arguments.symbol), find(arguments.spec)
+        function, spec = ObjectFunction(arguments.object, arguments.symbol), find(arguments.spec)
         return [api.prove_function(function, spec, abi or "sysv", lanes, time_limit=limit, keep=keep)]
     requests = api.requests(chosen(arguments.names), isa, abi, lanes, arguments.variant)
     with Progress(len(requests)) as progress:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from setwise.analysis import api
+from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_only_isa, object_given
 from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
@@ -75,7 +76,7 @@ def run(arguments: Namespace) -> int:
 def _hunts(arguments: Namespace) -> list[Hunt]:
     abi, lanes = arguments.abi or "sysv", arguments.lanes
     if object_given(arguments):
-        function = api.ObjectFunction(arguments.object, arguments.symbol)
+        function = ObjectFunction(arguments.object, arguments.symbol)
         return [api.hunt_of(function, find(arguments.spec), abi, lanes or 1)]
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM --spec NAME")

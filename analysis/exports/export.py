@@ -13,18 +13,17 @@ from setwise.analysis.errors import CannotRunHere, refused_by_system
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.request import ExportRequest, files_of, kernels_of, lanes_for
-from setwise.analysis.measure.choice import chosen_request
+from setwise.analysis.measure.choice import request as chosen_kernel
 from setwise.analysis.measure.here import processor_named
-from setwise.analysis.parallel import Show, unrefused
-from setwise.analysis.proof.prover import Prover
+from setwise.analysis.parallel import Show, silent, unrefused
+from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.export.formats import FORMATS
+from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import write
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.files import is_own
-from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS
 
 _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
@@ -53,79 +52,62 @@ class Exported:
         return f"{made}: {counted(self.kernels, 'kernel')}, {proved}"
 
 
-def export_request(
+def export(
     routines: Sequence[Routine],
+    directory: str,
     format: str,
-    isas: Sequence[str],
-    abi: str | None,
-    lanes: int | None,
-    show: Show,
+    isas: Sequence[str] = ("x86-64",),
+    abi: str | None = None,
+    lanes: int | None = None,
     *,
-    variant: str,
-    for_: str,
-    cpu: str | None,
-    endbr64: bool,
-    dispatch: bool,
-    name: str,
-    prefix: str,
-    proved: bool,
-) -> ExportRequest:
-    """Return the request for an export; ValueError for what does not go together."""
-    isas = list(dict.fromkeys(isas))
-    if format not in FORMATS:
-        raise ValueError(f"unknown format '{format}': use one of {', '.join(FORMATS)}")
-    given = FORMATS[format]
-    if endbr64 and not given.endbr64:
-        raise ValueError(f"{format} has no endbr64 of its own: leave --endbr64 out")
-    if dispatch and not given.dispatch:
-        choosing = [name for name, format in FORMATS.items() if format.dispatch]
-        raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
+    variant: str = "",
+    for_: str = "size",
+    cpu: str | None = None,
+    endbr64: bool = False,
+    dispatch: bool = False,
+    name: str = "",
+    prefix: str = "",
+    force: bool = False,
+    unproved: bool = False,
+    time_limit: float = TIME_LIMIT,
+    show: Show = silent,
+) -> Exported:
+    """Write kernels as listings, objects or source into a directory that is new or empty, with their proofs.
+
+    `force` replaces an earlier export. Without bitwuzla, or with `unproved`, nothing is proved. Nothing is written if
+    one of the files cannot be; ValueError for what does not go together, CannotRunHere if a kernel is not proved.
+    """
+    prover = None if unproved else _prover()
+    given, isas = _format(format, endbr64, dispatch), list(dict.fromkeys(isas))
     if given.fallback and (dispatch or len(isas) > 1):
         isas = list(dict.fromkeys(("x86-64", *isas)))
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
-    on = processor_named(cpu) if cpu and for_ != "size" else None
 
     def varied(pair: tuple[Routine, str]) -> tuple[str, str, str]:
         routine, isa = pair
         show(f"{routine.name} {isa}: variants")
         shape = abi or given.abi, lanes_for(lanes, isas, isa)
-        if variant:
-            chosen = Request(routine, isa, *shape, variant).kernel.variant
-        else:
-            chosen = chosen_request(for_, on, routine, (isa,), *shape).variant
-        return routine.name, isa, chosen
+        chosen = chosen_kernel(routine, isa, *shape, variant=variant, for_=for_, cpu=cpu)
+        return routine.name, isa, chosen.kernel.variant
 
     variants = list(unrefused(varied, product(routines, isas))) if variant or for_ != "size" else []
-    return ExportRequest(
+    request = ExportRequest(
         format=format,
         names=tuple(dict.fromkeys(routine.name for routine in routines)),
         isas=tuple(isas),
         abi=abi or given.abi,
-        proved=proved,
+        proved=prover is not None,
         lanes=lanes,
         endbr64=endbr64,
         dispatch=dispatch,
         name=name,
         prefix=prefix,
         objective=for_,
-        cpu=on.name if on else "",
+        cpu=processor_named(cpu).name if cpu and for_ != "size" else "",
         variants=tuple(each for each in variants if each[-1]),
     )
-
-
-def write_export(
-    request: ExportRequest,
-    routines: Sequence[Routine],
-    directory: str,
-    time_limit: float,
-    show: Show,
-    *,
-    force: bool,
-    prover: Prover | None,
-) -> Exported:
-    """Write the files of an export; nothing if one of them cannot be, or if the prover does not prove a kernel."""
     kernels = kernels_of(request, routines)
     if prover:
         _prove(prover, kernels, time_limit, show)
@@ -135,8 +117,30 @@ def write_export(
         write(directory, {**files, record.NAME: content}, force, record.accounted)
     there = {(kernel.name, kernel.target.name) for kernel in kernels}
     absent = tuple(pair for pair in product(request.names, request.isas) if pair not in there)
-    left_out = () if request.isas == tuple(TARGETS) else absent
-    return Exported(directory, tuple(files), len(kernels), bool(prover), left_out)
+    proved = None if prover is None and not unproved else prover is not None
+    return Exported(directory, tuple(files), len(kernels), proved, () if request.isas == tuple(TARGETS) else absent)
+
+
+def _format(name: str, endbr64: bool, dispatch: bool) -> Format:
+    """Return the format of that name; ValueError if it does not take these options."""
+    if name not in FORMATS:
+        raise ValueError(f"unknown format '{name}': use one of {', '.join(FORMATS)}")
+    if endbr64 and not FORMATS[name].endbr64:
+        raise ValueError(f"{name} has no endbr64 of its own: leave --endbr64 out")
+    if dispatch and not FORMATS[name].dispatch:
+        choosing = [other for other, format in FORMATS.items() if format.dispatch]
+        raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
+    return FORMATS[name]
+
+
+def _prover() -> Prover | None:
+    """Return a prover, or None if there is no solver."""
+    try:
+        return Prover()
+    except ModuleNotFoundError as error:
+        if error.name != "bitwuzla":
+            raise
+        return None
 
 
 def _prove(prover: Prover, kernels: Sequence[Kernel], time_limit: float, show: Show) -> None:

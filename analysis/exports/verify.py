@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.metadata import NAME, Recorded, metadata
+from setwise.analysis.exports.metadata import NAME, OtherVersion, Recorded, metadata, read
 from setwise.analysis.exports.request import files_of, kernels_of
+from setwise.analysis.parallel import Show, silent
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.export.names import symbol
@@ -32,17 +34,24 @@ class Finding:
     reason: str = ""
 
 
-def findings(
-    directory: Path,
-    recorded: Recorded,
-    time_limit: float = TIME_LIMIT,
-    show: Callable[[str], None] = lambda _: None,
-    run_descriptions: bool = False,
-) -> Iterator[Finding]:
-    """Make every file again from the request alone, compare byte by byte, and prove the code; `show` names the kernel.
+def verify(
+    directory: str | Path, *, time_limit: float = TIME_LIMIT, run_descriptions: bool = False, show: Show = silent
+) -> list[Finding]:
+    """Make every file of an export again from its request alone, compare byte by byte, and prove its kernels again.
 
     A description in a user's Python file is run only with `run_descriptions`, and only if it is the file of the export.
+    Raises CannotRunHere for an export that another version of setwise wrote.
     """
+    try:
+        recorded = read(directory)
+    except OtherVersion as error:
+        raise CannotRunHere(str(error)) from None
+    return list(_findings(Path(directory), recorded, time_limit, run_descriptions, show))
+
+
+def _findings(
+    directory: Path, recorded: Recorded, time_limit: float, run_descriptions: bool, show: Show
+) -> Iterator[Finding]:
     sources = [*_sources(recorded)]
     yield from sources
     request = recorded.request

@@ -10,10 +10,11 @@ from typing import Any
 
 from setwise.analysis.errors import CannotRunHere, NotInstalled
 from setwise.analysis.measure import compilers
-from setwise.analysis.measure.bench import bench
-from setwise.analysis.measure.subjects import Subject, empty_routines, subject
+from setwise.analysis.measure.bench import PATIENCE
+from setwise.analysis.measure.bench import bench as time_subjects
+from setwise.analysis.measure.subjects import BOARDS, Subject, empty_routines, subject
 from setwise.analysis.measure.trials import EMPTY, OURS, Refusal, Timing
-from setwise.analysis.parallel import Show, unrefused
+from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.request import Request
 from setwise.codegen.run import cpu
@@ -60,17 +61,22 @@ def machine() -> dict[str, Any]:
     return {"processor": cpu.brand(), "threads": os.cpu_count()}
 
 
-def benchmark(
+def bench(
     requests: Sequence[Request],
-    modes: Sequence[str],
-    beside: Sequence[str],
-    boards: int,
-    patience: float,
-    show: Show,
+    modes: Sequence[str] = MODES,
     *,
-    named: bool,
+    beside: Sequence[str] = (),
+    boards: int = BOARDS,
+    patience: float = PATIENCE,
+    named: bool = False,
+    show: Show = silent,
 ) -> Benchmark:
-    """Time kernels; `named` tells variants apart by their names. Raises what `setwise.analysis.api.bench` does."""
+    """Time kernels on this processor, in core cycles.
+
+    `modes` say how calls follow each other, `beside` names compilers whose code for the same is timed, too, `boards` is
+    the length of arrays, and `patience` the seconds to wait for a quiet moment. `named` tells variants apart by name.
+    Raises CannotRunHere if this processor runs none of them, NotInstalled for a compiler that is missing.
+    """
     chosen = [mode for mode in MODES if mode in known(modes, MODES, "no calls are")]
     known(beside, COMPILERS, "no compiler is")
     if boards < 1:
@@ -85,7 +91,7 @@ def benchmark(
     if beside:
         subjects = list(_with_compiled(kernels, subjects, beside, show))
     try:
-        timings = bench([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
+        timings = time_subjects([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
     except BrokenProcessPool:
         raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
     return Benchmark(timings, not_run)

@@ -11,13 +11,14 @@ from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.measure.here import processor_named
 from setwise.analysis.parallel import unrefused
+from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.offers import offered, offered_as
 from setwise.codegen.request import Request
 from setwise.codegen.run.call import host, is_batch, missing
-from setwise.codegen.targets import TARGETS
+from setwise.codegen.targets import TARGETS, target_named
 
 OBJECTIVES = ("size", "latency", "throughput")
 """The objectives: fewest instructions, shortest latency, or highest throughput of independent calls."""
@@ -104,6 +105,51 @@ def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[st
     return tuple(alone or has)
 
 
+def request(
+    routine: Routine | str,
+    isa: str = "x86-64",
+    abi: str = "sysv",
+    lanes: int | None = None,
+    *,
+    variant: str = "",
+    for_: str = "size",
+    cpu: str | None = None,
+) -> Request:
+    """Return the request for a kernel of a routine, which may be given by name.
+
+    `for_` chooses the variant: "size" the one with the fewest instructions, "latency" or "throughput" the fastest by
+    timings and bounds, on the processor `cpu` or on none in particular. `variant` names one instead.
+    """
+    routine = find(routine) if isinstance(routine, str) else routine
+    if for_ == "size" or variant:
+        return Request(routine, isa, abi, lanes, variant)
+    return chosen_request(for_, processor_named(cpu) if cpu else None, routine, (isa,), abi, lanes)
+
+
+def best(
+    routines: Sequence[Routine],
+    objectives: Sequence[str] = OBJECTIVES,
+    cpu: str = "native",
+    isa: str | None = None,
+    abi: str = "sysv",
+) -> list[tuple[str, Request]]:
+    """Return for each routine and objective the best kernel among all sets that the processor has, or of one set.
+
+    Routines of which there is no kernel are left out unless that is all.
+    """
+    if isa:
+        target_named(isa)
+    for objective in objectives:
+        check_objective(objective)
+    on = processor_named(cpu)
+
+    def of(routine: Routine) -> list[tuple[str, Request]]:
+        isas = (isa,) if isa else sets_of(routine, on, native=cpu == "native")
+        return [(objective, chosen_request(objective, on, routine, isas, abi, None)) for objective in objectives]
+
+    return [pair for pairs in unrefused(of, routines) for pair in pairs]
+
+
 def chosen_request(
     objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
 ) -> Request:
@@ -135,7 +181,7 @@ def kernel_for(
         usual = unrefused(lambda isa: next(offered(routine, isa, abi, lanes)), isas)
         return min(usual, key=lambda kernel: len(kernel.code.instructions))
     kernels = chain.from_iterable(unrefused(lambda isa: (*_candidates(objective, on, routine, isa, abi, lanes),), isas))
-    return best(kernels, objective, on)
+    return least(kernels, objective, on)
 
 
 def _candidates(
@@ -149,7 +195,7 @@ def _candidates(
     return offered(routine, isa, abi, lanes)
 
 
-def best(kernels: Iterable[Kernel], objective: str, on: Processor | None) -> Kernel:
+def least(kernels: Iterable[Kernel], objective: str, on: Processor | None) -> Kernel:
     """Return the first kernel with the least score; UnknownCost where a processor is named that has not its code."""
     return min(kernels, key=lambda kernel: score(kernel, objective, on))
 

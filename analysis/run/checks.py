@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, groupby
+from operator import attrgetter
 
 from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
-from setwise.analysis.parallel import Show, made, silent
+from setwise.analysis.parallel import Show, in_processes, made, silent
 from setwise.analysis.run.cases import Cases, make_cases
-from setwise.analysis.run.check import Outcome, check
+from setwise.analysis.run.check import Outcome
+from setwise.analysis.run.check import check as check_cases
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
@@ -120,22 +124,34 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
 def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
     """Check one kernel over all cases on this processor."""
     with runner(kernel) as running:
-        return check(running.run, cases, arrays=bool(kernel.routine.contract.elements))
+        return check_cases(running.run, cases, arrays=bool(kernel.routine.contract.elements))
 
 
-def check_binary(
-    binary: Binary, routine: Routine, abi: str = "sysv", *, quick: bool = False, on: Processor | None = None
-) -> Outcome:
-    """Check a function of an ELF file in Bochs, by the contract of a routine.
+def check(
+    requests: Sequence[Request], *, quick: bool = False, on: str | None = None, processes: int = 1, show: Show = silent
+) -> list[Checked]:
+    """Run kernels against their specifications, on this processor or an emulated one, by so many processes.
 
-    Raises NoBochs without Bochs, CannotRunHere if the processor lacks what the function needs.
+    Kernels for which this processor lacks something run in Bochs; `on` names a processor there. Needs NumPy.
     """
-    kernel = lower(routine, routine.isas[0], abi)
-    on = _processor_for(binary, on)
-    cases = make_cases(routine.contract, quick)
-    code = EmulatedCode(binary, calling_sequence(kernel), bool(routine.contract.elements))
-    (outcome,) = check_emulated([code], cases, on)
-    return replace(outcome, on=outcome.on or f"{on.title}, emulated")
+    work = partial(check_kernels, quick=quick, on=None if on is None else ready(on))
+    return sorted(in_processes(work, requests, processes, show), key=attrgetter("key"))
+
+
+def check_function(
+    function: ObjectFunction, spec: Routine, abi: str = "sysv", *, quick: bool = False, on: str | None = None
+) -> Outcome:
+    """Run a function of an ELF file in Bochs, against the specification of a routine.
+
+    Raises NoBochs without Bochs, CannotRunHere if the processor lacks what the function needs. Needs NumPy.
+    """
+    emulated = None if on is None else ready(on)
+    binary, kernel = function.binary, lower(spec, spec.isas[0], abi)
+    processor = _processor_for(binary, emulated)
+    cases = make_cases(spec.contract, quick)
+    code = EmulatedCode(binary, calling_sequence(kernel), bool(spec.contract.elements))
+    (outcome,) = check_emulated([code], cases, processor)
+    return replace(outcome, on=outcome.on or f"{processor.title}, emulated")
 
 
 def _processor_for(binary: Binary, on: Processor | None) -> Processor:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
-from setwise.analysis.parallel import Show
+from setwise.analysis.parallel import Show, made, silent
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.expressions import OutOfTime
@@ -19,9 +21,11 @@ from setwise.analysis.search.forms import Lanes, SearchError
 from setwise.analysis.search.levels import LEVELS, Candidate, Level, single
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.program import Program, Step
-from setwise.analysis.search.subject import Subject
+from setwise.analysis.search.subject import Subject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.analysis.workers import Workers
+from setwise.codegen.describe.routine import Routine
+from setwise.codegen.request import Request
 
 _WORTH_PROCESSES = 8  # kernels: level a of fewer is done before processes have started
 
@@ -226,10 +230,40 @@ def hunt(found: Hunt, levels: Sequence[str], budget: float) -> Hunt:
     return found
 
 
-def hunt_all(hunts: Sequence[Hunt], levels: Sequence[str], budget: float, processes: int, show: Show) -> None:
-    """Carry out the hunts in place, by at most so many processes; if one is interrupted, all keep their findings.
+def hunts(requests: Sequence[Request]) -> list[Hunt]:
+    """Return a search for shorter code of each kernel, not begun; kernels with the same bytes have one."""
+    found: dict[tuple[Binary, str], Hunt] = {}
+    for request, kernel in made(requests):
+        if isinstance(kernel, str):
+            continue
+        name, isa, _, abi = request.key
+        boards = kernel.layout.lanes if kernel.layout.boards else 1
+        binary = binary_of(kernel)
+        found.setdefault((binary, name), Hunt(request.title, Subject(name, isa, abi, boards), binary, binary))
+    return [*found.values()]
 
-    Raises CannotRunHere if a process dies.
+
+def hunt_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> Hunt:
+    """Return a search for shorter code of a function of an ELF file, not begun."""
+    binary = function.binary
+    subject = Subject(spec.name, instruction_set(binary), abi, lanes)
+    if why := refusal(subject, binary):
+        raise ValueError(f"{function.symbol}: {why}")
+    return Hunt(f"{function.symbol} as {spec.name}", subject, binary, binary)
+
+
+def shorten(
+    hunts: Sequence[Hunt],
+    levels: Sequence[str] = tuple(LEVELS),
+    budget: float = 60.0,
+    *,
+    processes: int = 1,
+    show: Show = silent,
+) -> None:
+    """Search for shorter code with the same contract, in place; an interrupted search keeps its findings.
+
+    `levels` are a (another value in the place of a result), b (one new instruction) and c (two or three); each takes at
+    most `budget` seconds of a processor. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
     """
     processes = min(processes, len(hunts))
     if processes < 2 or ([*levels] == ["a"] and len(hunts) < _WORTH_PROCESSES):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from inspect import Parameter as Argument
 from inspect import Signature
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
@@ -29,6 +29,7 @@ from setwise.codegen.targets import VECTORS
 if TYPE_CHECKING:
     from setwise.codegen.run.arrays import Elementwise
 
+F = TypeVar("F", bound="Function")
 LATELY = 256
 """How many functions are kept: who asks for one again, or reads its pickle again, has it at once."""
 
@@ -147,8 +148,8 @@ class Function:
                     loop, code = in_memory(lower(arrays, isa, host().name, lanes if routine.boards else None))
         return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
 
-    def __reduce__(self) -> tuple[Callable[..., Function], Recipe]:
-        return named, self.recipe
+    def __reduce__(self) -> tuple[Callable[..., Function], tuple[object, ...]]:
+        return named, (*self.recipe, type(self))
 
     def __repr__(self) -> str:
         takes, required = ", ".join(self._names), "; ".join(self.kernel.routine.contract.required)
@@ -159,24 +160,32 @@ class Function:
 def function(
     routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None, variant: str = ""
 ) -> Function:
-    """The routine as a function: on the best instruction set here, in this platform's convention, unless told.
+    """Return the routine as a function, by default on the best instruction set here, in this platform's convention.
 
-    `variant` is one of `codegen.offers`, of an instruction set that is told.
+    `variant` is one of `codegen.offers`, of an instruction set that is given.
     """
+    return function_of(Function, routine, isa, abi, lanes, variant)
+
+
+def function_of(
+    kind: type[F], routine: Routine, isa: str | None, abi: str | None, lanes: int | None, variant: str
+) -> F:
+    """Return what `function` does, as an object of that class."""
     recipe = routine.name, isa, abi, lanes, variant
-    return _function(routine, isa or best_isa(routine), abi or host().name, lanes, recipe)
+    return cast(
+        F, _function(cast("type[Function]", kind), routine, isa or best_isa(routine), abi or host().name, lanes, recipe)
+    )
 
 
 @lru_cache(LATELY)
-def _function(routine: Routine, isa: str, abi: str, lanes: int | None, recipe: Recipe) -> Function:
-    return Function(offered_as(recipe[-1], routine, isa, abi, lanes), recipe)
+def _function(kind: Any, routine: Routine, isa: str, abi: str, lanes: int | None, recipe: Recipe) -> Function:
+    made: Function = kind(offered_as(recipe[-1], routine, isa, abi, lanes), recipe)
+    return made
 
 
-def named(
-    name: str, isa: str | None = None, abi: str | None = None, lanes: int | None = None, variant: str = ""
-) -> Function:
-    """The function of the routine of that name; ValueError where there is none."""
-    return function(find(name), isa, abi, lanes, variant)
+def named(name: str, isa: str | None, abi: str | None, lanes: int | None, variant: str, kind: type[F]) -> F:
+    """Return the function of the routine of that name, as a pickle asks for it; ValueError if there is none."""
+    return function_of(kind, find(name), isa, abi, lanes, variant)
 
 
 def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:

@@ -156,7 +156,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, figures: dict[tuple[str, str], float |
                 made.append(Timing(measurand, figure, figure - 0.125, 0.004, 120, 5, 900, 1000))
         return made
 
-    monkeypatch.setattr(benchmark, "bench", bench)
+    monkeypatch.setattr(benchmark, "time_subjects", bench)
     return asked
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.code.objects import ObjectError
+from setwise.analysis.code.objects import ObjectError, ObjectFunction
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proof.smtlib import Question
@@ -74,7 +74,9 @@ def of_corpus(folder: str, every: int, tmp_path: Path) -> Iterator[Question]:
     for case in wanted:
         spec, abi = case.keys.get("spec", "shift.one.nort"), case.keys.get("abi", "sysv")
         try:
-            proof = prove_function(str(files[case.label]), case.name, find(spec), abi, time_limit=2, keep=True)
+            proof = prove_function(
+                ObjectFunction(str(files[case.label]), case.name), find(spec), abi, time_limit=2, keep=True
+            )
         except ObjectError:
             continue
         yield from some(proof.questions, 2)

@@ -1,0 +1,135 @@
+"""Kernels as functions, with what the command line does with them as methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from setwise.analysis import api
+from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import TaskError, conditions
+from setwise.codegen.request import Request
+from setwise.codegen.run.function import Function, Recipe, words_of
+from setwise.codegen.run.timer import MODES
+from setwise.shown import Table, Text
+
+if TYPE_CHECKING:
+    from setwise.codegen.kernel import Kernel
+
+
+class KernelFunction(Function):
+    """A function of `setwise.kernel`: a call runs the machine code, as `setwise.Function` says.
+
+    The methods are about these bytes. Refusals are ValueError in one line.
+
+    >>> import setwise
+    >>> north = setwise.kernel("kogge-stone.attacks.nort", "bmi2")
+    >>> north.count()["instructions"], north.prove().fine
+    (15, True)
+    """
+
+    @property
+    def request(self) -> Request:
+        """All that determines the kernel."""
+        of = self.kernel
+        return Request(of.routine, of.target.name, of.convention.name, self.recipe[3], of.variant)
+
+    def listing(self, syntax: str = "nasm", *, endbr64: bool = False) -> Text:
+        """Return the assembly source: for nasm, gas, att, masm or go."""
+        return Text(api.listing(self.request, syntax, endbr64=endbr64))
+
+    def count(self) -> dict[str, Any]:
+        """Return the instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
+        return counted(self.request)
+
+    def cost(self, cpu: str | None = None) -> Table:
+        """Return lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
+        return costed(self.request, cpu)
+
+    def check(self, on: str | None = None, *, quick: bool = False) -> Table:
+        """Run it against its specification, here or on the emulated processor `on`. Needs NumPy."""
+        return checked([self.request], on, quick)
+
+    def prove(self, time_limit: float = 60.0) -> Table:
+        """Prove its bytes right for all inputs; a refuted one has a `counterexample`. Needs bitwuzla."""
+        return proved([self.request], time_limit)
+
+    def bench(
+        self, mode: str | None = None, beside: str | None = None, boards: int = 512, patience: float = 30.0
+    ) -> Table:
+        """Time it on this processor, in core cycles: a row a way of calling, `median` among its keys."""
+        return timed([self.request], mode, beside, boards, patience)
+
+
+def counted(request: Request) -> dict[str, Any]:
+    """Return the counts of a kernel."""
+    (row,) = api.counts([request])
+    return row
+
+
+def costed(request: Request, cpu: str | None) -> Table:
+    """Return the bounds of a kernel as a table."""
+    (code,) = api.costs([request], cpu)
+    return Table(code.rows, ("name", "isa", "cpu", "latency", "bound", "limit", "depth", "bytes", "registers"))
+
+
+def checked(requests: Sequence[Request], on: str | None, quick: bool) -> Table:
+    """Return how the checks of kernels ended as a table."""
+    rows = [each.row for each in api.check(requests, quick=quick, on=on)]
+    return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
+
+
+def proved(requests: Sequence[Request], time_limit: float) -> Table:
+    """Return how the proofs of kernels ended as a table."""
+    rows = [each.row for each in api.prove(requests, time_limit=time_limit)]
+    return Table(rows, ("name", "isa", "lanes", "abi", "status", "seconds", "reason"))
+
+
+def timed(requests: Sequence[Request], mode: str | None, beside: str | None, boards: int, patience: float) -> Table:
+    """Return the timings of kernels as a table; `mode` and `beside` are lists with commas."""
+    modes, compilers = (given.split(",") if given else None for given in (mode, beside))
+    result = api.bench(requests, modes or MODES, beside=compilers or (), boards=boards, patience=patience)
+    return Table(result.rows, ("name", "isa", "maker", "mode", "unit", "median", "p10"))
+
+
+class Checked(KernelFunction):
+    """A function that raises ValueError, and runs nothing, if a call does not meet the requirements of its routine."""
+
+    checks = "What is required is checked on every call."
+
+    def __init__(self, kernel: Kernel, recipe: Recipe) -> None:
+        super().__init__(kernel, recipe)
+        self._task = task_of(kernel)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Check the arguments, and run the machine code: see the class."""
+        options = self._chosen(named)
+        given = self._bound(arguments, named)
+        given = tuple(map(self._number, self._parameters, given))
+        words = [
+            each if hasattr(each, "dtype") else words_of(p, each)
+            for p, each in zip(self._parameters, given, strict=True)
+        ]
+        for required, kept in self._kept(words):
+            if not kept:
+                raise ValueError(f"{self.kernel.name} requires {required}: this call does not keep to that")
+        return super().__call__(*given, **options)
+
+    def _kept(self, words: Sequence[Any]) -> Iterator[tuple[str, bool]]:
+        """What is required, and whether all boards keep to it."""
+        if all(isinstance(word, int) for word in words):
+            yield from conditions(self._task, Integers(), words)
+            return
+        if any(getattr(word, "dtype", "uint64") != "uint64" for word in words):
+            return  # what is of another type is refused where it is taken
+        import numpy as np
+
+        from setwise.analysis.semantics.columns import Columns
+
+        columns = [word if isinstance(word, int) else np.asarray(word, np.uint64) for word in words]
+        try:
+            yield from [(required, bool(np.all(kept))) for required, kept in conditions(self._task, Columns(), columns)]
+        except TaskError:  # a requirement that branches is asked board by board
+            for row in zip(*(column.ravel().tolist() for column in np.broadcast_arrays(*columns)), strict=True):
+                yield from conditions(self._task, Integers(), row)
