@@ -19,9 +19,8 @@ from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
 
-from setwise.analysis.commands import main as commands
-from setwise.analysis.commands import prove
-from setwise.analysis.commands.parser import parser
+from setwise.analysis import proofs
+from setwise.analysis.commands import parser
 from setwise.analysis.proof.prover import Prover
 from tests.analysis.corpus import verdict
 from tests.conftest import require_tool
@@ -104,7 +103,7 @@ def judge(file: Path, number: int) -> Counter[str]:
     ends = Counter[str]()
     made = file.with_suffix(".damaged")
     words = ["prove", "--object", str(made), "--symbol", SYMBOL, "--spec", SPEC, "--time-limit", "2"]
-    with warm("prove", prove):
+    with warm("prove", proofs):
         for content in damaged(file.read_bytes(), number):
             made.write_bytes(content)
             end = verdict(words)
@@ -117,9 +116,9 @@ def judge(file: Path, number: int) -> Counter[str]:
 @contextmanager
 def warm(command: str, room: ModuleType) -> Iterator[None]:
     """What a command, of that room, makes anew each time is made once: its parser, and for a while its prover."""
-    made = parser([command])
+    made = parser.parser([command])
     provers = chain.from_iterable(repeat(Prover(), _WARM) for _ in count())
-    with patch.object(commands, "parser", return_value=made), patch.object(room, "Prover", side_effect=provers):
+    with patch.object(parser, "parser", return_value=made), patch.object(room, "Prover", side_effect=provers):
         yield
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.cost.processors import processor
+from setwise.analysis.measure import benchmark
+from setwise.analysis.measure.benchmark import Benchmark
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler
 from setwise.analysis.measure.trials import Measurand, Timing
 from setwise.analysis.report import figures as module
@@ -70,12 +72,12 @@ def test_of_a_compiler_s_code_the_shortest_counts(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(not runnable(), reason="not run: x86-64 code does not run here")
 def test_a_session_has_the_cycles_of_the_bytes_that_it_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def bench(subjects: object, patience: float, report: object) -> list[Timing]:
+    def bench(requests: object, patience: float, show: object) -> Benchmark:
         timed = Measurand(*KEY, "sysv", "setwise", "chained")
-        return [Timing(timed, 10.018, 10.0, 0.0, 1, 1, 1, 1)]
+        return Benchmark([Timing(timed, 10.018, 10.0, 0.0, 1, 1, 1, 1)], [])
 
     monkeypatch.setattr(module, "TIMED", ("push.attacks.sout",))
-    monkeypatch.setattr(module, "bench", bench)
+    monkeypatch.setattr(benchmark, "bench", bench)
     monkeypatch.setattr(module, "processor_here", lambda: processor("zen4"))
     session = measure(lambda _: None, 1.0)
     assert session.processor == "zen4"

@@ -334,7 +334,7 @@ def test_the_same_bytes_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ran.extend(codes)
         yield from (Outcome("passed") for _ in codes)
 
-    monkeypatch.setattr("setwise.analysis.run.emulation.check_emulated", passing)
+    monkeypatch.setattr("setwise.analysis.run.checks.check_emulated", passing)
     jobs = [job for isa in ("avx512", "gfni") for job in api.requests([find("dumb7.attacks.sout")], isa, "sysv")]
     judged = list(check_kernels(jobs, on=processor("ice-lake")))
     assert {one.request for one in judged if one.outcome.status == "passed"} == set(jobs)
