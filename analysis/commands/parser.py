@@ -65,8 +65,8 @@ def parser(asked: Collection[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="setwise",
         description="x86-64 machine code for set-wise sliding-piece attacks on chess bitboards.",
-        epilog="exit status: 0 fine, 1 a check failed or this processor cannot run it, "
-        "2 bad usage or something that you can install is missing\n\n"
+        epilog="exit status: 0 fine, 1 a check failed or this processor cannot run it, 2 bad usage or something\n"
+        "that you can install is missing\n\n"
         "example:\n  setwise listing kogge-stone.attacks.sout",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

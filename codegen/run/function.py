@@ -172,9 +172,8 @@ def function_of(
 ) -> F:
     """Return what `function` does, as an object of that class."""
     recipe = routine.name, isa, abi, lanes, variant
-    return cast(
-        F, _function(cast("type[Function]", kind), routine, isa or best_isa(routine), abi or host().name, lanes, recipe)
-    )
+    hashable = cast(Any, kind)  # mypy takes no class for hashable
+    return cast(F, _function(hashable, routine, isa or best_isa(routine), abi or host().name, lanes, recipe))
 
 
 @lru_cache(LATELY)
