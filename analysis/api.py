@@ -30,7 +30,7 @@ from setwise.codegen.targets.table import Refused
 if TYPE_CHECKING:
     from setwise.analysis.code.decode import Binary
     from setwise.analysis.cost.bounds import Cost
-    from setwise.analysis.cost.part import Part
+    from setwise.analysis.cost.part import CostedPart
     from setwise.analysis.cost.processors import Processor
     from setwise.analysis.exports.export import export as export
     from setwise.analysis.exports.verify import verify as verify
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from setwise.analysis.run.checks import check as check
     from setwise.analysis.run.checks import check_function as check_function
     from setwise.analysis.run.steps import Trace
-    from setwise.analysis.search.search import hunt_of as hunt_of
-    from setwise.analysis.search.search import hunts as hunts
+    from setwise.analysis.search.search import session_of as session_of
+    from setwise.analysis.search.search import sessions as sessions
     from setwise.analysis.search.search import shorten as shorten
 
 _HOMES = {
@@ -53,7 +53,7 @@ _HOMES = {
     "measure.choice": ("best", "request"),
     "proofs": ("prove", "prove_function"),
     "run.checks": ("check", "check_function"),
-    "search.search": ("hunt_of", "hunts", "shorten"),
+    "search.search": ("session_of", "sessions", "shorten"),
 }
 """The modules that define what is loaded when it is asked for."""
 
@@ -202,7 +202,7 @@ class CostedCode:
     """Some code, the part of it that is costed, its cost on each processor, and the same as rows of a table."""
 
     key: dict[str, Any]
-    part: Part
+    part: CostedPart
     costs: Sequence[tuple[Processor, Cost]]
 
     @property
@@ -222,13 +222,13 @@ def costs(
 
     With `words_of` they are bounds of the instructions that a call with these arguments executes.
     """
-    from setwise.analysis.cost.part import Part
+    from setwise.analysis.cost.part import CostedPart
     from setwise.analysis.cost.processors import PROCESSORS
     from setwise.analysis.measure.here import processor_named
 
     def costed(code: Code) -> CostedCode:
         if words_of is not None and isinstance(code, Request):
-            part = Part(trace(code, words_of(code.routine)).instructions, "executed")
+            part = CostedPart(trace(code, words_of(code.routine)).instructions, "executed")
         else:
             part = _part(code)
         processors = [processor_named(cpu)] if cpu else [on for on in PROCESSORS if not on.lacking(part.stream)]
@@ -237,7 +237,7 @@ def costs(
     return _each(costed, codes, skip_refused)
 
 
-def _part(code: Code) -> Part:
+def _part(code: Code) -> CostedPart:
     from setwise.analysis.cost.part import part_of
 
     try:

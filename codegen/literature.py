@@ -40,7 +40,7 @@ PAGES = (DUMB7, KOGGE_STONE, ISENBERG, EXPLODING)
 
 
 @dataclass(frozen=True)
-class Place:
+class PageSection:
     """A section of a page, under the headings that it stands under; a post's are our own words."""
 
     page: Page
@@ -54,7 +54,7 @@ class Place:
     def within(self, where: str) -> bool:
         """Whether that page, section or page/section is meant; the first words of a heading will do.
 
-        >>> place = Place(KOGGE_STONE, "Direction-wise Fill: Occluded Fill")
+        >>> place = PageSection(KOGGE_STONE, "Direction-wise Fill: Occluded Fill")
         >>> place.within("Occluded Fill"), place.within("kogge-stone/direction-wise"), place.within("dumb7fill")
         (True, True, False)
         """
@@ -76,30 +76,30 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Function:
+class PageFunction:
     """A function that a page prints, or only calls, and the routine that it is; `also` are its other forms here."""
 
-    place: Place
+    place: PageSection
     name: str
     routine: str
     also: tuple[str, ...] = ()
     called: bool = False
 
 
-def _one(page: Page, section: str, name: str, routine: str, *also: str) -> tuple[Function, ...]:
-    return (Function(Place(page, section), name, routine, also),)
+def _one(page: Page, section: str, name: str, routine: str, *also: str) -> tuple[PageFunction, ...]:
+    return (PageFunction(PageSection(page, section), name, routine, also),)
 
 
-def _eight(page: Page, section: str, ending: str, form: str, *, called: bool = False) -> tuple[Function, ...]:
-    place = Place(page, section)
-    return tuple(Function(place, d + ending, f"{form}.{d}", called=called) for d in EIGHT)
+def _eight(page: Page, section: str, ending: str, form: str, *, called: bool = False) -> tuple[PageFunction, ...]:
+    place = PageSection(page, section)
+    return tuple(PageFunction(place, d + ending, f"{form}.{d}", called=called) for d in EIGHT)
 
 
-def _exploding(section: str, name: str, routine: str) -> tuple[Function, ...]:
+def _exploding(section: str, name: str, routine: str) -> tuple[PageFunction, ...]:
     return _one(EXPLODING, section, name, f"exploding.{routine}.big-endian", f"exploding.{routine}")
 
 
-FUNCTIONS: tuple[Function, ...] = (
+FUNCTIONS: tuple[PageFunction, ...] = (
     *_one(DUMB7, "Occluded Fill: Seven Fill Cycles", "soutOccl", "dumb7.occluded-rolled.sout"),
     *_one(DUMB7, "Occluded Fill: Fill Loop", "soutOccl", "dumb7.occluded-until-dry.sout"),
     *_one(DUMB7, "Occluded Fill: Unrolled Loop", "soutOccl", "dumb7.occluded.sout"),
@@ -170,9 +170,9 @@ def names() -> list[str]:
     return [name for each in printed for name, *_ in _names([f for f in FUNCTIONS if f.name == each])]
 
 
-def _names(functions: Sequence[Function]) -> Iterator[tuple[str, Page, str]]:
+def _names(functions: Sequence[PageFunction]) -> Iterator[tuple[str, Page, str]]:
     """The routines that functions of one name are, each under a name that means it alone, and the page of that name."""
-    places: dict[str, list[Place]] = {}
+    places: dict[str, list[PageSection]] = {}
     for function in functions:
         places.setdefault(function.routine, []).append(function.place)
     for routine, mine in places.items():

@@ -12,18 +12,18 @@ from typing import Literal
 from setwise.codegen.board import DIR8
 from setwise.codegen.describe.values import CompassRay, constant
 from setwise.codegen.fills import exploding, kogge_stone
-from setwise.codegen.literature import DUMB7, EXPLODING, KOGGE_STONE, Place
+from setwise.codegen.literature import DUMB7, EXPLODING, KOGGE_STONE, PageSection
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, Numbering
 
 Kind = Literal["board", "rank", "number"]
 
 
 @dataclass(frozen=True)
-class Table:
+class LiteratureTable:
     """A table: the places that print it, what each of its indices counts, and how its entries are made."""
 
     name: str
-    places: tuple[Place, ...]
+    places: tuple[PageSection, ...]
     indices: tuple[str, ...]
     """Of each index what it counts: dir8, square, file, rank, or the first rank's free squares."""
     make: Callable[[], Sequence[int]]
@@ -94,23 +94,23 @@ def _first_rank() -> list[int]:
     return [halved[64 * square + free // 2] for square in range(8) for free in range(128)]
 
 
-def _exploding(section: str, name: str, make: Callable[[], Sequence[int]], maker: str = "") -> Table:
+def _exploding(section: str, name: str, make: Callable[[], Sequence[int]], maker: str = "") -> LiteratureTable:
     kind: Kind = "number" if name.startswith("reps") else "board"
-    return Table(name, (Place(EXPLODING, section),), ("square",), make, kind, maker)
+    return LiteratureTable(name, (PageSection(EXPLODING, section),), ("square",), make, kind, maker)
 
 
-def _masks(name: str, index: str, make: Callable[[], Sequence[int]]) -> Table:
-    return Table(name, (Place(EXPLODING, "Results"),), (index,), make)
+def _masks(name: str, index: str, make: Callable[[], Sequence[int]]) -> LiteratureTable:
+    return LiteratureTable(name, (PageSection(EXPLODING, "Results"),), (index,), make)
 
 
-_GENERAL = (Place(DUMB7, "Generalized Rays: Loop Version"), Place(KOGGE_STONE, "Generalized Rays"))
+_GENERAL = (PageSection(DUMB7, "Generalized Rays: Loop Version"), PageSection(KOGGE_STONE, "Generalized Rays"))
 
-TABLES: tuple[Table, ...] = (
-    Table("shift", _GENERAL, ("dir8",), lambda: [d.shift for d in DIR8], "number"),
-    Table("avoidWrap", _GENERAL, ("dir8",), lambda: [d.avoid_wrap for d in DIR8]),
-    Table(
+TABLES: tuple[LiteratureTable, ...] = (
+    LiteratureTable("shift", _GENERAL, ("dir8",), lambda: [d.shift for d in DIR8], "number"),
+    LiteratureTable("avoidWrap", _GENERAL, ("dir8",), lambda: [d.avoid_wrap for d in DIR8]),
+    LiteratureTable(
         "rayAttacks",
-        (Place(KOGGE_STONE, "Direction-wise Fill: Fill on an empty Board"),),
+        (PageSection(KOGGE_STONE, "Direction-wise Fill: Fill on an empty Board"),),
         ("dir8", "square"),
         _ray_attacks,
     ),
@@ -120,7 +120,7 @@ TABLES: tuple[Table, ...] = (
     _exploding("Rooks", "initR", lambda: exploding.reached(exploding.ROOK_STEPS, 1), "makeInitR"),
     _exploding("Rooks", "maskR", lambda: exploding.reached(exploding.ROOK_STEPS, 7), "makeMaskR"),
     _exploding("Rooks", "repsR", lambda: exploding.ROOK_REPEATS),
-    Table("rankR", (Place(EXPLODING, "Rooks"),), ("file", "free"), _first_rank, "rank", "makeRankR"),
+    LiteratureTable("rankR", (PageSection(EXPLODING, "Rooks"),), ("file", "free"), _first_rank, "rank", "makeRankR"),
     _masks("dirMaskRight", "file", lambda: exploding.files_beyond(BIG_ENDIAN_FILES, right=True)),
     _masks("dirMaskLeft", "file", lambda: exploding.files_beyond(BIG_ENDIAN_FILES, right=False)),
     _masks("dirMaskUp", "rank", lambda: exploding.RANKS_ABOVE),
@@ -129,7 +129,7 @@ TABLES: tuple[Table, ...] = (
 """Every table, in the order of the pages."""
 
 
-def table(name: str) -> Table:
+def table(name: str) -> LiteratureTable:
     """The table of that name, or that a function of that name computes, without regard to case.
 
     ValueError offers the nearest names.

@@ -93,7 +93,7 @@ def timed(requests: Sequence[Request], mode: str | None, beside: str | None, boa
     return Table(result.rows, ("name", "isa", "maker", "mode", "unit", "median", "p10"))
 
 
-class Checked(KernelFunction):
+class CheckedFunction(KernelFunction):
     """A function that raises ValueError, and runs nothing, if a call does not meet the requirements of its routine."""
 
     checks = "What is required is checked on every call."

@@ -14,7 +14,7 @@ from setwise.codegen.own.definition import Definition
 from setwise.codegen.request import Request
 from setwise.codegen.run.function import function_of
 from setwise.codegen.targets import ALL_SETS, TARGETS
-from setwise.kernels import Checked, KernelFunction, checked, costed, counted, proved, timed
+from setwise.kernels import CheckedFunction, KernelFunction, checked, costed, counted, proved, timed
 from setwise.shown import Table, Text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,7 +30,7 @@ def made(
 
         best = fastest(routine, for_, cpu, isa, abi, lanes)
         isa, variant = best.isa, best.variant
-    return function_of(Checked if checked else KernelFunction, routine, isa, abi, lanes, variant)
+    return function_of(CheckedFunction if checked else KernelFunction, routine, isa, abi, lanes, variant)
 
 
 class Methods(ABC):

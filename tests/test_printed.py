@@ -13,10 +13,10 @@ from setwise.analysis.run.checks import run_cases
 from setwise.codegen.board import ALL
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.literature import DUMB7, EXPLODING, FUNCTIONS, ISENBERG, KOGGE_STONE, Function
+from setwise.codegen.literature import DUMB7, EXPLODING, FUNCTIONS, ISENBERG, KOGGE_STONE, PageFunction
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
-from setwise.codegen.tables import TABLES, Table
+from setwise.codegen.tables import TABLES, LiteratureTable
 from setwise.codegen.targets import TARGETS
 from tests import printed
 from tests.analysis.commands.running import runs
@@ -27,13 +27,13 @@ QUICK = 8
 """One of so many functions is tried in the quick set, on one instruction set."""
 
 
-def symbol(function: Function) -> str:
+def symbol(function: PageFunction) -> str:
     """Its name in the compiled page: the one of that name that is printed first has the number 1."""
     alike = [each for each in PRINTED if (each.place.page, each.name) == (function.place.page, function.name)]
     return f"{function.name}_{alike.index(function) + 1}"
 
 
-def named(function: Function) -> str:
+def named(function: PageFunction) -> str:
     return f"{PAGES[function.place.page]}-{symbol(function)}"
 
 
@@ -56,7 +56,7 @@ def test_the_second_copy_of_a_page_prints_nothing_else() -> None:
 @pytest.mark.parametrize(
     "table", [table for table in TABLES if table.name != "rayAttacks"], ids=lambda table: table.name
 )
-def test_tables_are_the_pages(table: Table) -> None:
+def test_tables_are_the_pages(table: LiteratureTable) -> None:
     for place in table.places:
         page = PAGES[place.page]
         kind = ctypes.c_uint64 if table.boards else ctypes.c_int
@@ -66,7 +66,7 @@ def test_tables_are_the_pages(table: Table) -> None:
 
 @runs
 @pytest.mark.parametrize("function", PRINTED[::QUICK], ids=named)
-def test_some_functions(function: Function) -> None:
+def test_some_functions(function: PageFunction) -> None:
     isas = sets_here(find(function.routine))
     compare(function, 1_000, [isas[PRINTED.index(function) // QUICK % len(isas)]])
 
@@ -74,7 +74,7 @@ def test_some_functions(function: Function) -> None:
 @runs
 @pytest.mark.slow
 @pytest.mark.parametrize("function", PRINTED, ids=named)
-def test_functions_give_what_their_routines_give(function: Function) -> None:
+def test_functions_give_what_their_routines_give(function: PageFunction) -> None:
     compare(function, 100_000, sets_here(find(function.routine)))
 
 
@@ -83,7 +83,7 @@ def sets_here(routine: Routine) -> list[str]:
     return [isa for isa in reversed(routine.isas) if not missing(TARGETS[isa])]
 
 
-def compare(function: Function, boards: int, isas: list[str]) -> None:
+def compare(function: PageFunction, boards: int, isas: list[str]) -> None:
     """The page's function and its routine on so many boards, the routine on each of these sets."""
     contract = find(function.routine).contract
     columns = tuple(drawn(contract, boards))

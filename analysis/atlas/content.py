@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from setwise.analysis.atlas.source import Source, source_of
+from setwise.analysis.atlas.source import SourceLines, source_of
 from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import Binary, Decoded, decode
@@ -89,7 +89,7 @@ def _kernels(routine: Routine) -> Iterator[Kernel]:
             yield kernel
 
 
-def _row(kernel: Kernel, source: Source, prover: Prover | None, compiled: Sequence[Compiled]) -> Row:
+def _row(kernel: Kernel, source: SourceLines, prover: Prover | None, compiled: Sequence[Compiled]) -> Row:
     binary = binary_of(kernel)
     decoded = decode(binary.text)
     ours = kernel.convention.name == "sysv"
@@ -108,7 +108,7 @@ def _row(kernel: Kernel, source: Source, prover: Prover | None, compiled: Sequen
     return {**row, "header": _exported(kernel, "c", proved=_proved(row)) if ours else None}
 
 
-def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: Source) -> list[Row]:
+def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) -> list[Row]:
     """Each instruction: its text and bytes, the line that made its value, and the instructions that it waits for.
 
     `at` is the name of the place where it stands, if code jumps there.

@@ -15,7 +15,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceLines:
     """Lines of one file or of several, those of each behind a line with its name."""
 
     places: tuple[Line, ...]
@@ -34,7 +34,7 @@ class Source:
         return {"file": _named(first.file), "first": first.number, "lines": texts, "numbers": numbers}
 
 
-def source_of(lines: Iterable[Line]) -> Source:
+def source_of(lines: Iterable[Line]) -> SourceLines:
     """The functions that hold these lines, file by file."""
     spans: dict[str, set[range]] = {}
     for line in lines:
@@ -45,7 +45,7 @@ def source_of(lines: Iterable[Line]) -> Source:
             places += [Line("", 0), Line(f"# {_named(file)}", 0)]
         for at, numbers in enumerate(sorted(ranges, key=lambda numbers: numbers.start)):
             places += [*([Line("", 0)] if at else []), *(Line(file, number) for number in numbers)]
-    return Source(tuple(places))
+    return SourceLines(tuple(places))
 
 
 def _span(line: Line) -> range:

@@ -15,7 +15,7 @@ from typing import Literal, cast
 
 import iced_x86 as iced
 
-from setwise.analysis.code.layout import Layout
+from setwise.analysis.code.layout import SectionLayout
 
 RegisterFile = Literal["general", "vector", "mask", "other"]
 Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrupt", "transaction", "exception"]
@@ -36,7 +36,7 @@ class Binary:
     text: bytes
     data: bytes = b""
     data_offset: int = 0
-    layout: Layout | None = field(default=None, compare=False)
+    layout: SectionLayout | None = field(default=None, compare=False)
 
     @property
     def image(self) -> bytes:

@@ -53,7 +53,7 @@ class ElfError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ElfSection:
     """A section's header; `name` may be empty."""
 
     number: int
@@ -126,7 +126,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Relocation:
+class ElfRelocation:
     """What is to be set at `offset`: of the kind of that number, to the symbol of that number, with the addend."""
 
     offset: int
@@ -224,15 +224,15 @@ class Elf:
                 return self.content[start : start + size], one.flags
         raise ElfError(f"loads nothing at {address:#x}: no segment has it")
 
-    def bytes_of(self, section: Section) -> bytes:
+    def bytes_of(self, section: ElfSection) -> bytes:
         """A section's content in the file."""
         return b"" if section.type == NOBITS else self._part(section.offset, section.size, f"section {section.name}")
 
-    def section(self, number: int) -> Section | None:
+    def section(self, number: int) -> ElfSection | None:
         """The section of that number, None where there is none, as for absolute and undefined symbols."""
         return self.sections[number] if 0 < number < len(self.sections) else None
 
-    def tables(self) -> Iterator[Section]:
+    def tables(self) -> Iterator[ElfSection]:
         """The tables of symbols, one of each kind."""
         for kind in (_SYMTAB, _DYNSYM):
             found = [one for one in self.sections if one.type == kind]
@@ -240,20 +240,20 @@ class Elf:
                 raise ElfError("damaged: it has several tables of symbols of one kind")
             yield from found
 
-    def symbols(self, table: Section) -> Iterator[Symbol]:
+    def symbols(self, table: ElfSection) -> Iterator[Symbol]:
         """All entries of a table."""
         versions = next((one for one in self.sections if one.type == _VERSIONS and one.link == table.number), None)
         hidden = b"" if versions is None else self.bytes_of(versions)
         for number, fields in enumerate(struct.iter_unpack("<IBBHQQ", self._entries(table, 24))):
             yield _symbol(*fields, hidden=2 * number + 1 < len(hidden) and bool(hidden[2 * number + 1] & 0x80))
 
-    def symbol(self, table: Section, number: int) -> Symbol:
+    def symbol(self, table: ElfSection, number: int) -> Symbol:
         """One entry."""
         if 24 * number + 24 > min(table.size, len(self.content) - table.offset):
             raise ElfError(f"damaged: it has no symbol {number}")
         return _symbol(*struct.unpack_from("<IBBHQQ", self.content, table.offset + 24 * number))
 
-    def names(self, table: Section) -> bytes:
+    def names(self, table: ElfSection) -> bytes:
         """The names of a table's symbols, each with a 0 behind it."""
         if table.number not in self._names:
             section = self.section(table.link)
@@ -262,7 +262,7 @@ class Elf:
             self._names[table.number] = self.bytes_of(section)
         return self._names[table.number]
 
-    def relocations(self, section: Section) -> tuple[Section | None, Iterator[Relocation]]:
+    def relocations(self, section: ElfSection) -> tuple[ElfSection | None, Iterator[ElfRelocation]]:
         """What is to be set in an object's section, and the table of the symbols that are meant."""
         found = [one for one in self.sections if one.type in _RELOCATING and one.info == section.number]
         if not found:
@@ -275,9 +275,9 @@ class Elf:
         if table is None or table.type != _SYMTAB:
             raise ElfError("damaged: relocations without a table of symbols")
         fields = struct.iter_unpack("<QIIq", self._entries(found[0], 24))
-        return table, (Relocation(*each) for each in fields)
+        return table, (ElfRelocation(*each) for each in fields)
 
-    def _entries(self, section: Section, size: int) -> bytes:
+    def _entries(self, section: ElfSection, size: int) -> bytes:
         if section.entry_size != size or section.size % size:
             raise ElfError(f"damaged: {section.name} has entries of {section.entry_size} bytes, not of {size}")
         if section.size > size * _MOST:
@@ -289,7 +289,7 @@ class Elf:
             raise ElfError(f"damaged: {what} lies outside of the file")
         return self.content[start : start + size]
 
-    def _sections(self) -> tuple[Section, ...]:
+    def _sections(self) -> tuple[ElfSection, ...]:
         (start,), (size, number, names) = (
             struct.unpack_from("<Q", self.content, 40),
             struct.unpack_from("<HHH", self.content, 58),
@@ -301,7 +301,7 @@ class Elf:
         headers = [*struct.iter_unpack("<IIQQQQIIQQ", self._part(start, 64 * number, "the table of sections"))]
         _, kind, _, _, at, length, *_ = headers[names]
         text = self._part(at, length, "the table of sections' names") if kind != NOBITS else b""
-        return tuple(Section(place, name_at(text, name), *rest) for place, (name, *rest) in enumerate(headers))
+        return tuple(ElfSection(place, name_at(text, name), *rest) for place, (name, *rest) in enumerate(headers))
 
 
 def name_at(names: bytes, start: int) -> str:

@@ -1,8 +1,9 @@
 """One function taken out of its file, with the read-only sections that its operands point into.
 
 In an object they are laid out behind it and displacements set anew, as a linker does; in a linked file they keep their
-distance. What of this is so in every program that links or loads the file is said beside it (`Layout`): a distance
-between two sections of an object is not, nor what a linker or loader sets. What cannot stand alone is refused by name.
+distance. What of this is so in every program that links or loads the file is said beside it (`SectionLayout`): a
+distance between two sections of an object is not, nor what a linker or loader sets. What cannot stand alone is refused
+by name.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from setwise.analysis.code.elf import (
     WRITE,
     Elf,
     ElfError,
-    Relocation,
-    Section,
+    ElfRelocation,
+    ElfSection,
     Symbol,
     name_at,
 )
-from setwise.analysis.code.layout import Layout, Piece, Ranges
+from setwise.analysis.code.layout import Piece, Ranges, SectionLayout
 
 _ALIGNMENT = 64  # a line of the cache: as much as any operand needs
 _LONGEST = 1 << 16  # bytes of a function
@@ -45,7 +46,7 @@ _CONSTANTS = re.compile(r"\.l?rodata(\..*)?$|[^.]")
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionSymbol:
     """A function's symbol, and where in its section it begins; its name stands in `names`.
 
     A size of 0 means that the file does not say.
@@ -70,8 +71,8 @@ class Extraction:
     """One function on its way out of its file; what it points into is appended to `data`, a section at a time."""
 
     elf: Elf
-    function: Function
-    known: Sequence[Function]
+    function: FunctionSymbol
+    known: Sequence[FunctionSymbol]
     text: bytearray = field(default_factory=bytearray)
     data: bytearray = field(default_factory=bytearray)
     places: dict[int, int] = field(default_factory=dict)
@@ -85,7 +86,7 @@ class Extraction:
     end: str = ""
 
     @property
-    def section(self) -> Section:
+    def section(self) -> ElfSection:
         """The function's."""
         return self.elf.sections[self.function.symbol.section]
 
@@ -131,7 +132,7 @@ class Extraction:
     def _made(self, data_offset: int) -> Binary:
         targets = tuple((at, *where) for at, where in sorted(self.targets.items()))
         entries = tuple(sorted(self.entries.items()))
-        layout = Layout(tuple(self.pieces), tuple(self.unknown.pairs), targets, entries, self.end)
+        layout = SectionLayout(tuple(self.pieces), tuple(self.unknown.pairs), targets, entries, self.end)
         return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
 
     def _in_place(self, start: int) -> Binary:
@@ -163,17 +164,17 @@ class Extraction:
             self._piece("code", self.section, place + self.origin, place, place + section.size)
         return self._made(first - start)
 
-    def _section_at(self, address: int) -> Section:
+    def _section_at(self, address: int) -> ElfSection:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
         raise ElfError(f"reads {address:#x}, which lies in no section")
 
-    def _check_code(self, section: Section) -> None:
+    def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
             raise ElfError(f"lies in {section.name}, which is no code that is loaded as it is")
 
-    def _check_constant(self, section: Section, name: str) -> None:
+    def _check_constant(self, section: ElfSection, name: str) -> None:
         if section.flags & EXECINSTR:
             cold = "gcc's -fno-reorder-blocks-and-partition keeps rare parts inside"
             hint = cold if section.name == ".text.unlikely" else "only code that stands alone is judged"
@@ -238,7 +239,7 @@ class Extraction:
             if instruction.offset not in relocated:
                 self._move_displacement(instruction)
 
-    def _relocate(self, instruction: Decoded, at: int, relocation: Relocation, symbol: Symbol, name: str) -> None:
+    def _relocate(self, instruction: Decoded, at: int, relocation: ElfRelocation, symbol: Symbol, name: str) -> None:
         """Sets an operand's displacement, or a branch's."""
         kind, branches = relocation.kind, instruction.target is not None
         direct = kind in _RELATIVE and (kind == "PC32" or symbol.is_local)
@@ -266,7 +267,7 @@ class Extraction:
             self.pieces.append(Piece(f"symbol {relocation.symbol}", 1, 0, start + symbol.value, end))
             self.targets[instruction.offset] = len(self.pieces) - 1, offset - symbol.value
 
-    def _symbol(self, table: Section, relocation: Relocation) -> tuple[Symbol, str]:
+    def _symbol(self, table: ElfSection, relocation: ElfRelocation) -> tuple[Symbol, str]:
         """The symbol that is meant, and its name; refused is one that another file may define, or that is no place."""
         symbol = self.elf.symbol(table, relocation.symbol)
         section = self.elf.section(symbol.section)
@@ -298,7 +299,7 @@ class Extraction:
             self.targets[instruction.offset] = self.numbers[number, low], offset - low
         return self._start(section) + offset
 
-    def _take(self, section: Section, own: bool) -> None:
+    def _take(self, section: ElfSection, own: bool) -> None:
         self.data.extend(bytes(-len(self.data) % _ALIGNMENT))
         self.places[section.number] = len(self.data)
         content = self.elf.bytes_of(section)
@@ -312,10 +313,10 @@ class Extraction:
             self.numbers[section.number, 0] = self._piece(f"section {section.number}", section, 0, start, end)
         self._relocate_data(section, own)
 
-    def _start(self, section: Section) -> int:
+    def _start(self, section: ElfSection) -> int:
         return self.data_offset + self.places[section.number]
 
-    def _entry(self, section: Section, offset: int, name: str, symbol: Symbol | None) -> int:
+    def _entry(self, section: ElfSection, offset: int, name: str, symbol: Symbol | None) -> int:
         """Where the constant that is meant begins in a mergeable section; of equal ones, anywhere, linkers keep one."""
         start, size = self._start(section), section.entry_size
         value = -1 if symbol is None or symbol.is_section else symbol.value
@@ -339,7 +340,7 @@ class Extraction:
             self.numbers[section.number, low] = self._piece(base, section, 0, start + low, start + high)
         return low
 
-    def _piece(self, base: str, section: Section, origin: int, start: int, end: int) -> int:
+    def _piece(self, base: str, section: ElfSection, origin: int, start: int, end: int) -> int:
         """A new piece's number."""
         alignment = self._alignment(section)
         if section.flags & MERGE:
@@ -347,7 +348,7 @@ class Extraction:
         self.pieces.append(Piece(base, alignment, origin, start, end))
         return len(self.pieces) - 1
 
-    def _alignment(self, section: Section) -> int:
+    def _alignment(self, section: ElfSection) -> int:
         """What a section's place is a multiple of; of a linked file, of all that is loaded."""
         if self.elf.linked:
             return PAGE
@@ -356,7 +357,7 @@ class Extraction:
             raise ElfError(f"needs {section.name}, whose alignment is {alignment}, which is no power of 2")
         return min(alignment, PAGE)
 
-    def _relocate_data(self, section: Section, own: bool) -> None:
+    def _relocate_data(self, section: ElfSection, own: bool) -> None:
         """Tables of distances from the table to the code, as switches have them; all else is unknown."""
         table, relocations = self.elf.relocations(section)
         start = self._start(section)

@@ -48,7 +48,7 @@ class Ranges:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SectionLayout:
     """An image's pieces, of which the first is the code.
 
     `unknown` are the `Ranges` whose bytes a linker or loader sets. `targets` says of instructions, by their

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.elf import EXECINSTR, Elf, ElfError, read
-from setwise.analysis.code.extraction import Extraction, Function
+from setwise.analysis.code.extraction import Extraction, FunctionSymbol
 
 _OFFERED = 2000  # names that a mistaken one is compared with
 
@@ -62,7 +62,7 @@ def load_all(path: str | Path, wanted: Container[str]) -> dict[str, Binary | Obj
     made: dict[str, Binary | ObjectError] = {}
     with _opened(path) as elf:
         known = _functions(elf)
-        named: dict[str, list[Function]] = {}
+        named: dict[str, list[FunctionSymbol]] = {}
         for function in known:
             if not function.symbol.is_label and (name := function.name) in wanted:
                 named.setdefault(name, []).append(function)
@@ -84,9 +84,9 @@ def _opened(path: str | Path) -> Iterator[Elf]:
         raise ObjectError(f"{path}: {error}") from None
 
 
-def _functions(elf: Elf) -> list[Function]:
+def _functions(elf: Elf) -> list[FunctionSymbol]:
     """All functions, global ones first where a name comes twice."""
-    found: list[tuple[bool, int, Function]] = []
+    found: list[tuple[bool, int, FunctionSymbol]] = []
     for table in elf.tables():
         names = elf.names(table)
         for symbol in elf.symbols(table):
@@ -96,11 +96,11 @@ def _functions(elf: Elf) -> list[Function]:
             if not symbol.name or names[symbol.name : symbol.name + 1] in (b"", b"\0"):
                 continue
             offset = symbol.value - (section.address if elf.linked else 0)
-            found.append((symbol.is_local, symbol.value, Function(names, symbol, offset)))
+            found.append((symbol.is_local, symbol.value, FunctionSymbol(names, symbol, offset)))
     return [function for _, _, function in sorted(found, key=lambda entry: entry[:2])]
 
 
-def _meant(named: Sequence[Function]) -> Function:
+def _meant(named: Sequence[FunctionSymbol]) -> FunctionSymbol:
     """Of functions of one name the one that a linker would take: global, and of the version that is the default."""
     if not all(function.symbol.is_local for function in named):
         named = [function for function in named if not function.symbol.is_local]

@@ -29,7 +29,7 @@ from setwise.codegen.describe.routine import Contract
 
 if TYPE_CHECKING:
     from setwise.analysis.run.check import Mismatch
-    from setwise.analysis.run.checks import Checked
+    from setwise.analysis.run.checks import CheckedKernel
 
 EXAMPLES = (
     "setwise check 'kogge-stone.*' --isa bmi2",
@@ -70,7 +70,7 @@ def run(arguments: Namespace) -> int:
     return int(any(kernel.outcome.status == "failed" for kernel in kernels))
 
 
-def _report(kernels: Sequence[Checked]) -> None:
+def _report(kernels: Sequence[CheckedKernel]) -> None:
     outcomes = [kernel.outcome for kernel in kernels]
     rows = [(*kernel.key, f"{kernel.outcome.cases:,}", kernel.outcome.status, kernel.outcome.on) for kernel in kernels]
     print_table(("name", "isa", "lanes", "abi", "cases", "", ""), rows, "llrlrll")

@@ -10,7 +10,7 @@ from setwise.analysis import api
 from setwise.analysis.commands.arguments import add_call, add_json, add_names, add_object, add_side, add_target
 from setwise.analysis.commands.kernels import add_objective, codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json
-from setwise.analysis.cost.part import Part, marked
+from setwise.analysis.cost.part import CostedPart, marked
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.run.positions import words_of
 from setwise.analysis.text import counted
@@ -86,7 +86,7 @@ def _print(codes: Sequence[api.CostedCode], as_json: bool) -> None:
         print(_LONGEST)
 
 
-def _title(key: dict[str, Any], part: Part) -> str:
+def _title(key: dict[str, Any], part: CostedPart) -> str:
     name, isa, lanes, abi = key.values()
     words = [name] if isa is None else [name, isa, *([f"{lanes} lanes"] if lanes > 1 else []), abi]
     number = counted(len(part.stream) - (part.stream[-1].flow == "return"), "instruction")

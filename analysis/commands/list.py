@@ -13,7 +13,7 @@ from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.describe.routine import Routine
-from setwise.codegen.literature import FUNCTIONS, PAGES, Place
+from setwise.codegen.literature import FUNCTIONS, PAGES, PageSection
 from setwise.codegen.tables import TABLES
 
 EXAMPLES = ("setwise list", "setwise list 'kogge-stone.*'", "setwise list --page 'Occluded Fill'")
@@ -102,5 +102,5 @@ def _print_page(where: str, as_json: bool) -> None:
         print(f"{name:{first}}  {here:{second}}  {place}")
 
 
-def _place(place: Place) -> dict[str, str]:
+def _place(place: PageSection) -> dict[str, str]:
     return {"page": place.page.title, "section": place.section}

@@ -17,7 +17,7 @@ from setwise.analysis.progress import Progress
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proofs import Proof
 from setwise.analysis.search.levels import LEVELS
-from setwise.analysis.search.search import Hunt, Tally, length
+from setwise.analysis.search.search import SearchSession, Tally, length
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
@@ -60,31 +60,31 @@ def run(arguments: Namespace) -> int:
     if not 0 < arguments.budget < float("inf"):
         raise ValueError("--budget takes seconds above 0")
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
-    hunts = _hunts(arguments)
+    sessions = _sessions(arguments)
     try:
-        with Progress(len(hunts)) as progress:
-            api.shorten(hunts, levels, arguments.budget, processes=os.cpu_count() or 1, show=progress.show)
+        with Progress(len(sessions)) as progress:
+            api.shorten(sessions, levels, arguments.budget, processes=os.cpu_count() or 1, show=progress.show)
     finally:  # whatever ends the search, what was found is printed
-        begun = [found for found in hunts if found.tallies or found.findings or found.refused]
+        begun = [found for found in sessions if found.tallies or found.findings or found.refused]
         if arguments.json and begun:
             print_json([_row(found) for found in begun])
         elif begun:
             _print(begun)
-    return int(any(found.findings for found in hunts))
+    return int(any(found.findings for found in sessions))
 
 
-def _hunts(arguments: Namespace) -> list[Hunt]:
+def _sessions(arguments: Namespace) -> list[SearchSession]:
     abi, lanes = arguments.abi or "sysv", arguments.lanes
     if object_given(arguments):
         function = ObjectFunction(arguments.object, arguments.symbol)
-        return [api.hunt_of(function, find(arguments.spec), abi, lanes or 1)]
+        return [api.session_of(function, find(arguments.spec), abi, lanes or 1)]
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM --spec NAME")
-    return api.hunts(api.requests(chosen(arguments.names), arguments.isa, abi, lanes))
+    return api.sessions(api.requests(chosen(arguments.names), arguments.isa, abi, lanes))
 
 
-def _row(found: Hunt) -> dict[str, Any]:
-    """Return the row of a hunt: the attempts of each level, and the shorter code."""
+def _row(found: SearchSession) -> dict[str, Any]:
+    """Return the row of a run_session: the attempts of each level, and the shorter code."""
     subject = found.subject
     return {
         "name": subject.routine,
@@ -101,10 +101,10 @@ def _row(found: Hunt) -> dict[str, Any]:
     }
 
 
-def _print(hunts: Sequence[Hunt]) -> None:
+def _print(sessions: Sequence[SearchSession]) -> None:
     """Print the shorter code, its proof, and the attempts of each level."""
-    single = hunts[0] if len(hunts) == 1 else None
-    for found in hunts:
+    single = sessions[0] if len(sessions) == 1 else None
+    for found in sessions:
         for finding in found.findings:
             which = "" if single else f"{found.title}: "
             print(f"{which}{finding.before} to {finding.after}, level {finding.level}: {finding.said}")
@@ -117,17 +117,17 @@ def _print(hunts: Sequence[Hunt]) -> None:
         print(f"{single.title}: {counted(length(single.original), 'instruction')}, nothing shorter found")
     rows = [
         (found.title, length(found.original), length(found.binary), level, *_cells(tally))
-        for found in hunts
+        for found in sessions
         for level, tally in found.tallies.items()
     ]
     first = 3 if single else 0
     if rows:
         head = ("kernel", "before", "after", "level", *_HEAD)
         print_table(head[first:], [row[first:] for row in rows], ("lrrl" + "r" * len(_HEAD))[first:])
-    print_reasons(("not searched", found.refused) for found in hunts if found.refused)
+    print_reasons(("not searched", found.refused) for found in sessions if found.refused)
     if not single:
-        shorter = sum(bool(found.findings) for found in hunts)
-        print(f"\n{counted(len(hunts), 'kernel')}: shorter code found for {shorter}, proved")
+        shorter = sum(bool(found.findings) for found in sessions)
+        print(f"\n{counted(len(sessions), 'kernel')}: shorter code found for {shorter}, proved")
 
 
 _HEAD = ("places", "tried", "right", "longer", "refuted", "undecided", "s")

@@ -14,7 +14,7 @@ from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.pictures.board_text import boards
 from setwise.codegen.board import hexadecimal
 from setwise.codegen.numbering import Numbering, numbering
-from setwise.codegen.tables import TABLES, Table, table
+from setwise.codegen.tables import TABLES, LiteratureTable, table
 
 EXAMPLES = ("setwise table avoidWrap", "setwise table dirMaskLeft --as rust", "setwise table dirMaskLeft --squares a1")
 
@@ -56,7 +56,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def drawn(asked: Table, shown: Numbering, coordinates: bool = False) -> str:
+def drawn(asked: LiteratureTable, shown: Numbering, coordinates: bool = False) -> str:
     """The table for people: boards so numbered, over each its index and what that stands for; or rows of numbers."""
     head = f"{asked.name}{_brackets(asked.shape)}: {_about(asked, shown)}\n"
     if not asked.boards:
@@ -66,7 +66,7 @@ def drawn(asked: Table, shown: Numbering, coordinates: bool = False) -> str:
     return f"{head}\n{boards(list(zip(titles, asked.entries, strict=True)), shown, coordinates)}"
 
 
-def source(asked: Table, language: str) -> str:
+def source(asked: LiteratureTable, language: str) -> str:
     """The table as a constant in C, Rust or Python."""
     about, (opening, closing) = f"{asked.name}: {_about(asked, asked.numbering)}", "{}" if language == "c" else "[]"
     groups = [
@@ -90,7 +90,7 @@ def source(asked: Table, language: str) -> str:
     return f"// {about}\npub const {name}: {kind} = [\n{entries}\n];"
 
 
-def _groups(asked: Table, end: str = "") -> Iterator[list[str]]:
+def _groups(asked: LiteratureTable, end: str = "") -> Iterator[list[str]]:
     """The entries in lines, those that differ only in the last index together; `end` stands behind each."""
     texts = [f"{_written(asked, entry)}{end}" for entry in asked.entries]
     width, size, in_a_line = max(map(len, texts)), asked.shape[-1], 4 if asked.boards else 8
@@ -99,13 +99,13 @@ def _groups(asked: Table, end: str = "") -> Iterator[list[str]]:
         yield [" ".join(text.rjust(width) for text in line) for line in lines]
 
 
-def _written(asked: Table, entry: int) -> str:
+def _written(asked: LiteratureTable, entry: int) -> str:
     if asked.kind == "board":
         return hexadecimal(entry)
     return f"{entry:#04x}" if asked.kind == "rank" else str(entry)
 
 
-def _facts(asked: Table) -> dict[str, Any]:
+def _facts(asked: LiteratureTable) -> dict[str, Any]:
     return {
         "name": asked.name,
         "places": [str(place) for place in asked.places],
@@ -115,7 +115,7 @@ def _facts(asked: Table) -> dict[str, Any]:
     }
 
 
-def _about(asked: Table, shown: Numbering) -> str:
+def _about(asked: LiteratureTable, shown: Numbering) -> str:
     return f"{'; '.join(map(str, asked.places))}; {shown}"
 
 

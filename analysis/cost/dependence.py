@@ -66,7 +66,7 @@ class PendingStore:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TimedInstruction:
     """An instruction's part in the flow, wherever it is executed: what it waits for by name, and after how long.
 
     `waits` are registers and flags, `addresses` what a load finds its memory by, `behind` follows on what is loaded.
@@ -86,12 +86,12 @@ class Part:
     exchanges: bool
 
 
-def parts_of(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> list[Part]:
+def parts_of(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> list[TimedInstruction]:
     """The parts of these instructions with the rows of their table."""
     return [_part(instruction, row, processor) for instruction, row in zip(stream, rows, strict=True)]
 
 
-def _part(instruction: Decoded, row: CostRow, processor: Processor) -> Part:
+def _part(instruction: Decoded, row: CostRow, processor: Processor) -> TimedInstruction:
     memory, moves_stack = instruction.memory, _moves_stack(instruction)
     address = set() if memory is None else {part.full for part in (memory.base, memory.index) if part}
     named = {operand.full for operand in instruction.operands if isinstance(operand, Reg)}
@@ -110,7 +110,7 @@ def _part(instruction: Decoded, row: CostRow, processor: Processor) -> Part:
     scaled = processor.scaled if memory is not None and memory.scale > 1 else 0
     loading = processor.loads[kind].latency + scaled + behind if instruction.loads else 0.0
     writes = tuple(name for name in instruction.writes if name != "rsp" or not moves_stack)
-    return Part(
+    return TimedInstruction(
         instruction,
         row,
         waits=() if row.breaks else tuple(waits),
@@ -137,7 +137,7 @@ class Dataflow:
     results: list[Arrival] = field(default_factory=list)
     """Values that were stored elsewhere than on the stack."""
 
-    def run(self, parts: Sequence[Part]) -> None:
+    def run(self, parts: Sequence[TimedInstruction]) -> None:
         """These instructions, behind what was executed before."""
         for part in parts:
             self._execute(part)
@@ -146,7 +146,7 @@ class Dataflow:
         """The value of a register or flag now."""
         return self.values.get(name, _STACK_POINTER if name == "rsp" else _ARGUMENT)
 
-    def _execute(self, part: Part) -> None:
+    def _execute(self, part: TimedInstruction) -> None:
         index = len(self.steps)
         if part.exchanges:
             self._exchange(part, index)
@@ -183,7 +183,7 @@ class Dataflow:
         self.steps.append(Readiness(ready, tuple(inputs)))
         return Arrival(ready, index, live, 1 + depth)
 
-    def _exchange(self, part: Part, index: int) -> None:
+    def _exchange(self, part: TimedInstruction, index: int) -> None:
         """Each register waits for the other alone."""
         first, second = (operand.full for operand in part.instruction.operands if isinstance(operand, Reg))
         after = part.row.after("r")
@@ -196,7 +196,7 @@ class Dataflow:
         known = [self._symbol(name) for name in (first, second)]
         self.symbols[second], self.symbols[first] = known
 
-    def _loaded(self, part: Part, cell: Cell) -> Iterator[tuple[Arrival, Input]]:
+    def _loaded(self, part: TimedInstruction, cell: Cell) -> Iterator[tuple[Arrival, Input]]:
         """What a load waits for: its address, and the stores that it takes its value from.
 
         An argument on the stack was stored before.
@@ -216,7 +216,7 @@ class Dataflow:
         if missing and key == ("rsp", "", 1) and offset > 0:
             yield _ARGUMENT, Input(BEFORE, "memory", self.processor.loads[part.kind].latency + part.behind)
 
-    def _store(self, part: Part, cell: Cell, value: Arrival, symbol: Symbol | None) -> None:
+    def _store(self, part: TimedInstruction, cell: Cell, value: Arrival, symbol: Symbol | None) -> None:
         key, offset = cell
         instruction = part.instruction
         new = PendingStore(offset, _bytes(instruction), part.kind, value, symbol)
@@ -225,7 +225,7 @@ class Dataflow:
         if key[0] != "rsp" and instruction.flow == "next":
             self.results.append(value)
 
-    def _copied(self, part: Part, cell: Cell | None) -> Symbol | None:
+    def _copied(self, part: TimedInstruction, cell: Cell | None) -> Symbol | None:
         """What a general register holds that goes to memory as it is, or comes from there."""
         if cell is None or part.instruction.mnemonic not in ("mov", "push", "pop") or _bytes(part.instruction) != 8:
             return None
@@ -253,7 +253,7 @@ class Dataflow:
         index, further = self._symbol(memory.index.full) if memory.index else ("", 0)
         return (base, index, memory.scale), more + memory.scale * further + memory.displacement
 
-    def _follow(self, part: Part, index: int) -> None:
+    def _follow(self, part: TimedInstruction, index: int) -> None:
         """What becomes of the symbols."""
         if part.moves_stack:
             name, offset = self._symbol("rsp")

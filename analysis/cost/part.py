@@ -14,7 +14,7 @@ from setwise.analysis.cost.processors.table import Processor
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CostedPart:
     """Instructions that are executed once in this order.
 
     call: all of straight code; round: one of a loop; longest: the longest path of code that branches, which arguments
@@ -34,17 +34,17 @@ class Part:
         return (round_cost if self.is_round else cost)(self.stream, processor)
 
 
-def part_of(binary: Binary) -> Part:
+def part_of(binary: Binary) -> CostedPart:
     """What of some code is costed: all of it, a round of a loop, or the longest path where it branches without a loop.
 
     Of loops it is the longest of those with the widest registers. ValueError for code that jumps nobody sees where.
     """
     decoded = decode(binary.text)
     if bodies := loops(decoded):
-        return Part(max(bodies, key=lambda body: (_width(body), len(body))), "round")
+        return CostedPart(max(bodies, key=lambda body: (_width(body), len(body))), "round")
     if any(instruction.flow in ("branch", "indirect", "jump") for instruction in decoded):
-        return Part(longest_path(binary), "longest")
-    return Part(decoded)
+        return CostedPart(longest_path(binary), "longest")
+    return CostedPart(decoded)
 
 
 def _width(stream: Sequence[Decoded]) -> int:

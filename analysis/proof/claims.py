@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import cast
 
-from setwise.analysis.proof.image import Image
+from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.proof.memory import ENTRY, LOWEST, STACK, Arrays, Space
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.state import Byte, Cells
@@ -70,7 +70,12 @@ class EntryUnknowns:
 
 
 def entry_state(
-    domain: Addresses, entry: EntryUnknowns, image: Image, task: Task, case: Case, unknown: Callable[[str, int], Bits]
+    domain: Addresses,
+    entry: EntryUnknowns,
+    image: MemoryImage,
+    task: Task,
+    case: Case,
+    unknown: Callable[[str, int], Bits],
 ) -> State:
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
     cells = {STACK: Cells("the stack", ENTRY - task.red_zone, ENTRY + task.stack)}
@@ -110,7 +115,7 @@ def entry_state(
     return state
 
 
-def places(domain: Addresses, image: Image, task: Task, case: Case, bases: Collection[Base]) -> Iterator[Bits]:
+def places(domain: Addresses, image: MemoryImage, task: Task, case: Case, bases: Collection[Base]) -> Iterator[Bits]:
     """Yield the assumptions about the places of these bases.
 
     Nothing lies at address 0 or wraps round. Distances that a linker wrote in 32 bits fit into them. Apart from each

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.layout import Layout, Piece, Ranges
+from setwise.analysis.code.layout import Piece, Ranges, SectionLayout
 from setwise.analysis.proof.pointers import Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 
@@ -22,13 +22,13 @@ class Area:
     start: int
 
 
-class Image:
+class MemoryImage:
     """The read-only bytes of a routine, whose code begins `origin` above the base `code`."""
 
     def __init__(self, binary: Binary) -> None:
         self.content = binary.image
         whole = Piece("code", _ALIGNMENT, 0, 0, len(self.content))
-        layout = binary.layout or Layout((whole,))
+        layout = binary.layout or SectionLayout((whole,))
         self._pieces, self._unknown = layout.pieces, Ranges(layout.unknown)
         self.code, self.origin = self._base(self._pieces[0]), self._pieces[0].origin
         self.areas: dict[Base, list[Area]] = {}

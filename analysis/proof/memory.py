@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from setwise.analysis.code.decode import signed
-from setwise.analysis.proof.image import Area, Image
+from setwise.analysis.proof.image import Area, MemoryImage
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.state import APART, Cells
 from setwise.analysis.semantics.domains import Bits
@@ -93,7 +93,7 @@ class Space:
     """
 
     domain: Addresses
-    image: Image
+    image: MemoryImage
     cells: dict[Base, Cells]
     arrays: Arrays | None = None
     red_zone: int = 0

@@ -15,7 +15,7 @@ from functools import partial, reduce
 from itertools import combinations, product
 
 from setwise.analysis.code.decode import Binary, DecodeError
-from setwise.analysis.code.layout import Layout
+from setwise.analysis.code.layout import SectionLayout
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, places, results
 from setwise.analysis.proof.counterexamples import counterexample, readable_model
@@ -26,7 +26,7 @@ from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, same
 from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Model, Solver
-from setwise.analysis.proof.symbolic import Exit, Explorer, Path, Program, Stop
+from setwise.analysis.proof.symbolic import CodeMap, Exit, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import SemanticsError
@@ -62,7 +62,7 @@ class Prover:
         self._entry = EntryUnknowns.of(self.domain)
         self._words: dict[tuple[str, int], Bits] = {}
         self._specified: dict[tuple[object, ...], list[Bits]] = {}
-        self._done: dict[tuple[Binary, Layout | None, Task], Certificate] = {}
+        self._done: dict[tuple[Binary, SectionLayout | None, Task], Certificate] = {}
 
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
         """The certificate of a routine; equal bytes with an equal contract are proved once.
@@ -75,7 +75,7 @@ class Prover:
         start, asked = time.process_time(), self.solver.asked
         self.solver.limit(time_limit)
         try:
-            certificate = self._certificate(Program(binary), task)
+            certificate = self._certificate(CodeMap(binary), task)
         except DecodeError as error:
             certificate = Certificate("not proved", binary, task, str(error))
         spent, questions = time.process_time() - start, self.solver.asked - asked
@@ -84,7 +84,7 @@ class Prover:
             self._done[binary, binary.layout, task] = certificate
         return certificate
 
-    def _certificate(self, code: Program, task: Task) -> Certificate:
+    def _certificate(self, code: CodeMap, task: Task) -> Certificate:
         blank = Certificate("proved", code.binary, task)
         try:
             if any(isinstance(requirement, Written) for requirement in task.requires):
@@ -100,7 +100,7 @@ class Prover:
             return replace(blank, status="not proved", reason=str(error))
         return certificate
 
-    def _all_cases(self, code: Program, task: Task, cases: Iterable[Case], certificate: Certificate) -> Certificate:
+    def _all_cases(self, code: CodeMap, task: Task, cases: Iterable[Case], certificate: Certificate) -> Certificate:
         waiting = [*cases][::-1]
         while waiting and certificate.status == "proved":
             case = waiting.pop()
@@ -114,7 +114,7 @@ class Prover:
                     waiting += [replace(case, alias=alias, apart=True) for alias in combinations(inputs, number)]
         return certificate
 
-    def _refutation(self, code: Program, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
+    def _refutation(self, code: CodeMap, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
         """Return the first refutation among these cases, which need no invariant."""
         for case in cases:
             certificate = self._prove_case(code, task, case, blank)
@@ -161,7 +161,7 @@ class Prover:
             self._specified[key] = specified(task, self.domain, words)
         return self._specified[key]
 
-    def _prove_case(self, code: Program, task: Task, case: Case, so_far: Certificate) -> Certificate:
+    def _prove_case(self, code: CodeMap, task: Task, case: Case, so_far: Certificate) -> Certificate:
         self.solver.begin()
         assumed = [assumptions(task, self.domain, case.lane(lane)) for lane in range(case.lanes)]
         together = [assumption for lane in assumed for assumption in lane]

@@ -14,7 +14,7 @@ from typing import Any
 from setwise.analysis.code.decode import Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.memory import LOWEST
-from setwise.analysis.proof.symbolic import MOST_STEPS, Program
+from setwise.analysis.proof.symbolic import MOST_STEPS, CodeMap
 from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.semantics.domains import Bits, Integers
@@ -117,7 +117,7 @@ class _Replay(Machine):
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int, domain: Integers) -> None:
         self._task, self._found = certificate.task, found
-        self._code, layout = Program(certificate.binary), certificate.binary.layout
+        self._code, layout = CodeMap(certificate.binary), certificate.binary.layout
         self.shift = 0 if layout is None else layout.shift
         super().__init__(
             certificate.binary,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
-from setwise.analysis.proof.image import Image
+from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.proof.memory import GapError, Space, UndecidedError
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.solver import Model, Solver
@@ -78,11 +78,11 @@ Ways = list[Exit | Stop | Path]
 """How a path ends or goes on."""
 
 
-class Program:
+class CodeMap:
     """Decoded instructions by their offsets; what lies at other offsets is decoded when it is reached."""
 
     def __init__(self, binary: Binary) -> None:
-        self.binary, self.image = binary, Image(binary)
+        self.binary, self.image = binary, MemoryImage(binary)
         self.instructions = decode(binary.text)
         self._at = {instruction.offset: instruction for instruction in self.instructions}
         self.heads = frozenset(i.target for i in self.instructions if i.target is not None and i.target <= i.offset)
@@ -128,7 +128,7 @@ class Explorer:
     def __init__(
         self,
         solver: Solver,
-        code: Program,
+        code: CodeMap,
         assumptions: Sequence[Bits],
         back: Bits,
         places: Callable[[Collection[Base]], Iterable[Bits]],

@@ -118,7 +118,7 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True):
     cycles: list[Cycles]
 
 
-class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
+class Measurements(Struct, frozen=True, forbid_unknown_fields=True):
     """All of it; rows are lists, in the order of their fields. A `digest` begins the SHA-256 of a kernel's image.
 
     `shortest` has, by compiler, set and routine, the number of instructions and the kind of source.
@@ -133,7 +133,7 @@ class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
         rows = (row for session in self.sessions if session.processor == processor for row in session.cycles)
         return next((row for row in rows if row[:3] == key), None)
 
-    def of(self, figures: Figures) -> Recorded:
+    def of(self, figures: Figures) -> Measurements:
         """Return the same without the rows of other bytes than the kernels have."""
         held = {(*key, kernel.digest) for key, kernel in figures.items()}
         fresh = [altered(each, cycles=[row for row in each.cycles if row[:4] in held]) for each in self.sessions]

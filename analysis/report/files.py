@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from setwise.analysis.report.figures import Recorded
+from setwise.analysis.report.figures import Measurements
 from setwise.codegen.files import put, told_content
 
 PATH, _MOST_BYTES = "data/measurements.json", 1 << 26
@@ -19,19 +19,19 @@ Files = Mapping[str, str]  # texts by paths relative to the folder, with / betwe
 _SHOWN = 100  # characters of a line
 
 
-def read(folder: Path) -> Recorded:
+def read(folder: Path) -> Measurements:
     """Return the records of a reports folder. ValueError if the file is damaged."""
     path, remedy = folder / PATH, "restore it from the repository"
     if not path.exists():
-        return Recorded()
+        return Measurements()
     content = told_content(path, _MOST_BYTES, links=True, larger="any measurements", remedy=remedy)
     try:
-        return msgspec.json.decode(content, type=Recorded)
+        return msgspec.json.decode(content, type=Measurements)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read ({error}): {remedy}") from None
 
 
-def text(recorded: Recorded) -> str:
+def text(recorded: Measurements) -> str:
     """Return the file's text, with a row a line."""
     indented = json.dumps(msgspec.to_builtins(recorded), indent=1)
     return re.sub(r"\[[^][{}]*\]", lambda row: re.sub(r"\n +", " ", row[0]), indented) + "\n"

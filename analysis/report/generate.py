@@ -7,14 +7,14 @@ from collections.abc import Callable
 import msgspec
 
 from setwise.analysis.measure.compilers import installed
-from setwise.analysis.report.figures import Figures, Recorded, figures_of, keys, shortest_of
+from setwise.analysis.report.figures import Figures, Measurements, figures_of, keys, shortest_of
 from setwise.analysis.report.files import PATH, Files, text
 from setwise.analysis.report.pages import pages
 from setwise.analysis.workers import Workers
 from setwise.codegen.targets import TARGETS
 
 
-def generate(recorded: Recorded, check: bool, show: Callable[[str], None], note: Callable[[str], None]) -> Files:
+def generate(recorded: Measurements, check: bool, show: Callable[[str], None], note: Callable[[str], None]) -> Files:
     """Return every file of the reports by its path. All kernels and the compilers' code are made for it.
 
     For a check only compilers of the recorded versions run; `note` is called with a line on each other.

@@ -13,7 +13,7 @@ from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import Graph, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
-from setwise.analysis.report.figures import Figures, KernelFigures, Recorded
+from setwise.analysis.report.figures import Figures, KernelFigures, Measurements
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import catalogue, find
@@ -46,7 +46,7 @@ _FORMS = (
 _SHOWN = ("sout", "east", "queen", "")  # directions in costs.md
 
 
-def pages(figures: Figures, recorded: Recorded) -> dict[str, str]:
+def pages(figures: Figures, recorded: Measurements) -> dict[str, str]:
     """Return every page and picture by its path."""
     fresh = recorded.of(figures)
     floods = [fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES]
@@ -75,7 +75,7 @@ def _graph(name: str, isa: str) -> Graph:
     return graph(f"{name}, {_with_lanes(isa, kernel.layout.lanes)}", binary_of(kernel), task_of(kernel), WHOLE)
 
 
-def _which(figures: Figures, recorded: Recorded) -> str:
+def _which(figures: Figures, recorded: Measurements) -> str:
     lines = []
     for words, name, isas in NEEDS:
         for kernel in filter(None, (figures.usual(isa, name) for isa in isas)):
@@ -84,7 +84,7 @@ def _which(figures: Figures, recorded: Recorded) -> str:
     return table(("You need", "Kernel", "instructions", *_CYCLES), lines)
 
 
-def _cycles(kernel: KernelFigures, recorded: Recorded, on: str) -> tuple[str, str, str, str]:
+def _cycles(kernel: KernelFigures, recorded: Measurements, on: str) -> tuple[str, str, str, str]:
     """Return latency and throughput of a kernel on a processor, each at least and as measured."""
     latency, throughput = kernel.bounds.get(on, (None, None))
     cycles = recorded.cycles((kernel.name, kernel.isa, kernel.lanes), on)
@@ -174,7 +174,7 @@ Pair = tuple[
 ]  # ours; length, kind of source and compiler of the compilers' shortest
 
 
-def _compilers(figures: Figures, recorded: Recorded) -> str:
+def _compilers(figures: Figures, recorded: Measurements) -> str:
     groups: dict[tuple[str, str], list[Pair]] = {}
     for name, isa in ((name, isa) for name, routine in catalogue().items() for isa in routine.isas):
         made = ((*by[isa][name], compiler) for compiler, by in recorded.shortest.items() if name in by.get(isa, {}))
@@ -216,11 +216,11 @@ def _costs(figures: Figures) -> str:
     return page("costs.md", costs=table(("Routine", "", *(on.name for on in PROCESSORS)), lines), sources=sources)
 
 
-def _measurements(figures: Figures, recorded: Recorded) -> str:
+def _measurements(figures: Figures, recorded: Measurements) -> str:
     """Return a section a session: measured cycles beside lower bounds."""
     sections = []
     for session in recorded.sessions:
-        lines, here = [], Recorded([session])
+        lines, here = [], Measurements([session])
         for kernel in (figures[row[:3]] for row in session.cycles):
             counts = figure(kernel.length), "-" if kernel.arrays else kernel.counts.moves
             lines.append((*_titled(kernel), *counts, *_cycles(kernel, here, session.processor)))

@@ -30,7 +30,7 @@ from setwise.codegen.run.call import calling_sequence, missing, runner
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedKernel:
     """A kernel and how its check ended."""
 
     request: Request
@@ -55,7 +55,7 @@ def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[s
 
 def check_kernels(
     requests: Sequence[Request], show: Show = silent, *, quick: bool = False, on: Processor | None = None
-) -> Iterator[Checked]:
+) -> Iterator[CheckedKernel]:
     """Yield each kernel's outcome. Kernels of one contract, next to each other, share cases and expected results.
 
     They run on this processor, or on the emulated one `on`, or on an emulated one that has what this one lacks. An
@@ -66,7 +66,9 @@ def check_kernels(
         yield from _checked(list(group), quick, on)
 
 
-def _checked(attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: Processor | None) -> Iterator[Checked]:
+def _checked(
+    attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: Processor | None
+) -> Iterator[CheckedKernel]:
     """Yield the outcomes of kernels of one contract; those of one emulated processor go into its boots together."""
     contract = attempts[0][0].routine.contract
     here: list[tuple[EmulatedCode, Kernel]] = []
@@ -74,11 +76,11 @@ def _checked(attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: 
     alike: dict[EmulatedCode, list[Request]] = {}
     for request, kernel in attempts:
         if isinstance(kernel, str):
-            yield Checked(request, Outcome("failed", reason=kernel))
+            yield CheckedKernel(request, Outcome("failed", reason=kernel))
             continue
         place = _place(kernel, on)
         if isinstance(place, str):
-            yield Checked(request, Outcome("not run", reason=place))
+            yield CheckedKernel(request, Outcome("not run", reason=place))
             continue
         code = EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=bool(contract.elements))
         requests = alike.setdefault(code, [])
@@ -92,7 +94,7 @@ def _checked(attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: 
         fewer = make_cases(contract, quick=True) if elsewhere else None
     except ValueError as error:  # what cannot be checked has not passed
         outcome = Outcome("failed", reason=str(error))
-        yield from (Checked(request, outcome) for request in chain(*alike.values()))
+        yield from (CheckedKernel(request, outcome) for request in chain(*alike.values()))
         return
 
     def outcomes() -> Iterator[tuple[EmulatedCode, Outcome]]:
@@ -103,7 +105,7 @@ def _checked(attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: 
                 yield from zip(codes, check_emulated(codes, fewer, processor), strict=True)
 
     for code, outcome in outcomes():
-        yield from (Checked(request, outcome) for request in alike[code])
+        yield from (CheckedKernel(request, outcome) for request in alike[code])
 
 
 def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
@@ -129,7 +131,7 @@ def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
 
 def check(
     requests: Sequence[Request], *, quick: bool = False, on: str | None = None, processes: int = 1, show: Show = silent
-) -> list[Checked]:
+) -> list[CheckedKernel]:
     """Run kernels against their specifications, on this processor or an emulated one, by so many processes.
 
     Kernels for which this processor lacks something run in Bochs; `on` names a processor there. Needs NumPy.

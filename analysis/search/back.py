@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.search.forms import Form, Spelling, takes_all_registers
-from setwise.analysis.search.program import Argument, Known, Program, Step
+from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.operations import COMMUTATIVE
@@ -99,7 +99,7 @@ class _Writing:
         constant = self._constant(result, lanes)
         return constant if lanes == 1 else self._in_register(constant)
 
-    def _made(self, step: Step) -> Value:
+    def _made(self, step: ProgramStep) -> Value:
         form, args = step.form, list(step.args)
         row = form.row
         if form.op in COMMUTATIVE and not row.tied and isinstance(args[0], Known):

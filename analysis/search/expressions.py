@@ -12,7 +12,7 @@ from itertools import combinations, combinations_with_replacement, product
 from time import thread_time
 
 from setwise.analysis.search.forms import Form
-from setwise.analysis.search.program import Argument, Known, Program, Step
+from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
 from setwise.analysis.search.trials import Trials
 from setwise.analysis.semantics.samples import PITCH, Samples
 from setwise.codegen.describe.values import Value
@@ -53,7 +53,7 @@ class Expressions:
     Those that spare no step are among them where the code has moves, which they may spare.
     """
 
-    def __init__(self, trials: Trials, step: Step, beside: Sequence[Argument], until: float) -> None:
+    def __init__(self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float) -> None:
         self.trials, self.step, self.program, self.until = trials, step, trials.program, until
         self.lanes = step.form.lanes
         self.domain = Samples(trials.few.number * self.lanes)
@@ -71,17 +71,17 @@ class Expressions:
         self.most = len(self.program.steps) - (not trials.moves)  # steps that may be, new ones included
         self.free = 1 + max(self.program.files) + len(self.program.steps)
 
-    def single(self) -> Iterator[tuple[Step, ...]]:
+    def single(self) -> Iterator[tuple[ProgramStep, ...]]:
         """One instruction."""
         for expression, _ in self._matching([self.wanted], 1):
             yield (self._step(expression, 0),)
 
-    def pairs(self) -> Iterator[tuple[Step, ...]]:
+    def pairs(self) -> Iterator[tuple[ProgramStep, ...]]:
         """Two instructions, of which the second reads the first."""
         for inner, target in self._matching([*self._inside(self.wanted, 2)], 2):
             yield self._step(inner, 0), self._around(target, 1)
 
-    def triples(self) -> Iterator[tuple[Step, ...]]:
+    def triples(self) -> Iterator[tuple[ProgramStep, ...]]:
         """Three instructions, each of which reads the one before."""
         if self.alive.bit_count() + 3 > self.most:
             return
@@ -272,12 +272,12 @@ class Expressions:
 
     # ---- what is found
 
-    def _step(self, expression: Expression, at: int) -> Step:
+    def _step(self, expression: Expression, at: int) -> ProgramStep:
         op, args, number = expression
         form = _form(self.target.name, op, number, len(args), self.step.form.file == "vector", self.step.form.bits)
-        return Step(self.free + at, form, args, f"new{at + 1} = {self._said(op, args, number)}")
+        return ProgramStep(self.free + at, form, args, f"new{at + 1} = {self._said(op, args, number)}")
 
-    def _around(self, target: Wanted, at: int) -> Step:
+    def _around(self, target: Wanted, at: int) -> ProgramStep:
         """The step that makes of the one before what is wanted."""
         assert target.around is not None
         op, place, args, number = target.around

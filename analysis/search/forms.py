@@ -14,7 +14,7 @@ from setwise.analysis.semantics.table import SemanticsError, State, execute
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Operand, Register, RegisterFile
-from setwise.codegen.targets.operands import CL, Word
+from setwise.codegen.targets.operands import CL, OperandForm
 from setwise.codegen.targets.table import Row
 
 Letter = Literal["d", "a", "b", "c"]
@@ -70,7 +70,7 @@ class Spelling(Row):
     """... perhaps one number for all lanes."""
 
     @cached_property
-    def words(self) -> tuple[Word, ...]:
+    def words(self) -> tuple[OperandForm, ...]:
         """What makes each operand."""
         return tuple(self._word(part) for part in self.parts)
 
@@ -90,13 +90,13 @@ class Spelling(Row):
         inside = [(p.base, p.index) if isinstance(p, Address) else (p,) for p in self.parts]
         return tuple(hole for group in inside for hole in group if isinstance(hole, Hole))
 
-    def _word(self, part: Written) -> Word:
+    def _word(self, part: Written) -> OperandForm:
         if isinstance(part, Hole):
             folds = part.letter if part.letter == self.foldable else ""
-            return Word(_filled(part), part.letter == "a", folds, bool(folds) and not self.lanes_alike)
+            return OperandForm(_filled(part), part.letter == "a", folds, bool(folds) and not self.lanes_alike)
         if isinstance(part, Address):
-            return Word(_addressed(part), source=True)
-        return Word(lambda *_: part)
+            return OperandForm(_addressed(part), source=True)
+        return OperandForm(lambda *_: part)
 
 
 def _filled(hole: Hole) -> Callable[[Value, Register, Sequence[Operand]], Operand]:

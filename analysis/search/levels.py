@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from setwise.analysis.search.expressions import ONES, Expressions
 from setwise.analysis.search.forms import Lanes
-from setwise.analysis.search.program import Argument, Known, Program, Step, lanes_of
+from setwise.analysis.search.program import Argument, Known, Program, ProgramStep, lanes_of
 from setwise.analysis.search.trials import Trials
 
 
@@ -20,14 +20,14 @@ class Candidate:
     argument: Argument
     lanes: Lanes
     said: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ProgramStep, ...] = ()
 
 
-Level = Callable[[Trials, Step, float], Iterator[Candidate]]
+Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
 """Of a program the candidates for a step; OutOfTime after a moment of time.thread_time()."""
 
 
-def others(trials: Trials, step: Step, _: float) -> Iterator[Candidate]:
+def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
     """Level a: each other value that does not depend on this one, each constant of the code, zero and all ones."""
     program = trials.program
     for number in values_beside(trials, step):
@@ -38,7 +38,7 @@ def others(trials: Trials, step: Step, _: float) -> Iterator[Candidate]:
 
 
 def _new(
-    trials: Trials, step: Step, until: float, found: Callable[[Expressions], Iterator[tuple[Step, ...]]]
+    trials: Trials, step: ProgramStep, until: float, found: Callable[[Expressions], Iterator[tuple[ProgramStep, ...]]]
 ) -> Iterator[Candidate]:
     if step.form.file == "mask":
         return
@@ -58,7 +58,7 @@ triples: Level = partial(_new, found=Expressions.triples)
 """Level c: three, each of which reads the one before."""
 
 
-def values_beside(trials: Trials, step: Step) -> list[int]:
+def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
     """The routine's arguments and the values of other steps that do not depend on this one."""
     below = trials.program.below(step.number)
     given = [at for at, argument in enumerate(trials.task.arguments) if argument.kind != "results"]
@@ -66,7 +66,7 @@ def values_beside(trials: Trials, step: Step) -> list[int]:
     return [number for number in (*given, *made) if number not in below]
 
 
-def constants(program: Program, step: Step) -> list[Known]:
+def constants(program: Program, step: ProgramStep) -> list[Known]:
     """The constants that a result of this step may be."""
     if step.form.file == "mask":
         return []

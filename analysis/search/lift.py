@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Reg, decode, signed
-from setwise.analysis.proof.image import Image
+from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.search.forms import (
     Address,
     Form,
@@ -19,7 +19,7 @@ from setwise.analysis.search.forms import (
     folding,
     overwrites,
 )
-from setwise.analysis.search.program import Argument, Known, Parameter, Program, Step
+from setwise.analysis.search.program import Argument, Known, Program, ProgramInput, ProgramStep
 from setwise.analysis.semantics.samples import Samples
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS
 from setwise.analysis.semantics.table import SemanticsError
@@ -53,7 +53,7 @@ _CONSTANT = 8  # samples that show whether a result is the same whatever the arg
 
 @dataclass
 class _Lifting:
-    image: Image
+    image: MemoryImage
     task: Task
     target: Target
     at: dict[str, Argument] = field(default_factory=dict)
@@ -64,8 +64,8 @@ class _Lifting:
     """How wide each value is: zeros above, or what nobody may ask."""
     depth: int = 0
     """How far below rsp at entry it is now."""
-    parameters: list[Parameter] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    parameters: list[ProgramInput] = field(default_factory=list)
+    steps: list[ProgramStep] = field(default_factory=list)
     given: int = 0
     """How many parameters are the routine's; the others are what it must bring back, or may not ask."""
     entry: dict[str, Argument] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class _Lifting:
 
     def _enter(self, file: RegisterFile, register: str, lanes: int) -> int:
         number = len(self.parameters)
-        self.parameters.append(Parameter(number, file, lanes))
+        self.parameters.append(ProgramInput(number, file, lanes))
         self.bits[number] = 512 if file == "vector" else 64
         if register:
             self.at[register] = number
@@ -223,7 +223,7 @@ class _Lifting:
             self.at[first.full] = known
             return
         number = self._number()
-        self.steps.append(Step(number, form, tuple(reading.args), _said(instruction)))
+        self.steps.append(ProgramStep(number, form, tuple(reading.args), _said(instruction)))
         self.bits[number] = first.bits
         self.at[first.full] = number
 
@@ -260,7 +260,7 @@ class _Lifting:
         )
         row = Spelling("put", instruction.mnemonic, "", file=_file(source), parts=parts)
         form = Form(row, "put", None, ("general", _file(source)), None, memory.bits)
-        self.steps.append(Step(self._number(), form, (pointer, value), _said(instruction)))
+        self.steps.append(ProgramStep(self._number(), form, (pointer, value), _said(instruction)))
 
     def _number(self) -> int:
         return len(self.parameters) + len(self.steps)
@@ -389,7 +389,7 @@ def lift(binary: Binary, task: Task, target: Target) -> Program:
     for instruction in instructions[:-1]:
         if instruction.flow != "next":
             raise SearchError(f"{_said(instruction)}: code with jumps or calls is not searched")
-    lifting = _Lifting(Image(binary), task, target)
+    lifting = _Lifting(MemoryImage(binary), task, target)
     lifting.begin()
     for instruction in instructions[:-1]:
         try:

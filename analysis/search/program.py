@@ -28,7 +28,7 @@ Argument = int | Known
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ProgramInput:
     """A value at entry: in a register of that file, so many words of it the caller's."""
 
     number: int
@@ -37,7 +37,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProgramStep:
     """An instruction of a program: the number of the value that it gives, and its arguments; where it stood, in words.
 
     One that only writes memory has a number, too, which nobody reads.
@@ -53,8 +53,8 @@ class Step:
 class Program:
     """Parameters, then steps in order, each of which reads only what is before it; `results` leave in registers."""
 
-    parameters: tuple[Parameter, ...]
-    steps: tuple[Step, ...]
+    parameters: tuple[ProgramInput, ...]
+    steps: tuple[ProgramStep, ...]
     results: tuple[Argument, ...]
 
     @cached_property
@@ -81,7 +81,7 @@ class Program:
         """The steps that read a value."""
         return frozenset(step.number for step in self.steps if number in step.args)
 
-    def with_instead(self, number: int, other: Argument, new: Sequence[Step] = ()) -> Program:
+    def with_instead(self, number: int, other: Argument, new: Sequence[ProgramStep] = ()) -> Program:
         """The program in which `other` stands for a value, without what nobody reads then.
 
         New steps may come with it; they read what does not depend on the value.
@@ -117,7 +117,7 @@ def lanes_of(arg: Argument, known: Mapping[int, Lanes]) -> Lanes:
     return arg.words if isinstance(arg, Known) else known[arg]
 
 
-def _sorted(parameters: Iterable[Parameter], steps: Sequence[Step]) -> tuple[Step, ...]:
+def _sorted(parameters: Iterable[ProgramInput], steps: Sequence[ProgramStep]) -> tuple[ProgramStep, ...]:
     """The steps in an order in which each reads what is before it, as near to this one as can be."""
     made = {parameter.number for parameter in parameters}
     waiting, ordered = list(steps), []

@@ -20,8 +20,8 @@ from setwise.analysis.search.expressions import OutOfTime
 from setwise.analysis.search.forms import Lanes, SearchError
 from setwise.analysis.search.levels import LEVELS, Candidate, Level, single
 from setwise.analysis.search.lift import lift
-from setwise.analysis.search.program import Program, Step
-from setwise.analysis.search.subject import Subject, instruction_set
+from setwise.analysis.search.program import Program, ProgramStep
+from setwise.analysis.search.subject import SearchSubject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.analysis.workers import Workers
 from setwise.codegen.describe.routine import Routine
@@ -31,7 +31,7 @@ _WORTH_PROCESSES = 8  # kernels: level a of fewer is done before processes have 
 
 
 @dataclass(frozen=True)
-class Finding:
+class Improvement:
     """Shorter code: at which level, what was exchanged for what, so many instructions before and after, its bytes."""
 
     level: str
@@ -61,7 +61,7 @@ def length(binary: Binary) -> int:
     return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
 
 
-def refusal(subject: Subject, binary: Binary) -> str:
+def refusal(subject: SearchSubject, binary: Binary) -> str:
     """Return in one line why code is not searched; "" where it is."""
     try:
         _trials(subject, binary)
@@ -71,8 +71,8 @@ def refusal(subject: Subject, binary: Binary) -> str:
 
 
 def search(
-    subject: Subject, binary: Binary, level: str, budget: float, at: slice = slice(None)
-) -> tuple[Tally, Finding | None]:
+    subject: SearchSubject, binary: Binary, level: str, budget: float, at: slice = slice(None)
+) -> tuple[Tally, Improvement | None]:
     """Return what a level tried at these places of the code, and the first finding.
 
     It ends with the first finding, or when `budget` seconds of processor time are used. SearchError, of one line, where
@@ -82,14 +82,14 @@ def search(
 
 
 @lru_cache(4)
-def _trials(subject: Subject, binary: Binary) -> Trials:
+def _trials(subject: SearchSubject, binary: Binary) -> Trials:
     program = lift(binary, subject.task, subject.plan.target)
     return Trials(
         subject.plan.routine.contract, subject.task, program, subject.plan.target, length(binary) - len(program.steps)
     )
 
 
-def _places(subject: Subject, binary: Binary, level: str) -> tuple[Program | Step, ...]:
+def _places(subject: SearchSubject, binary: Binary, level: str) -> tuple[Program | ProgramStep, ...]:
     """Return where a level looks: the code as it is, and the result of each step."""
     program = _trials(subject, binary).program
     steps = tuple(step for step in program.steps if step.form.file)
@@ -111,13 +111,13 @@ def _prover() -> Prover:
 
 @dataclass
 class _Search:
-    subject: Subject
+    subject: SearchSubject
     binary: Binary
     level: str
     until: float
     tally: Tally = field(default_factory=Tally)
 
-    def run(self, at: slice) -> tuple[Tally, Finding | None]:
+    def run(self, at: slice) -> tuple[Tally, Improvement | None]:
         start = time.thread_time()
         places = _places(self.subject, self.binary, self.level)
         finding = None
@@ -130,14 +130,14 @@ class _Search:
         self.tally.seconds, self.tally.all_places = time.thread_time() - start, len(places)
         return self.tally, finding
 
-    def look(self, place: Program | Step) -> Finding | None:
+    def look(self, place: Program | ProgramStep) -> Improvement | None:
         """Return the finding at a place."""
-        if isinstance(place, Step):
+        if isinstance(place, ProgramStep):
             return self.instead(place)
         self.tally.candidates, self.tally.fitting = 1 + self.tally.candidates, 1 + self.tally.fitting
         return self.judged(place, "another order or other registers")
 
-    def instead(self, step: Step) -> Finding | None:
+    def instead(self, step: ProgramStep) -> Improvement | None:
         """Shorter code with something else in place of what a step gives."""
         trials = _trials(self.subject, self.binary)
         beside = {_values(trials, trials.program)}
@@ -151,7 +151,7 @@ class _Search:
                     return finding
         return None
 
-    def right(self, trials: Trials, step: Step, level: Level) -> Iterator[tuple[Program, Candidate]]:
+    def right(self, trials: Trials, step: ProgramStep, level: Level) -> Iterator[tuple[Program, Candidate]]:
         """The programs with what the level has for a step that are right on all samples, and have no step too many."""
         candidates: list[Candidate] = []
         with suppress(OutOfTime):
@@ -167,7 +167,7 @@ class _Search:
                 self.tally.fitting += 1
                 yield program, candidate
 
-    def beside(self, before: Program, program: Program, said: str, seen: set[Values]) -> Finding | None:
+    def beside(self, before: Program, program: Program, said: str, seen: set[Values]) -> Improvement | None:
         """Shorter code beside a program that is right and no longer: what a value need not be now that fewer read it.
 
         Only of one whose values have not been seen.
@@ -186,7 +186,7 @@ class _Search:
                     return finding
         return None
 
-    def judged(self, program: Program, said: str) -> Finding | None:
+    def judged(self, program: Program, said: str) -> Improvement | None:
         """The finding that a program is, if its code is shorter and proved."""
         code = shortest(program, self.subject.plan)
         binary = binary_of_code(code) if code else None
@@ -198,24 +198,24 @@ class _Search:
             self.tally.refuted += certificate.status == "refuted"
             self.tally.undecided += certificate.status == "not proved"
             return None
-        return Finding(self.level, said, length(self.binary), length(binary), binary)
+        return Improvement(self.level, said, length(self.binary), length(binary), binary)
 
 
 @dataclass
-class Hunt:
+class SearchSession:
     """The search of one subject: its findings, the code as it is then, and the attempts of each level on it."""
 
     title: str
-    subject: Subject
+    subject: SearchSubject
     original: Binary
     binary: Binary
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Improvement] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
     refused: str = ""
     """Why the code is not searched."""
 
 
-def hunt(found: Hunt, levels: Sequence[str], budget: float) -> Hunt:
+def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> SearchSession:
     """Search level by level, and from the first level again on code that was found; a level takes `budget` seconds."""
     found.refused = refusal(found.subject, found.binary)
     left = [] if found.refused else list(levels)
@@ -230,30 +230,30 @@ def hunt(found: Hunt, levels: Sequence[str], budget: float) -> Hunt:
     return found
 
 
-def hunts(requests: Sequence[Request]) -> list[Hunt]:
+def sessions(requests: Sequence[Request]) -> list[SearchSession]:
     """Return a search for shorter code of each kernel, not begun; kernels with the same bytes have one."""
-    found: dict[tuple[Binary, str], Hunt] = {}
+    found: dict[tuple[Binary, str], SearchSession] = {}
     for request, kernel in made(requests):
         if isinstance(kernel, str):
             continue
         name, isa, _, abi = request.key
         boards = kernel.layout.lanes if kernel.layout.boards else 1
-        binary = binary_of(kernel)
-        found.setdefault((binary, name), Hunt(request.title, Subject(name, isa, abi, boards), binary, binary))
+        binary, subject = binary_of(kernel), SearchSubject(name, isa, abi, boards)
+        found.setdefault((binary, name), SearchSession(request.title, subject, binary, binary))
     return [*found.values()]
 
 
-def hunt_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> Hunt:
+def session_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> SearchSession:
     """Return a search for shorter code of a function of an ELF file, not begun."""
     binary = function.binary
-    subject = Subject(spec.name, instruction_set(binary), abi, lanes)
+    subject = SearchSubject(spec.name, instruction_set(binary), abi, lanes)
     if why := refusal(subject, binary):
         raise ValueError(f"{function.symbol}: {why}")
-    return Hunt(f"{function.symbol} as {spec.name}", subject, binary, binary)
+    return SearchSession(f"{function.symbol} as {spec.name}", subject, binary, binary)
 
 
 def shorten(
-    hunts: Sequence[Hunt],
+    sessions: Sequence[SearchSession],
     levels: Sequence[str] = tuple(LEVELS),
     budget: float = 60.0,
     *,
@@ -265,16 +265,16 @@ def shorten(
     `levels` are a (another value in the place of a result), b (one new instruction) and c (two or three); each takes at
     most `budget` seconds of a processor. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
     """
-    processes = min(processes, len(hunts))
-    if processes < 2 or ([*levels] == ["a"] and len(hunts) < _WORTH_PROCESSES):
-        for found in hunts:
+    processes = min(processes, len(sessions))
+    if processes < 2 or ([*levels] == ["a"] and len(sessions) < _WORTH_PROCESSES):
+        for found in sessions:
             show(found.title)
-            hunt(found, levels, budget)
+            run_session(found, levels, budget)
         return
     try:
         with Workers(processes) as workers:
-            running = [workers.submit(hunt, found, levels, budget) for found in hunts]
-            for found, future in zip(hunts, running, strict=True):
+            running = [workers.submit(run_session, found, levels, budget) for found in sessions]
+            for found, future in zip(sessions, running, strict=True):
                 show(found.title)
                 vars(found).update(vars(future.result()))
     except BrokenProcessPool:

@@ -16,7 +16,7 @@ from setwise.codegen.targets import TARGETS, target_named
 
 
 @dataclass(frozen=True)
-class Subject:
+class SearchSubject:
     """A routine by name, whose contract holds; an instruction set, a convention, boards in each argument."""
 
     routine: str
@@ -24,8 +24,8 @@ class Subject:
     abi: str
     boards: int = 1
 
-    def __reduce__(self) -> tuple[type[Subject], tuple[str, str, str, int]]:
-        return Subject, (self.routine, self.isa, self.abi, self.boards)
+    def __reduce__(self) -> tuple[type[SearchSubject], tuple[str, str, str, int]]:
+        return SearchSubject, (self.routine, self.isa, self.abi, self.boards)
 
     @cached_property
     def plan(self) -> Plan:

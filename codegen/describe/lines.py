@@ -26,7 +26,7 @@ def recorded(routine: Routine) -> Routine:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedFile:
     """A description of whose values it is recorded which line made them."""
 
     describe: Description
@@ -53,13 +53,13 @@ _MAKES = Value.__init__.__code__
 def _recorded(describe: Description) -> Description:
     if isinstance(describe, InTurn):
         return InTurn(tuple(map(_recorded, describe.stages)))
-    return Recorded(describe)
+    return RecordedFile(describe)
 
 
 def _line_of(frame: FrameType) -> Line | None:
     """The innermost line of the description itself: of a fill, of what lays fills side by side, or of a user's file."""
     at = frame.f_back
-    while at is not None and at.f_code is not Recorded.__call__.__code__:
+    while at is not None and at.f_code is not RecordedFile.__call__.__code__:
         file = at.f_code.co_filename
         if file.startswith(_DESCRIBED_IN) or not (file.startswith(_PASSED_BY) or Path(file).parent == _LIBRARY):
             return Line(file, at.f_lineno)

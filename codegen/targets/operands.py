@@ -32,7 +32,7 @@ Maker = Callable[[Value, Register, Sequence[Operand]], Operand]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class OperandForm:
     """An operand of a row: what makes it.
 
     The result comes of a `source`: argument a, a constant, a place in memory. `folds` is the argument that may be a
@@ -45,7 +45,7 @@ class Word:
     whole: bool = False
 
 
-def word_of(text: str) -> Word:
+def word_of(text: str) -> OperandForm:
     """The word so spelt; ValueError for one that there is not.
 
     >>> from setwise.codegen.describe.values import parameter
@@ -56,9 +56,9 @@ def word_of(text: str) -> Word:
     if text in _WORDS:
         return _WORDS[text]
     if text.isdecimal():
-        return Word(lambda *_: int(text))
+        return OperandForm(lambda *_: int(text))
     if address := _ADDRESS.fullmatch(text):
-        return Word(_address(*address.groups()), source=True)
+        return OperandForm(_address(*address.groups()), source=True)
     raise ValueError(f"a row has no word '{text}'")
 
 
@@ -86,23 +86,25 @@ def _immediate(value: Value, _: Register, __: Sequence[Operand]) -> Operand:
     return number - (1 << 64) if number >> 63 else number
 
 
-_WORDS: Mapping[str, Word] = MappingProxyType(
+_WORDS: Mapping[str, OperandForm] = MappingProxyType(
     {
-        "d": Word(lambda value, result, _: sized(result, value.lanes)),
-        "d32": Word(lambda _, result, __: result.at(32)),
-        **{letter: Word(_argument(at), letter == "a") for at, letter in enumerate("abc")},
-        **{letter.upper(): Word(_argument(at), letter == "a", letter) for at, letter in enumerate("abc")},
-        "B8": Word(_argument(1), folds="b", whole=True),
-        "A1": Word(_number_of_all, True, "a"),
-        "#b": Word(_immediate, folds="b"),
-        "n": Word(lambda value, *_: value.count),
-        "-n": Word(lambda value, *_: 64 - value.count),
-        "#": Word(lambda value, *_: value.count, source=True),
-        "cl": Word(lambda *_: CL),
-        "[data]": Word(lambda value, *_: Memory(64, symbol=str(value.attr)), source=True),
-        "[slot1]": Word(lambda value, *_: Memory(64, RSP, displacement=8 * value.count), source=True),
-        "[slot]": Word(lambda value, *_: Memory(64 * value.lanes, RSP, displacement=8 * value.count), source=True),
-        "[argument]": Word(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=value.count), source=True),
+        "d": OperandForm(lambda value, result, _: sized(result, value.lanes)),
+        "d32": OperandForm(lambda _, result, __: result.at(32)),
+        **{letter: OperandForm(_argument(at), letter == "a") for at, letter in enumerate("abc")},
+        **{letter.upper(): OperandForm(_argument(at), letter == "a", letter) for at, letter in enumerate("abc")},
+        "B8": OperandForm(_argument(1), folds="b", whole=True),
+        "A1": OperandForm(_number_of_all, True, "a"),
+        "#b": OperandForm(_immediate, folds="b"),
+        "n": OperandForm(lambda value, *_: value.count),
+        "-n": OperandForm(lambda value, *_: 64 - value.count),
+        "#": OperandForm(lambda value, *_: value.count, source=True),
+        "cl": OperandForm(lambda *_: CL),
+        "[data]": OperandForm(lambda value, *_: Memory(64, symbol=str(value.attr)), source=True),
+        "[slot1]": OperandForm(lambda value, *_: Memory(64, RSP, displacement=8 * value.count), source=True),
+        "[slot]": OperandForm(
+            lambda value, *_: Memory(64 * value.lanes, RSP, displacement=8 * value.count), source=True
+        ),
+        "[argument]": OperandForm(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=value.count), source=True),
     }
 )
 _ADDRESS = re.compile(r"\[(?:(a)\+)?([abn])(?:\*(8|n|2\^n))?(\+n)?\]")

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Instruction, Operand, Register, RegisterFile
-from setwise.codegen.targets.operands import Word, word_of
+from setwise.codegen.targets.operands import OperandForm, word_of
 
 
 class Refused(ValueError):
@@ -35,7 +35,7 @@ class Row:
         assert self.words  # a wrong one is told here
 
     @cached_property
-    def words(self) -> tuple[Word, ...]:
+    def words(self) -> tuple[OperandForm, ...]:
         """What makes each operand."""
         try:
             return tuple(map(word_of, self.operands.split()))

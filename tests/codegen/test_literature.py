@@ -9,7 +9,7 @@ import pytest
 
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.fills import exploding
-from setwise.codegen.literature import EIGHT, FUNCTIONS, Function, Place, names, printed_names
+from setwise.codegen.literature import EIGHT, FUNCTIONS, PageFunction, PageSection, names, printed_names
 from setwise.codegen.tables import table
 from tests.seeds import ROOT
 
@@ -89,7 +89,7 @@ def test_docs_show_it() -> None:
 def as_markdown() -> Iterator[str]:
     """Every function with its place; eight that differ only in the direction in one line."""
 
-    def form(function: Function) -> tuple[Place, str]:
+    def form(function: PageFunction) -> tuple[PageSection, str]:
         family, _, direction = function.routine.rpartition(".")
         return function.place, family if direction in EIGHT else function.routine
 

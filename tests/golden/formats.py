@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_or
 from msgspec import Struct, UnsetType
 
 from setwise.analysis.exports.metadata import Metadata
-from setwise.analysis.report.figures import Recorded
+from setwise.analysis.report.figures import Measurements
 
 FILE = Path(__file__).parents[2] / "docs" / "formats.md"
 TEMPLATE = Path(__file__).with_suffix(".md")
@@ -33,7 +33,7 @@ def says(kind: type) -> str:
 
 FILES: dict[str, type] = {
     "metadata.json": Metadata,
-    "measurements.json": Recorded,
+    "measurements.json": Measurements,
 }
 """The class that reads each file of JSON."""
 

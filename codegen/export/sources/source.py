@@ -27,7 +27,7 @@ _INLINE = ("place", "low-half", "as-wide", "extended")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceForm:
     """A kernel as source sees it: its graph without what only registers and memory ask for, and the tables it reads."""
 
     graph: Graph
@@ -35,7 +35,7 @@ class Source:
     """For each name of a table its numbers and their size in bytes."""
 
 
-def source_of(kernel: Kernel) -> Source:
+def source_of(kernel: Kernel) -> SourceForm:
     """The kernel's selected graph in terms of values: constants as such, tables and switches by index.
 
     `table` is here the entry number args[0] of the table that attr names, of attr's size.
@@ -61,7 +61,7 @@ def source_of(kernel: Kernel) -> Source:
         # The address to jump to is the jump table's, plus the entry found there.
         return replace(region, index=region.index.args[1].args[1])
 
-    return Source(rewrite(kernel.selected, rule, region_rule), tables)
+    return SourceForm(rewrite(kernel.selected, rule, region_rule), tables)
 
 
 def body(kernel: Kernel, language: Language) -> list[str]:
@@ -123,7 +123,7 @@ class _Walk:
     """Names given so far, while the blocks are gone through in order."""
 
     language: Language
-    source: Source
+    source: SourceForm
     names: dict[Value, str]
     last: Mapping[Value, Value]
     vectors: dict[tuple[int, ...], str] = field(default_factory=dict)

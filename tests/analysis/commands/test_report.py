@@ -10,14 +10,14 @@ from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
 from setwise.analysis.measure.compilers import Compiler
 from setwise.analysis.report import generate
-from setwise.analysis.report.figures import Recorded, Session
+from setwise.analysis.report.figures import Measurements, Session
 from setwise.analysis.report.files import PATH, read, text
 from tests.analysis.commands.running import Capture, complaint
 
 KEYS = [("dumb7.attacks.sout", "x86-64", 1), ("sliders.union", "avx2", 4), ("push.attacks.sout", "bmi2", 1)]
 SESSION = Session("zen5", "a machine", "2025-01-31", "By counting.", [])
 SHORTEST = {"x86-64": {"dumb7.attacks.sout": (21, "plain")}}
-RECORDED = Recorded([SESSION], {"gcc": "gcc 12", "none": "none 1"}, {"gcc": SHORTEST, "none": SHORTEST})
+RECORDED = Measurements([SESSION], {"gcc": "gcc 12", "none": "none 1"}, {"gcc": SHORTEST, "none": SHORTEST})
 
 
 @pytest.fixture(autouse=True)

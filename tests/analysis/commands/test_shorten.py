@@ -40,16 +40,16 @@ from setwise.analysis.search import search
 from setwise.analysis.commands.main import main
 
 number, *arguments = sys.argv[1:]
-hunt, asked = search.hunt, []
+run_session, asked = search.run_session, []
 
-def hunt_until_ended(*place):
+def search_until_ended(*place):
     asked.append(place)
     if len(asked) == 3:
         signal.raise_signal(int(number))
-    return hunt(*place)
+    return run_session(*place)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-search.hunt = hunt_until_ended
+search.run_session = search_until_ended
 sys.exit(main(arguments))
 """
 """The command, which a signal ends when it begins the third search."""

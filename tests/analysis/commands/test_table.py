@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from setwise.codegen.literature import FUNCTIONS
-from setwise.codegen.tables import TABLES, Table
+from setwise.codegen.tables import TABLES, LiteratureTable
 from tests.analysis.commands.running import Capture, complaint, printed
 from tests.conftest import require_tool
 
@@ -49,7 +49,7 @@ def test_small_numbers_are_no_boards(capsys: Capture) -> None:
 
 
 @each
-def test_every_language_says_the_entries(capsys: Capture, table: Table) -> None:
+def test_every_language_says_the_entries(capsys: Capture, table: LiteratureTable) -> None:
     names: dict[str, Any] = {}
     exec(printed(capsys, "table", table.name, "--as", "python"), names)
     nested = names[table.name]

@@ -8,7 +8,7 @@ import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.proof.claims import Case, EntryUnknowns, entry_state
-from setwise.analysis.proof.image import Image
+from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.proof.memory import STACK, Arrays, Round, Space
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.prover import Prover
@@ -43,7 +43,7 @@ def entry(name: str = BATCH) -> State:
     domain, task = Addresses(), task_of(lower(find(name), "x86-64", "sysv"))
     case = Case((), count=domain.variable("n", 64), apart=False)
     unknowns = EntryUnknowns.of(domain)
-    state = entry_state(domain, unknowns, Image(Binary(b"\xc3")), task, case, domain.variable)
+    state = entry_state(domain, unknowns, MemoryImage(Binary(b"\xc3")), task, case, domain.variable)
     state.flags["zf"] = lambda: 1
     return state
 

@@ -12,7 +12,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
-from setwise.analysis.report.figures import Cycles, Figures, Key, Recorded, Session, figures_of, keys
+from setwise.analysis.report.figures import Cycles, Figures, Key, Measurements, Session, figures_of, keys
 from setwise.analysis.report.files import read
 from setwise.analysis.report.pages import NEEDS, WHOLE, figure, pages, span, table
 from setwise.codegen.catalogue import catalogue, find
@@ -40,13 +40,13 @@ def figures() -> Figures:
 
 
 @pytest.fixture(scope="module")
-def recorded(figures: Figures) -> Recorded:
+def recorded(figures: Figures) -> Measurements:
     union, south = figures["sliders.union", "avx2", 4], figures["push.attacks.sout", "bmi2", 1]
     cycles = [
         Cycles(union.name, union.isa, union.lanes, union.digest, 46.75, 12.8),
         Cycles(south.name, south.isa, south.lanes, "0" * 16, 99.0, 98.0),
     ]
-    return Recorded(
+    return Measurements(
         [Session(WHOLE.name, "a machine", "2025-01-31", "By counting.", cycles)],
         {"gcc": "gcc 12", "clang": "clang 19"},
         {
@@ -57,7 +57,7 @@ def recorded(figures: Figures) -> Recorded:
 
 
 @pytest.fixture(scope="module")
-def made(figures: Figures, recorded: Recorded) -> dict[str, str]:
+def made(figures: Figures, recorded: Measurements) -> dict[str, str]:
     return pages(figures, recorded)
 
 
@@ -169,7 +169,7 @@ def test_cells_of_tables() -> None:
 
 def test_the_reports_are_of_a_size_to_be_read() -> None:
     lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in REPORTS.glob("*.md")}
-    made = {name for name in pages(Figures(), Recorded()) if name.endswith(".md")}
+    made = {name for name in pages(Figures(), Measurements()) if name.endswith(".md")}
     assert lines.keys() == made | {"SOUNDNESS.md", "optimality.md"}
     assert lines["costs.md"] <= 300
     assert lines["optimality.md"] <= 150

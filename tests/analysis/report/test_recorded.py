@@ -15,7 +15,16 @@ from setwise.analysis.measure.benchmark import Benchmark
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler
 from setwise.analysis.measure.trials import Measurand, Timing
 from setwise.analysis.report import figures as module
-from setwise.analysis.report.figures import TIMED, Cycles, Figures, Recorded, Session, figures_of, measure, shortest_of
+from setwise.analysis.report.figures import (
+    TIMED,
+    Cycles,
+    Figures,
+    Measurements,
+    Session,
+    figures_of,
+    measure,
+    shortest_of,
+)
 from setwise.analysis.report.files import PATH, read, text
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.run.executable import runnable
@@ -24,7 +33,7 @@ REPORTS = Path(__file__).parents[3] / "reports"
 KEY = "push.attacks.sout", "x86-64", 1
 KERNEL = figures_of(*KEY)
 FIGURES = Figures({KEY: KERNEL})
-RECORDED = Recorded(
+RECORDED = Measurements(
     [Session("zen4", "a machine", "2025-01-31", "By counting.", [Cycles(*KEY, KERNEL.digest, 10.5, None)])],
     {"gcc": "gcc 12"},
     {"gcc": {"x86-64": {"push.attacks.sout": (17, "plain")}}},
@@ -39,7 +48,7 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert json.loads(written)["sessions"][0]["cycles"] == [[*KEY, KERNEL.digest, 10.5, None]]
     (line,) = (line for line in written.splitlines() if KERNEL.digest in line and "10.5" in line)
     assert line.strip().endswith("null ]")
-    assert read(tmp_path / "elsewhere") == Recorded()
+    assert read(tmp_path / "elsewhere") == Measurements()
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"sessions": 1}', b'{"other": []}', b"\xff", b'{"compilers": ["a"]}'])

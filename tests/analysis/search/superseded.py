@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.search.subject import Subject
+from setwise.analysis.search.subject import SearchSubject
 
 DATA = Path(__file__).parents[2] / "data" / "superseded.json"
 
 
 @cache
-def superseded(routine: str, isa: str) -> tuple[Subject, Binary]:
+def superseded(routine: str, isa: str) -> tuple[SearchSubject, Binary]:
     """The kernel of a routine that was, and what it had to do."""
     (row,) = [row for row in json.loads(DATA.read_text()) if (row["routine"], row["isa"]) == (routine, isa)]
     binary = Binary(bytes.fromhex(row["text"]), bytes.fromhex(row["data"]), row["data_offset"])
-    return Subject(routine, isa, "sysv", row["boards"]), binary
+    return SearchSubject(routine, isa, "sysv", row["boards"]), binary

@@ -10,8 +10,8 @@ import pytest
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
 from setwise.analysis.search.forms import SearchError
-from setwise.analysis.search.search import Finding, search
-from setwise.analysis.search.subject import Subject
+from setwise.analysis.search.search import Improvement, search
+from setwise.analysis.search.subject import SearchSubject
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
@@ -47,11 +47,11 @@ def best(isa: str, straight: bool) -> list[Key]:
     return list(shortest.values())
 
 
-def found(name: str, isa: str, lanes: int, level: str, budget: float = 3600.0) -> Finding | None:
+def found(name: str, isa: str, lanes: int, level: str, budget: float = 3600.0) -> Improvement | None:
     """What a level finds in a kernel within so many seconds; nothing in one that it does not follow."""
     kernel = lower(find(name), isa, "sysv", lanes)
     binary, boards = binary_of(kernel), lanes if kernel.layout.boards else 1
-    subject = Subject(name, isa, "sysv", boards)
+    subject = SearchSubject(name, isa, "sysv", boards)
     try:
         return search(subject, binary, level, budget)[1]
     except SearchError:

@@ -13,8 +13,8 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.back import binary_of_code, shortest
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.lift import lift
-from setwise.analysis.search.search import Finding, Hunt, hunt, length, refusal, search
-from setwise.analysis.search.subject import Subject, instruction_set
+from setwise.analysis.search.search import Improvement, SearchSession, length, refusal, run_session, search
+from setwise.analysis.search.subject import SearchSubject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
@@ -25,13 +25,15 @@ from tests.conftest import require_module
 
 require_module("bitwuzla")
 
-SOUTH = Subject("kogge-stone.attacks.sout", "x86-64", "sysv")
+SOUTH = SearchSubject("kogge-stone.attacks.sout", "x86-64", "sysv")
 
 
 _WHOLE = ("sliders.union", "sliders.pair")
 
 
-def found(subject: Subject, binary: Binary, level: str, first: int = 0, last: int | None = None) -> Finding | None:
+def found(
+    subject: SearchSubject, binary: Binary, level: str, first: int = 0, last: int | None = None
+) -> Improvement | None:
     """The first that a level finds."""
     return search(subject, binary, level, 1000, slice(first, last))[1]
 
@@ -49,7 +51,7 @@ def test_a_ternary_instruction_that_does_nothing_goes() -> None:
 def test_one_instruction_stands_for_two() -> None:
     """What AVX2 does in two, AVX-512 has one for: any function of three values, bit by bit."""
     south = lower(find(SOUTH.routine), "avx2")
-    subject = Subject(SOUTH.routine, "avx512", "sysv", 4)
+    subject = SearchSubject(SOUTH.routine, "avx512", "sysv", 4)
     finding = found(subject, binary_of(south), "b", 3, 5)
     assert finding is not None
     assert finding.after < finding.before
@@ -73,7 +75,7 @@ def test_the_first_step_to_the_right_comes_from_the_fill_to_the_left() -> None:
 def test_a_value_may_be_narrower_than_who_reads_it() -> None:
     """Two boards in the lower lanes of a register whose upper lanes are then zeros."""
     kernel = lower(find("sliders.union"), "avx512", "sysv", 8)
-    subject = Subject("sliders.union", "avx512", "sysv")
+    subject = SearchSubject("sliders.union", "avx512", "sysv")
     assert found(subject, binary_of(kernel), "b", 1, 3) is None
 
 
@@ -159,9 +161,9 @@ def test_code_that_is_wrong_is_not_searched() -> None:
 
 
 @pytest.mark.slow
-def test_a_hunt_goes_on_from_each_finding() -> None:
+def test_a_session_goes_on_from_each_improvement() -> None:
     subject, binary = superseded("push.attacks.east", "sse2")
-    found = hunt(Hunt("", subject, binary, binary), ("c",), 1000)
+    found = run_session(SearchSession("", subject, binary, binary), ("c",), 1000)
     assert [(each.before, each.after) for each in found.findings] == [(5, 4), (4, 3)]
     assert length(found.binary) == 3
     assert found.tallies["c"].places == found.tallies["c"].all_places
@@ -169,14 +171,16 @@ def test_a_hunt_goes_on_from_each_finding() -> None:
 
 def test_code_with_jumps_is_refused() -> None:
     subject, binary = superseded("exploding.bishop", "x86-64")
-    assert hunt(Hunt("", subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
+    assert (
+        run_session(SearchSession("", subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
+    )
     with pytest.raises(SearchError, match="jumps"):
         search(subject, binary, "a", 1000)
 
 
 def test_a_budget_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = lower(find("push.attacks.sout"), "x86-64")
-    subject, binary = Subject(kernel.name, "x86-64", "sysv", 1), binary_of(kernel)
+    subject, binary = SearchSubject(kernel.name, "x86-64", "sysv", 1), binary_of(kernel)
     number = 14
     monkeypatch.setattr("setwise.analysis.search.search._Search.look", lambda *_: time.sleep(0.01))
     for budget, places in ((0.005 * number, number), (0, 0)):
