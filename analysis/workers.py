@@ -8,9 +8,8 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -35,11 +34,12 @@ class Workers:
     def __init__(self, number: int | None = None) -> None:
         self._executor = _processes(number or os.cpu_count() or 1)
         self._others = set(multiprocessing.active_children())
+        self._starter = ThreadPoolExecutor(1)  # interrupted while it starts, a process would have no owner to end it
+        self._starter.submit(_block_interrupts).result()
 
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
         """What a function of a module gives for these arguments, to be computed by one of the workers."""
-        with _uninterrupted():  # a process may be started for it
-            return self._executor.submit(function, *arguments, **named)
+        return self._starter.submit(self._executor.submit, function, *arguments, **named).result()
 
     def __enter__(self) -> Workers:
         return self
@@ -48,14 +48,22 @@ class Workers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
+            self._starter.shutdown()
             for process in set(multiprocessing.active_children()) - self._others:
                 process.kill()
         self._executor.shutdown(cancel_futures=kind is not None)
+        self._starter.shutdown()  # not earlier: on Linux its end is the end of all processes that it started
 
 
 def _processes(number: int) -> Executor:
     """Started afresh on every system alike: what NumPy's threads hold does not survive a fork."""
     return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(), *gc.get_threshold()))
+
+
+def _block_interrupts() -> None:
+    """Block SIGINT and SIGTERM in this thread, and in the processes that it starts until their `_begin`."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
 
 
 @cache
@@ -68,28 +76,6 @@ def digest() -> str:
             told.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
             told.update(path.read_bytes())
     return told.hexdigest()
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """What ends a command waits until the end, and in a process that is started here until `_begin`."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-    came: list[int] = []
-    handlers = {}
-    if threading.current_thread() is threading.main_thread():
-        # Threads that a library has started do not block them, and what reaches one of these is handled in this one.
-        handlers = {one: signal.signal(one, lambda number, _: came.append(number)) for one in _ENDING}
-    try:
-        yield
-    finally:
-        for one, handler in handlers.items():
-            signal.signal(one, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for number in came:
-            signal.raise_signal(number)
 
 
 def _begin(parent: int, *threshold: int) -> None:

@@ -6,15 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
 
-from setwise.analysis import workers
 from setwise.analysis.workers import Workers
 from tests.conftest import require_module, require_tool
 
@@ -179,24 +178,23 @@ def test_no_other_room_starts_processes_of_pythons() -> None:
     assert using == ["workers.py"]
 
 
-@linux
-def test_an_interrupt_waits_though_a_thread_that_does_not_block_it_takes_it() -> None:
-    ending, reached = threading.Event(), threading.Event()
-    thread = threading.Thread(target=ending.wait)
+def test_an_interrupt_ends_the_process_that_is_just_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    ending, start = (signal.SIGINT, signal.SIGTERM), SpawnProcess.start
+    started: list[SpawnProcess] = []
 
-    def interrupted() -> None:
-        with workers._uninterrupted():
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.05)
-            reached.set()
+    def interrupted(process: SpawnProcess) -> None:
+        assert [signal.getsignal(one) for one in ending] == handlers
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        start(process)
+        started.append(process)
 
-    thread.start()
+    monkeypatch.setattr(SpawnProcess, "start", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    handlers = [signal.getsignal(one) for one in ending]
     try:
-        with pytest.raises(KeyboardInterrupt):
-            interrupted()
+        with pytest.raises(KeyboardInterrupt), Workers(1) as workers:
+            workers.submit(time.sleep, 5)
     finally:
         signal.signal(signal.SIGINT, before)
-        ending.set()
-        thread.join()
-    assert reached.is_set()
+    assert [process.exitcode for process in started] == [-signal.SIGKILL]
