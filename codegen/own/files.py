@@ -135,8 +135,12 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     module.__file__ = str(path)
     setattr(module, _LOADED, content)
     sys.modules[file] = module
-    with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
-        exec(compile(content, file, "exec"), module.__dict__)  # what was read, whatever stands there by now
+    try:
+        with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
+            exec(compile(content, file, "exec"), module.__dict__)  # what was read, whatever stands there by now
+    except BaseException:  # as an import that fails
+        del sys.modules[file]
+        raise
     return module
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,11 @@ def test_from_python() -> None:
 def lambda_of_two(x: Board, y: Board) -> Board:
     """Of two boards."""
     return x | y
+
+
+def test_a_file_that_does_not_run_is_no_module(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("raise OSError")
+    with pytest.raises(ValueError, match="OSError"):
+        routines_named(str(file))
+    assert str(file) not in sys.modules
