@@ -10,7 +10,6 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
@@ -66,7 +65,6 @@ def _block_interrupts() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
 
 
-@cache
 def digest() -> str:
     """The SHA-256 of all that setwise is made of here."""
     told = hashlib.sha256()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from setwise.codegen import board
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
@@ -40,7 +39,8 @@ class Numbering:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The number of each square, as little-endian rank-file has them in order: a1, b1, ... h8."""
-        return _numbers(self.a1, self.file_step, self.rank_step)
+        steps = (self.file_step * file + self.rank_step * rank for rank in range(8) for file in range(8))
+        return tuple(self.a1 + step for step in steps)
 
     def __str__(self) -> str:
         return ", ".join(f"{self.square_name(number)} = {number}" for number in (0, 7, 63))
@@ -95,11 +95,6 @@ class Numbering:
         (west, nort)
         """
         return next(each for each in DIR8 if other.step(each) == self.step(direction))
-
-
-@cache
-def _numbers(a1: int, file_step: int, rank_step: int) -> tuple[int, ...]:
-    return tuple(a1 + file_step * file + rank_step * rank for rank in range(8) for file in range(8))
 
 
 _CORNERS = {"a1": (1, 1), "h1": (-1, 1), "a8": (1, -1), "h8": (-1, -1)}

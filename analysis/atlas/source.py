@@ -6,7 +6,6 @@ import ast
 import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from setwise.codegen.machine.code import Line
@@ -56,7 +55,6 @@ def _span(line: Line) -> range:
     return range(line.number, line.number + 1)
 
 
-@cache
 def _functions(file: str) -> tuple[range, ...]:
     found = []
     waiting: list[ast.stmt] = [*ast.parse(Path(file).read_text("utf-8")).body]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice
 
 from setwise.analysis.code.decode import Binary, decode
@@ -90,7 +89,7 @@ class Subject:
         if self.boards:
             return False
         selects = any(parameter.below or parameter.kind == "direction9" for parameter in self.contract.parameters)
-        return selects or any(instruction.flow in ("branch", "indirect") for instruction in _code(self.binary.text))
+        return selects or any(instruction.flow in ("branch", "indirect") for instruction in decode(self.binary.text))
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -107,10 +106,6 @@ class Subject:
     def sections(self, rounds: int) -> Sections:
         """The work in the sections of a trial of so many rounds."""
         return Sections(CHAIN_ADDS, WIDE_ROWS, rounds * self.calls * (self.boards or 1))
-
-
-_code = lru_cache(8)(decode)
-"""What is decoded is kept for a while: the same code is called in several ways."""
 
 
 def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:
@@ -167,7 +162,6 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
     return ArgumentSets(words, in_set=in_set)
 
 
-@lru_cache(2)
 def _drawn(contract: Contract, signature: Signature, sets: int) -> tuple[int, ...]:
     """So many sets of arguments within the contract; many are drawn for all who compute the same together."""
     draw = random.Random(_SEED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from setwise.analysis.code.count import Counts, tally
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
@@ -235,7 +234,6 @@ def executed_counts(trace: Trace) -> Counts:
     return tally(trace.instructions[:-1], bytes=len(trace.binary.text), data_bytes=len(trace.binary.data))
 
 
-@cache
 def _arbitrary(name: str) -> int:
     """A value that is the same in every run and that nothing should depend on."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")

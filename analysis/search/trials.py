@@ -131,7 +131,7 @@ class Trials:
     def _wrong_with(self, number: int, candidates: Sequence[Lanes]) -> int:
         """Where some result is wrong, sample by sample, with each of the candidates for a value."""
         few = self.few
-        domain = _domain(few.number * len(candidates))
+        domain = Samples(few.number * len(candidates))
         known: dict[Argument, Lanes] = {
             number: tuple(domain.joined(lane, few) for lane in zip(*candidates, strict=True))
         }
@@ -167,8 +167,3 @@ class Trials:
                 start = step.form.offset
                 memory.update((start + 8 * at, lane) for at, lane in enumerate(argument(step.number)))
         return [memory.get(8 * at, 0) for at in range(len(self.samples.expected))]
-
-
-@cache
-def _domain(number: int) -> Samples:
-    return Samples(number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from types import MappingProxyType
 
 from setwise.analysis.semantics.domains import Bits, Domain, Integers
@@ -36,7 +35,7 @@ class Samples(Domain):
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.units: int = _units(number)
+        self.units = int.from_bytes((b"\x01" + bytes(BYTES - 1)) * number, "little")
         self._repeated: dict[int, int] = {}
 
     def of(self, words: Iterable[int]) -> Sampled:
@@ -132,11 +131,6 @@ class Samples(Domain):
     def _equal(self, a: Bits, b: Bits, width: int) -> int:
         differing = self.every(a) ^ self.every(b)
         return (differing + self._ones(width)) >> width & self.units ^ self.units
-
-
-@cache
-def _units(number: int) -> int:
-    return int.from_bytes((b"\x01" + bytes(BYTES - 1)) * number, "little")
 
 
 _KNOWN = Integers()

@@ -120,7 +120,6 @@ def _immediate(kind: str, value: int) -> int | None:
     return signed if -(1 << field - 1) <= signed < 1 << field - 1 else None
 
 
-@cache
 def _register(register: Register) -> iced_x86._iced_x86_py.Register:
     name = register.name.upper()
     if register.file == "general" and register.bits == 8 and register.number > 7:

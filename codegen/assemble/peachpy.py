@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import peachpy.x86_64
@@ -23,7 +23,6 @@ _REGISTERS = {
 }
 
 
-@cache
 def _register(register: Register) -> Any:
     if register.file == "mask":
         return registers.KRegister(register.number)

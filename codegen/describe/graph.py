@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from itertools import count
 from typing import Any
 
@@ -13,9 +13,6 @@ from setwise.codegen.machine.code import Line
 
 CROSSING = 3
 """About how many cycles it takes to come from one file of registers to another, beyond those of an operation."""
-
-LATELY = 4
-"""For how many graphs the users of values are kept: one pass after the other asks for those of the same graph."""
 
 _MOVES = frozenset({"step", "run", "path", "shl", "shr"})
 
@@ -45,7 +42,11 @@ class Graph:
     @property
     def users(self) -> dict[Value, list[Value]]:
         """For every value the values that take it as an argument (regions count through their results)."""
-        return _users(self)
+        users: dict[Value, list[Value]] = {value: [] for value in self.order}
+        for value in users:
+            for below in dependencies(value):
+                users[below].append(value)
+        return users
 
     @cached_property
     def depth(self) -> int:
@@ -69,15 +70,6 @@ class Graph:
             told += value.op, value.attr, value.in_place, None
             told += [number[below] for below in dependencies(value)]
         return tuple(told)
-
-
-@lru_cache(LATELY)
-def _users(graph: Graph) -> dict[Value, list[Value]]:
-    users: dict[Value, list[Value]] = {value: [] for value in graph.order}
-    for value in users:
-        for below in dependencies(value):
-            users[below].append(value)
-    return users
 
 
 def dependencies(value: Value) -> tuple[Value, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import permutations
 
 from setwise.codegen.describe.operations import COMMUTATIVE
@@ -36,7 +35,6 @@ def reordered(value: Value) -> tuple[Value, ...]:
     return (value,)
 
 
-@cache
 def permuted(truth: int, order: tuple[int, ...]) -> int:
     """The truth table of three inputs (bit 4a + 2b + c) when the inputs come in another order."""
     new = 0

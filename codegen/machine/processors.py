@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 
 BASELINE = frozenset({"x86-64", "sse", "sse2"})
 """What every x86-64 processor has."""
@@ -48,7 +47,6 @@ def asked_for(features: Iterable[str]) -> frozenset[str]:
     return frozenset(_CAME_WITH.get(feature, feature) for feature in features) - BASELINE
 
 
-@cache
 def lacking(processor: str | frozenset[str], features: frozenset[str]) -> tuple[str, ...]:
     """Those of the features that the processor, or one that has these, is known to lack.
 
