@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Literal
 
 from setwise.analysis.code.decode import Decoded, decode
@@ -186,7 +186,7 @@ class Form:
         return (state.registers[_full(result)],)
 
 
-@lru_cache(1 << 14)
+@cache
 def _example(form: Form) -> tuple[Decoded, tuple[Register, ...], Register | None]:
     taken = {file: iter(registers) for file, registers in _ARGUMENTS.items()}
     arguments = [next(taken[file]) for file in form.files]

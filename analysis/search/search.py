@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.code.kernel import binary_of
@@ -104,7 +104,7 @@ def _values(trials: Trials, program: Program) -> Values:
     return frozenset(trials.values[step.number] for step in program.steps)
 
 
-@lru_cache(1)
+@cache
 def _prover() -> Prover:
     return Prover()
 

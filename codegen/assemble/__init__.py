@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
@@ -51,4 +51,4 @@ def _encoder(name: str) -> Encode:
         raise ValueError(f"unknown assembler {name!r}: choose one of {', '.join(_PACKAGES)}")
     if name not in available():
         raise ValueError(f"the assembler {name!r} is not installed: available is {', '.join(available()) or 'none'}")
-    return cast(Encode, import_module(f"setwise.codegen.assemble.{name}").encode)
+    return lru_cache(1 << 14)(cast(Encode, import_module(f"setwise.codegen.assemble.{name}").encode))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 import iced_x86
 from iced_x86 import EncodingKind, MemorySizeInfo, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpKind
@@ -128,7 +128,6 @@ def _register(register: Register) -> iced_x86._iced_x86_py.Register:
     return number
 
 
-@lru_cache(maxsize=1 << 14)
 def encode(instruction: Instruction, distance: int) -> bytes:
     """The shortest bytes of `instruction`; between equal lengths the one without W, then with the lower opcode.
 

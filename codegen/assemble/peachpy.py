@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import peachpy.x86_64
@@ -29,7 +28,6 @@ def _register(register: Register) -> Any:
     return _REGISTERS[register.file, register.bits](register.number)
 
 
-@lru_cache(maxsize=1 << 14)
 def encode(instruction: Instruction, distance: int) -> bytes:
     """The shortest bytes of `instruction`, VEX before EVEX."""
     made_by = getattr(peachpy.x86_64, instruction.mnemonic.upper(), None)
