@@ -19,14 +19,14 @@ from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 def _move(width: int, x: Operation) -> None:
     """All of a register or of memory; the width tells on masks only."""
     bits = x.width(0)
-    x.put_elements(0, x.elements(1, width, bits, masked=True), width)
+    x.put_elements(x.elements(1, width, bits, masked=True), width)
 
 
 def _move_low(width: int, x: Operation) -> None:
     """movd and movq: the lowest element, from or to any file; what lies above in 128 bits is cleared."""
     value = x.elements(1, width, width)[0] if x.file(1) == "vector" else x.get(1, width)
     if x.file(0) == "vector":
-        x.put_elements(0, [extend(x, value, width, 64), 0], 64)
+        x.put_elements([extend(x, value, width, 64), 0], 64)
     else:
         x.put(0, value)
 
@@ -38,9 +38,9 @@ def _move_scalar(x: Operation) -> None:
     if x.is_memory(0):
         x.put(0, x.elements(1, 64, 128)[0])
     elif x.is_memory(1):
-        x.put_elements(0, [x.get(1), 0], 64)
+        x.put_elements([x.get(1), 0], 64)
     else:
-        x.put_elements(0, [x.elements(x.count - 1, 64)[0], x.elements(x.count - 2, 64)[1]], 64)
+        x.put_elements([x.elements(x.count - 1, 64)[0], x.elements(x.count - 2, 64)[1]], 64)
 
 
 def _move_half(high: int, x: Operation) -> None:
@@ -50,13 +50,13 @@ def _move_half(high: int, x: Operation) -> None:
         return
     lanes = x.elements(x.count - 2, 64)
     lanes[high] = x.get(x.count - 1)
-    x.put_elements(0, lanes, 64)
+    x.put_elements(lanes, 64)
 
 
 def _move_across(upwards: bool, x: Operation) -> None:
     """movlhps and movhlps: one half from the other half of another register."""
     first, second = x.sources(64, 2)
-    x.put_elements(0, [first[0], second[0]] if upwards else [second[1], first[1]], 64)
+    x.put_elements([first[0], second[0]] if upwards else [second[1], first[1]], 64)
 
 
 def _move_mask(width: int, x: Operation) -> None:
@@ -76,13 +76,13 @@ def _zero_upper(kept: int, x: Operation) -> None:
 
 def _broadcast(chunk: int, width: int, x: Operation) -> None:
     elements = [x.get(1, width)] if x.file(1) == "general" else x.elements(1, width, chunk)
-    x.put_elements(0, elements * (x.width() // chunk), width)
+    x.put_elements(elements * (x.width() // chunk), width)
 
 
 def _duplicate_low(x: Operation) -> None:
     """movddup: the even lanes twice; of 128 bits in memory only the lower half is read."""
     lanes = x.elements(1, 64, 64 if x.width() == 128 else x.width())
-    x.put_elements(0, [lane for lane in lanes[::2] for _ in range(2)], 64)
+    x.put_elements([lane for lane in lanes[::2] for _ in range(2)], 64)
 
 
 def _part(x: Operation, elements: Sequence[Bits], chunk: int, width: int) -> slice:
@@ -94,13 +94,13 @@ def _part(x: Operation, elements: Sequence[Bits], chunk: int, width: int) -> sli
 
 def _extract(chunk: int, width: int, x: Operation) -> None:
     elements = x.elements(1, width)
-    x.put_elements(0, elements[_part(x, elements, chunk, width)], width)
+    x.put_elements(elements[_part(x, elements, chunk, width)], width)
 
 
 def _insert(chunk: int, width: int, x: Operation) -> None:
     elements = x.elements(1, width)
     elements[_part(x, elements, chunk, width)] = x.elements(2, width, chunk)
-    x.put_elements(0, elements, width)
+    x.put_elements(elements, width)
 
 
 def _extract_element(width: int, x: Operation) -> None:
@@ -111,7 +111,7 @@ def _extract_element(width: int, x: Operation) -> None:
 def _insert_element(width: int, x: Operation) -> None:
     elements = x.elements(x.count - 3, width)
     elements[x.immediate() % len(elements)] = x.get(x.count - 2, width)
-    x.put_elements(0, elements, width)
+    x.put_elements(elements, width)
 
 
 # ---- blends
@@ -120,7 +120,7 @@ def _insert_element(width: int, x: Operation) -> None:
 def _blend_by_immediate(width: int, x: Operation) -> None:
     chosen = x.immediate() | (x.immediate() << 8 if width == 16 else 0)
     pairs = enumerate(zip(*x.sources(width, 2), strict=True))
-    x.put_elements(0, [b if chosen >> place & 1 else a for place, (a, b) in pairs], width)
+    x.put_elements([b if chosen >> place & 1 else a for place, (a, b) in pairs], width)
 
 
 def _blend_by_mask(width: int, x: Operation) -> None:
@@ -129,7 +129,7 @@ def _blend_by_mask(width: int, x: Operation) -> None:
     other = [0] * len(first) if x.instruction.zeroing else first
     triples = zip(bits, second, other, strict=True)
     blended = [x.domain.ite(chosen, a, b, width) for chosen, a, b in triples]
-    x.put_elements(0, blended, width, masked=False)  # the mask has done its work
+    x.put_elements(blended, width, masked=False)  # the mask has done its work
 
 
 def _blend_by_sign(width: int, x: Operation) -> None:
@@ -138,7 +138,7 @@ def _blend_by_sign(width: int, x: Operation) -> None:
     implicit = Reg("xmm0", 128, "vector", "zmm0")
     control = x.elements(3, width) if x.count > 3 else x.split(x.lanes(implicit)[:2], width)
     triples = zip(control, x.elements(first, width), x.elements(first + 1, width), strict=True)
-    x.put_elements(0, [x.domain.ite(bit(x, by, width - 1, width), b, a, width) for by, a, b in triples], width)
+    x.put_elements([x.domain.ite(bit(x, by, width - 1, width), b, a, width) for by, a, b in triples], width)
 
 
 # ---- other widths, other files
@@ -147,11 +147,11 @@ def _blend_by_sign(width: int, x: Operation) -> None:
 def _widen(narrow: int, wide: int, is_signed: bool, x: Operation) -> None:
     elements = x.elements(1, narrow, x.width() * narrow // wide)
     grow = sign_extend if is_signed else extend
-    x.put_elements(0, [grow(x, a, narrow, wide) for a in elements], wide)
+    x.put_elements([grow(x, a, narrow, wide) for a in elements], wide)
 
 
 def _truncate(wide: int, narrow: int, x: Operation) -> None:
-    x.put_elements(0, [x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)], narrow)
+    x.put_elements([x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)], narrow)
 
 
 def _signs(width: int, x: Operation) -> None:
@@ -162,7 +162,7 @@ def _signs(width: int, x: Operation) -> None:
 
 def _mask_to_lanes(width: int, x: Operation) -> None:
     bits = [bit(x, x.get(1, 64), place, 64) for place in range(x.width(0) // width)]
-    x.put_elements(0, [sign_extend(x, truth, 1, width) for truth in bits], width)
+    x.put_elements([sign_extend(x, truth, 1, width) for truth in bits], width)
 
 
 def _chunked() -> dict[str, Meaning]:

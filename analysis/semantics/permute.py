@@ -33,7 +33,7 @@ def _indexed(x: Operation, elements: Sequence[Bits], index: Bits, width: int) ->
 def _put_chosen(x: Operation, width: int, chosen: Sequence[int], group: int = 128) -> None:
     """The source's elements by their places within each group of bits."""
     (elements,), each = x.sources(width, 1), group // width
-    x.put_elements(0, [elements[at + place] for at in range(0, len(elements), each) for place in chosen], width)
+    x.put_elements([elements[at + place] for at in range(0, len(elements), each) for place in chosen], width)
 
 
 def _fours(immediate: int) -> list[int]:
@@ -59,7 +59,7 @@ def _shuffle_two(width: int, x: Operation) -> None:
         start, within = place - place % each, place % each
         field = immediate >> 2 * within & 3 if width == 32 else immediate >> place & 1
         moved.append((first if within < each // 2 else second)[start + field])
-    x.put_elements(0, moved, width)
+    x.put_elements(moved, width)
 
 
 def _shuffle_bytes(x: Operation) -> None:
@@ -68,14 +68,14 @@ def _shuffle_bytes(x: Operation) -> None:
     for place, index in enumerate(control):
         group = elements[place - place % 16 : place - place % 16 + 16]
         moved.append(x.domain.ite(bit(x, index, 7, 8), 0, _indexed(x, group, index, 8), 8))
-    x.put_elements(0, moved, 8)
+    x.put_elements(moved, 8)
 
 
 def _unpack(high: bool, width: int, x: Operation) -> None:
     (a, b), half = x.sources(width, 2), 64 // width
     starts = range(half if high else 0, len(a), 2 * half)
     pairs = [pair for start in starts for pair in zip(a[start : start + half], b[start : start + half], strict=True)]
-    x.put_elements(0, [element for pair in pairs for element in pair], width)
+    x.put_elements([element for pair in pairs for element in pair], width)
 
 
 def _saturated(is_signed: bool, x: Operation, a: Bits, wide: int) -> Bits:
@@ -94,7 +94,7 @@ def _pack(is_signed: bool, width: int, x: Operation) -> None:
     """In each 128 bits one source's elements below the other's, all half as wide and saturated."""
     (a, b), each = x.sources(width, 2), 128 // width
     chosen = [element for at in range(0, len(a), each) for element in (*a[at : at + each], *b[at : at + each])]
-    x.put_elements(0, [_saturated(is_signed, x, element, width) for element in chosen], width // 2)
+    x.put_elements([_saturated(is_signed, x, element, width) for element in chosen], width // 2)
 
 
 def _put_windows(x: Operation, high: list[Bits], low: list[Bits], start: int, width: int, group: int) -> None:
@@ -103,7 +103,7 @@ def _put_windows(x: Operation, high: list[Bits], low: list[Bits], start: int, wi
     for at in range(0, len(low), each):
         both = low[at : at + each] + high[at : at + each] + [0] * each
         windows += both[start : start + each]
-    x.put_elements(0, windows, width)
+    x.put_elements(windows, width)
 
 
 def _align_bytes(x: Operation) -> None:
@@ -130,14 +130,14 @@ def _permute(width: int, x: Operation) -> None:
         _shuffle(width, 256, x)
         return
     indices, elements = x.sources(width, 2)
-    x.put_elements(0, [_indexed(x, elements, index, width) for index in indices], width)
+    x.put_elements([_indexed(x, elements, index, width) for index in indices], width)
 
 
 def _permute_two(index_first: bool, width: int, x: Operation) -> None:
     """vpermi2 and vpermt2: the index in the first operand, or in the second."""
     first, second, last = x.sources(width, 3)
     indices, table = (first, second + last) if index_first else (second, first + last)
-    x.put_elements(0, [_indexed(x, table, index, width) for index in indices], width)
+    x.put_elements([_indexed(x, table, index, width) for index in indices], width)
 
 
 def _permute_halves(x: Operation) -> None:
@@ -146,7 +146,7 @@ def _permute_halves(x: Operation) -> None:
     moved: list[Bits] = []
     for field in (immediate & 15, immediate >> 4 & 15):
         moved += [0, 0] if field & 8 else halves[2 * (field & 3) : 2 * (field & 3) + 2]
-    x.put_elements(0, moved, 64)
+    x.put_elements(moved, 64)
 
 
 def _shuffle_chunks(width: int, x: Operation) -> None:
@@ -158,7 +158,7 @@ def _shuffle_chunks(width: int, x: Operation) -> None:
     for place in range(chunks):
         chosen = immediate >> bits * place & (chunks - 1)
         moved += (first if place < chunks // 2 else second)[chosen * each : chosen * each + each]
-    x.put_elements(0, moved, width)
+    x.put_elements(moved, width)
 
 
 def _permute_pairs(width: int, x: Operation) -> None:
@@ -170,7 +170,7 @@ def _permute_pairs(width: int, x: Operation) -> None:
         for place, index in enumerate(control):
             group = elements[place - place % each :][:each]
             chosen.append(pick(x, group, x.domain.extract(index, low, each // 2, width), each // 2, width))
-        x.put_elements(0, chosen, width)
+        x.put_elements(chosen, width)
     elif width == 32:
         _shuffle(32, 128, x)
     else:

@@ -287,9 +287,9 @@ class Operation:
             return None
         return [self.domain.extract(self.register(mask.full), place, 1, 64) for place in range(number)]
 
-    def put_elements(self, operand: int, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
-        """Writes a vector operand, under the mask; legacy SSE keeps what lies above, VEX and EVEX clear it."""
-        found = self.instruction.operands[operand]
+    def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
+        """Write the first operand, a vector, under the mask; legacy SSE keeps the bits above, VEX and EVEX do not."""
+        found = self.instruction.operands[0]
         if isinstance(found, Mem):
             self._store_elements(found, elements, width)
             return

@@ -34,7 +34,7 @@ WIDTHS: Mapping[str, int] = MappingProxyType(
 def lanewise(operation: Callable[..., Bits], width: int, x: Operation, number: int = 2) -> None:
     """What the operation makes of the elements of so many sources, place by place."""
     elements = zip(*x.sources(width, number, masked=True), strict=True)
-    x.put_elements(0, [operation(x.domain, *each, width) for each in elements], width)
+    x.put_elements([operation(x.domain, *each, width) for each in elements], width)
 
 
 def _logic(operation: BinaryOperation, width: int, x: Operation) -> None:
@@ -86,7 +86,7 @@ def _shift(operation: BinaryOperation, width: int, x: Operation) -> None:
         count = min(count, width)
     else:  # a count that the width cannot hold shifts everything out
         count = d.ite(d.ult(count, width, 64), d.extract(count, 0, width, 64), width, width)
-    x.put_elements(0, [operation(d, a, count, width) for a in values], width)
+    x.put_elements([operation(d, a, count, width) for a in values], width)
 
 
 def _rotated(left: bool, d: Domain, a: Bits, count: Bits, width: int) -> Bits:
@@ -130,7 +130,7 @@ def _affine(x: Operation) -> None:
             product = _product(x, x.domain.extract(matrix, 8 * (7 - row), 8, 64), byte)
             result.append(x.domain.xor(product, x.immediate() >> row & 1, 1))
         products.append(concat_bits(x, result))
-    x.put_elements(0, products, 8)
+    x.put_elements(products, 8)
 
 
 def _product(x: Operation, row: Bits, byte: Bits) -> Bits:
@@ -156,7 +156,7 @@ def _put_truths(x: Operation, truths: Sequence[Bits], width: int) -> None:
     if x.file(0) == "mask":
         _put_mask(x, truths)
     else:
-        x.put_elements(0, [sign_extend(x, truth, 1, width) for truth in truths], width)
+        x.put_elements([sign_extend(x, truth, 1, width) for truth in truths], width)
 
 
 def _compare(predicate: BinaryOperation, width: int, x: Operation) -> None:
