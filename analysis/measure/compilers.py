@@ -86,15 +86,15 @@ class _CFile:
 
 def installed() -> tuple[Compiler, ...]:
     """The gcc and clang of this machine, and where no clang goes by that name alone its latest version."""
-    names = ["gcc", "clang" if shutil.which("clang") else _latest("clang")]
+    names = ["gcc", "clang" if shutil.which("clang") else _latest_clang()]
     return tuple(Compiler(name, _version(name)) for name in names if name and shutil.which(name))
 
 
-def _latest(name: str) -> str:
-    numbered = re.compile(rf"{name}-(\d+)")
+def _latest_clang() -> str:
+    numbered = re.compile(r"clang-(\d+)")
     here = (path.name for folder in os.get_exec_path() if Path(folder).is_dir() for path in Path(folder).iterdir())
     versions = [int(match[1]) for match in map(numbered.fullmatch, here) if match]
-    return f"{name}-{max(versions)}" if versions else ""
+    return f"clang-{max(versions)}" if versions else ""
 
 
 def _version(name: str) -> str:
