@@ -31,7 +31,8 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan, widths
 from setwise.codegen.lower import PIPELINE, lower
-from setwise.codegen.passes.schedule import WIDTH, crossing, hastening, urgency
+from setwise.codegen.passes.list_schedule import WIDTH
+from setwise.codegen.passes.schedule import crossing, hastening, urgency
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named

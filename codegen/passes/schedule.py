@@ -1,113 +1,345 @@
-"""The order inside a block: the description's own, except where another spares moves, or ends sooner at no more.
+"""Schedule straight-line code for the fewest copies.
 
-A two-operand instruction needs a move when each argument that it could overwrite is still needed. An argument is
-overwritten for nothing by its last user, so the pass makes a user last wherever that saves moves in all, one such wish
-at a time, and keeps the description's order otherwise.
-
-Rays one after another need fewest registers, but a processor reaches the last of them late, and then waits for each of
-its steps. So the last part may come by height: first what has the longest way to go.
+A two-operand instruction overwrites an operand. If that operand is still live, the allocator must insert a copy. So the
+pass adds last-use constraints one by one (this instruction is scheduled after all other uses of its operand) and keeps
+each one that lowers the number of copies. Otherwise it keeps the schedule that it began with: source order, or one by
+subtrees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial, reduce
-from heapq import heapify, heappop, heappush
+from functools import cached_property, lru_cache, reduce
+from itertools import accumulate, chain, compress, permutations
 from math import inf
 from operator import attrgetter, itemgetter
-from typing import TypeAlias
+from typing import NamedTuple
 
 from setwise.codegen.describe.values import Value, in_register, same
 from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.passes.list_schedule import BlockDag, excess
 from setwise.codegen.passes.live import in_registers
-from setwise.codegen.passes.parts import Parts
 from setwise.codegen.passes.place import place
-from setwise.codegen.passes.stretch import Pressure, Stretch
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
-from setwise.codegen.passes.wishes import Line
 from setwise.codegen.targets.table import Target
 
-Group = tuple[RegisterFile, int]
-"""Values that cost the same: how many registers of a file each takes, or leaves free where that is below zero."""
+CACHED_BLOCKS = 64  # conventions with as many registers have the same schedules
+CACHED_SHAPES = 1 << 10  # directions of one fill have the same dependence graph
+ROUNDS = 3  # restarts from the best schedule so far
 
-LATELY = 64
-"""How many blocks' orders are kept: conventions with as many registers have the same."""
+EFFORT = 1 << 14
+"""Positions of windows that are judged for one schedule; the best by then is taken. The catalogue needs 6,000."""
 
-ALIKE = 1 << 10
-"""How many stretches' orders are kept: those of one family differ from direction to direction in counts and masks."""
-
-TURNS = 3
-"""How often the best order is the one to start from: the same wishes find more in it."""
-
-WIDTH = 4
-"""How many instructions begin in a cycle, about: so many units for general registers, or for vectors, there are."""
+MOST_SUBTREES, MOST_GROUPS = 32, 8
+"""The most subtrees, in the most groups, of which other orders are tried."""
 
 
-_Order: TypeAlias = "Callable[[_Orders], list[int]]"
+class SubtreeOrders:
+    """Schedules of the unions that a block ends in: one subtree after the other, each joined as soon as it is there."""
 
-_ACROSS = 2  # cycles between files that make the best order: with 3 variants take 1 % longer on Golden Cove
+    def __init__(self, dag: BlockDag) -> None:
+        self.dag = dag
+        self.roots = [i for i in reversed(range(len(dag))) if not dag.users[i]]
+        """The values that no instruction of the block reads, the last first."""
+        self.reads = [0] * len(dag.file)
+        """All that each value is made of. A set of values is an integer, a bit for each."""
+        for i, args in enumerate(dag.args):
+            for arg in args:
+                self.reads[i] |= self.reads[arg] | 1 << arg
+        subtrees: dict[int, None] = {}
+        self.joints: list[int] = []
+        """The instructions that join or store subtrees, the innermost last."""
+        pending = [*self.roots]
+        while pending:
+            i = pending.pop()
+            if len(dag.users[i]) <= 1 and dag.joins[i] and dag.before[i]:
+                self.joints.append(i)
+                pending += reversed(dag.before[i])
+            else:
+                subtrees[i] = None
+        self.subtrees: list[int] = []
+        """Each but the first is the one that shares most with those before it."""
+        seen = 0
+        while subtrees:
+            nearest = max(subtrees, key=lambda i: (self.reads[i] & seen).bit_count())
+            subtrees.pop(nearest)
+            seen |= self.reads[nearest]
+            self.subtrees.append(nearest)
+
+    def by_kinship(self) -> list[int]:
+        """Return the schedule in which the next subtree is the one that shares most with those before it."""
+        return self._order(self.subtrees)
+
+    def last_root_first(self) -> list[int]:
+        """Return the schedule that makes one root after the other, the last first."""
+        order: list[int] = []
+        done = 0
+        for root in self.roots:
+            done = self._add(root, done, order)
+        return order
+
+    def by_groups(self) -> list[int]:
+        """Return the schedule by groups of subtrees, in the order that a descent by moves of one group finds."""
+        groups = self.groups
+
+        def cost(groups: list[list[int]]) -> int:
+            return self.dag.cost(self._order([*chain(*groups)]))
+
+        least = cost(groups)
+        while self.dag.forced < least and len(groups) <= MOST_GROUPS:
+            others = [(cost(moved), moved) for moved in _moved(groups)]
+            found, moved = min(others, key=itemgetter(0), default=(least, groups))
+            if found >= least:
+                break
+            least, groups = found, moved
+        return self._order([*chain(*groups)])
+
+    def by_groups_reversed(self) -> list[int]:
+        """Return the schedule by groups of subtrees, the last group first."""
+        return self._order([*chain(*reversed(self.groups))])
+
+    @cached_property
+    def groups(self) -> list[list[int]]:
+        """Subtrees that share what fewer than half of all read: both rays of an axis, with its runs."""
+        subtrees, reads = self.subtrees, self.reads
+        if len(subtrees) > MOST_SUBTREES:
+            return [subtrees]
+        readers = [sum([reads[subtree] >> i & 1 for subtree in subtrees]) for i in range(len(self.dag))]
+        few = sum([1 << i for i, count in enumerate(readers) if 1 < count < len(subtrees) / 2])
+        groups: list[list[int]] = []
+        for subtree in subtrees:
+            kin = (group for group in groups if any(reads[subtree] & reads[other] & few for other in group))
+            if (group := next(kin, None)) is None:
+                groups.append([subtree])
+            else:
+                group.append(subtree)
+        return groups
+
+    def _order(self, subtrees: Sequence[int]) -> list[int]:
+        """Return the schedule of these subtrees in their order."""
+        order: list[int] = []
+        done = 0
+        joints = self.joints[::-1]
+        for subtree in subtrees:
+            done = self._add(subtree, done, order)
+            for joint in joints:
+                if all(done >> arg & 1 for arg in self.dag.before[joint]):
+                    done |= 1 << joint
+                    order.append(joint)
+            joints = [joint for joint in joints if not done >> joint & 1]
+        return order
+
+    def _add(self, root: int, done: int, order: list[int]) -> int:
+        """Append a value and all that it is made of. Return the set of what is done by then."""
+        below = (self.reads[root] | 1 << root) & ~done
+        order += [i for i in range(len(self.dag)) if below >> i & 1]
+        return done | below
 
 
-@lru_cache(LATELY)
-def schedule(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
-    """The block with its straight stretches of values in an order that needs fewest moves, as far as wishes go."""
-    for _ in range(TURNS):
-        orders = _orders_in(block, results, target, room)
-        before, block = block, _ordered(block, iter(orders), attrgetter("best"))
-        if block is before:
-            break
-    return block
+def _moved(groups: list[list[int]]) -> Iterator[list[list[int]]]:
+    """Yield the groups with one of them moved, each order once: to exchange neighbours either may move."""
+    for at, to in permutations(range(len(groups)), 2):
+        if to != at - 1:
+            others = [*groups[:at], *groups[at + 1 :]]
+            yield [*others[:to], groups[at], *others[to:]]
 
 
-def earliest_end(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Block:
-    """The block with the last parts of its straight stretches in an order that ends sooner, at no more moves."""
-    orders = _orders_in(block, results, target, room)
-    return _ordered(block, iter(orders), attrgetter("soonest"))
+class _Window(NamedTuple):
+    """The positions from `begin` to before `end` in another order. The order is empty if the constraint is a cycle."""
+
+    begin: int
+    end: int
+    order: Sequence[int] = ()
+    copies: Sequence[bool] = ()
+    """Whether each needs one."""
+    spare: Sequence[tuple[RegisterFile, Sequence[int]]] = ()
+    """The free registers of each file behind each position; negative if there are too few."""
 
 
-def _ordered(block: Block, orders: Iterator[_Orders], best: _Order) -> Block:
-    """Reorder each stretch by the best of its orders; return the block itself if nothing moved."""
-    items: list[Value | PlacedRegion] = []
-    stretch: list[Value] = []
-    for item in (*block.items, None):
-        if isinstance(item, Value):
-            stretch.append(item)
-            continue
-        items += [stretch[i] for i in best(next(orders))]
-        stretch = []
-        if item is not None:
-            bodies = tuple([_ordered(body, orders, best) for body in item.bodies])
-            items.append(item if same(bodies, item.bodies) else PlacedRegion(item.region, bodies, item.results))
-    return block if same(items, block.items) else Block(tuple(items))
+class CopyScheduler:
+    """A schedule of a block, and the last-use constraints that lower its copies.
+
+    A constraint reorders a window alone: from the instruction, before which the other users now come, to the last of
+    these. So it is judged by that window, once, until another constraint changes a window that overlaps.
+    """
+
+    def __init__(self, dag: BlockDag, order: Sequence[int]) -> None:
+        self.dag = dag
+        self.order = list(order)
+        self.rank = [0] * len(order)
+        self.before = [*dag.before]
+        """Predecessors of each instruction: its operands, and the last-use constraints accepted so far."""
+        self.effort = EFFORT
+        self.needed_until = [len(order) if i in dag.live_out else -1 for i in range(len(dag.users))]
+        """The position of each value's last reader; one behind the last position if the value is live out."""
+        self.copies = [False] * len(order)
+        self.spare = {file: [0] * len(order) for file in dict.fromkeys(dag.file)}
+        self._accept(self._judge(0, self.order))
+
+    def improve(self) -> None:
+        """Accept one constraint after the other, always the one that saves most, while the cost is above its bound."""
+        windows: dict[tuple[int, int], _Window] = {}
+        while self.cost > self.dag.forced:
+            offers = []
+            for user, arg in self._last_uses():
+                if (user, arg) not in windows and self.effort > 0:
+                    windows[user, arg] = self._window(user, arg)
+                window = windows.get((user, arg))
+                if window is not None and window.order:
+                    offers.append((self._cost_with(window), user, arg))
+            cost, user, arg = min(offers, key=itemgetter(0), default=(self.cost, 0, 0))
+            if cost >= self.cost:
+                return
+            taken = windows[user, arg]
+            self.before[user] += tuple(other for other in self.dag.users[arg] if other != user)
+            self._accept(taken)
+            windows = {w: kept for w, kept in windows.items() if kept.end <= taken.begin or taken.end <= kept.begin}
+
+    def _last_uses(self) -> Iterator[tuple[int, int]]:
+        """Yield each instruction that needs a copy, with each operand that it could overwrite as its last user."""
+        for user in compress(self.order, self.copies):
+            for arg in self.dag.overwritable[user]:
+                if arg not in self.dag.live_out:
+                    yield user, arg
+
+    def _window(self, user: int, arg: int) -> _Window:
+        """Return the window in which all other users of a value come before this one, behind their predecessors."""
+        begin, rank = self.rank[user], self.rank
+        others = [other for other in self.dag.users[arg] if rank[other] > begin]
+        if not others:
+            return _Window(begin, begin + 1)
+        moved: dict[int, None] = {}
+        begun = {user}
+        stack = [user]
+        while stack:
+            i = stack[-1]
+            firsts = (*self.before[i], *others) if i == user else self.before[i]
+            waiting = [rank[first] for first in firsts if rank[first] >= begin and first not in moved]
+            if not waiting:
+                moved[stack.pop()] = None
+                continue
+            needed = self.order[min(waiting)]
+            if needed in begun:
+                return _Window(begin, max(map(rank.__getitem__, begun)) + 1)
+            begun.add(needed)
+            stack.append(needed)
+        end = max(map(rank.__getitem__, moved)) + 1
+        return self._judge(begin, [*moved, *[i for i in self.order[begin:end] if i not in moved]])
+
+    def _judge(self, begin: int, order: list[int]) -> _Window:
+        """Return the window from `begin` on with the same instructions in that order."""
+        self.effort -= len(order)
+        end = begin + len(order)
+        dag, needed_until = self.dag, self.needed_until
+        last_readers = {arg: i for i in order for arg in dag.args[i]}
+        left = {file: behind[begin - 1] if begin else dag.spare[file] for file, behind in self.spare.items()}
+        spare: dict[RegisterFile, list[int]] = {file: [] for file in left}
+        copies: list[bool] = []
+        for i in order:
+            could = dag.overwritable[i]
+            needs_copy = bool(could)
+            for arg in dag.args[i]:
+                if last_readers[arg] == i and needed_until[arg] < end:
+                    left[dag.file[arg]] += 1
+                    needs_copy = needs_copy and arg not in could
+            left[dag.file[i]] -= dag.defines[i]
+            copies.append(needs_copy)
+            for file, registers in left.items():
+                spare[file].append(registers)
+        return _Window(begin, end, order, copies, tuple(spare.items()))
+
+    def _accept(self, window: _Window) -> None:
+        """Take over the order of a window."""
+        at = slice(window.begin, window.end)
+        self.order[at] = window.order
+        self.copies[at] = window.copies
+        for rank, i in enumerate(window.order, window.begin):
+            self.rank[i] = rank
+            for arg in self.dag.args[i]:
+                if self.needed_until[arg] < window.end:
+                    self.needed_until[arg] = rank
+        for file, registers in window.spare:
+            self.spare[file][at] = registers
+        start = self.dag.spare
+        self.least_before = {file: [*accumulate(s, min, initial=start[file])] for file, s in self.spare.items()}
+        self.least_after = {f: [*accumulate(s[::-1], min, initial=start[f])][::-1] for f, s in self.spare.items()}
+        self.copies_before = [*accumulate(self.copies, initial=0)]
+        self.cost = self.copies_before[-1] + excess(least[-1] for least in self.least_before.values())
+
+    def _cost_with(self, window: _Window) -> int:
+        """Return the cost of the schedule with this window."""
+        begin, end = window.begin, window.end
+        outside = self.copies_before[-1] - self.copies_before[end] + self.copies_before[begin]
+        least = (min(self.least_before[file][begin], self.least_after[file][end], *s) for file, s in window.spare)
+        return outside + sum(window.copies) + excess(least)
 
 
-@lru_cache(LATELY)
-def _orders_in(block: Block, results: tuple[Value, ...], target: Target, room: int) -> list[_Orders]:
-    """The orders of the straight stretches of values in a block and in its regions."""
-    return [_orders(stretch) for stretch in _stretches(block, results, target, room)]
+class Schedules:
+    """The schedules of a block: the best one, and those by other rules."""
+
+    def __init__(self, dag: BlockDag) -> None:
+        self.dag = dag
+        self.subtrees = SubtreeOrders(dag)
+
+    @cached_property
+    def fewest_copies(self) -> list[int]:
+        """The best schedule after last-use constraints."""
+
+        def improved(order: list[int]) -> tuple[int, list[int]]:
+            scheduler = CopyScheduler(self.dag, order)
+            scheduler.improve()
+            return scheduler.cost, scheduler.order
+
+        return self._cheapest(improved, self.subtrees.by_groups, self.subtrees.by_groups_reversed)[1]
+
+    @cached_property
+    def least(self) -> int:
+        """The cost of the best schedule before any last-use constraint."""
+        return self._cheapest(lambda order: (self.dag.cost(order), order))[0]
+
+    def _cheapest(
+        self, improved: Callable[[list[int]], tuple[int, list[int]]], *more: Callable[[], list[int]]
+    ) -> tuple[int, list[int]]:
+        """Return the first of the schedules that costs least once improved, behind its cost."""
+        tried = [list(range(len(self.dag)))]
+        cheapest = improved(tried[0])
+        for make in (lambda: self.dag.fewest_live, self.subtrees.by_kinship, *more, self.subtrees.last_root_first):
+            if cheapest[0] > self.dag.forced and (order := make()) not in tried:
+                tried.append(order)
+                cheapest = min(cheapest, improved(order), key=itemgetter(0))
+        return cheapest
 
 
-def _stretches(block: Block, results: tuple[Value, ...], target: Target, room: int) -> Iterator[Stretch]:
-    """The straight stretches of values in a block and in its regions."""
-    stretch: list[Value] = []
+@lru_cache(CACHED_SHAPES)
+def _schedules(dag: BlockDag) -> Schedules:
+    """Return the schedules of a block, and of every block with an equal graph."""
+    return Schedules(dag)
+
+
+@lru_cache(CACHED_BLOCKS)
+def _all_schedules(block: Block, results: tuple[Value, ...], target: Target, registers: int) -> list[Schedules]:
+    """Return the schedules of each basic block of a routine, in order."""
+    return [_schedules(dag) for dag in _basic_blocks(block, results, target, registers)]
+
+
+def _basic_blocks(block: Block, results: tuple[Value, ...], target: Target, registers: int) -> Iterator[BlockDag]:
+    """Yield the basic blocks of a block and of its regions, in order."""
+    straight: list[Value] = []
     for position, item in enumerate((*block.items, None)):
         if isinstance(item, Value):
-            stretch.append(item)
+            straight.append(item)
             continue
-        yield Stretch(stretch, _read(block.items[position:], results), target, room)
-        stretch = []
+        yield BlockDag(straight, _read(block.items[position:], results), target, registers)
+        straight = []
         if item is not None:
             for number, body in enumerate(item.bodies):
-                yield from _stretches(body, _carried(item, number), target, room)
-
-
-def _carried(placed: PlacedRegion, number: int) -> tuple[Value, ...]:
-    return (*(value for _, value in placed.left(number)), *placed.region.asked)
+                after = (*(value for _, value in item.left(number)), *item.region.asked)
+                yield from _basic_blocks(body, after, target, registers)
 
 
 def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -> set[Value]:
-    """What is read in later items, or at the end, and is not made in them."""
+    """Return the values that items, or the results, read and no item makes."""
     read = set(results)
     made: set[Value] = set()
     for item in items:
@@ -124,201 +356,35 @@ def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -
     return {value for value in read - made if in_register(value)}
 
 
-class _Orders:
-    """The orders of a stretch."""
-
-    def __init__(self, stretch: Stretch) -> None:
-        self.stretch = stretch
-        self.parts = Parts(stretch)
-        self.forced = stretch.forced()
-
-    @cached_property
-    def best(self) -> list[int]:
-        """The order with the fewest moves: the description's, or one that keeps few values alive, with wishes met."""
-
-        def improved(order: list[int]) -> tuple[int, list[int]]:
-            line = Line(self.stretch, order)
-            line.improve(self.forced)
-            return line.cost, line.order
-
-        by_groups = partial(self.parts.by_groups, self.forced)
-        return self._cheapest(improved, by_groups, self.parts.by_groups_from_the_last)[1]
-
-    @cached_property
-    def least(self) -> int:
-        """What the cheapest of the orders costs before any wish."""
-        return self._cheapest(lambda order: (self.stretch.cost(order), order))[0]
-
-    def _cheapest(
-        self, improved: Callable[[list[int]], tuple[int, list[int]]], *more: Callable[[], list[int]]
-    ) -> tuple[int, list[int]]:
-        """The first of the orders that costs least once improved, behind its cost."""
-        tried = [list(range(len(self.stretch)))]
-        cheapest = improved(tried[0])
-        for make in (self._thrifty, self.parts.by_kinship, *more, self.parts.from_the_last):
-            if cheapest[0] > self.forced and (order := make()) not in tried:
-                tried.append(order)
-                cheapest = min(cheapest, improved(order), key=itemgetter(0))
-        return cheapest
-
-    def _thrifty(self) -> list[int]:
-        """An order that at each step takes what frees most registers."""
-        stretch = self.stretch
-        left = [*stretch.uses]
-        frees = [sum([left[arg] == 1 for arg in args]) for args in stretch.args]
-        waiting = [*map(len, stretch.before)]
-        ready = [(-frees[i], i) for i, count in enumerate(waiting) if not count]
-        heapify(ready)
-        order: list[int] = []
-        while ready:
-            offered, i = heappop(ready)
-            if offered != -frees[i]:
-                continue  # it stood there before it became the last to read something
-            order.append(i)
-            frees[i] = -1
-            for arg in stretch.args[i]:
-                left[arg] -= 1
-                if left[arg] == 1:
-                    for user in stretch.users[arg]:
-                        if frees[user] >= 0:
-                            frees[user] += 1
-                            if not waiting[user]:
-                                heappush(ready, (-frees[user], user))
-            for user in stretch.users[i]:
-                waiting[user] -= 1
-                if not waiting[user]:
-                    heappush(ready, (-frees[user], user))
-        return order
-
-    @cached_property
-    def soonest(self) -> list[int]:
-        """Of the orders that take some last part of this one by height the first that ends soonest at no more moves.
-
-        This one, where none ends a whole cycle sooner.
-        """
-        order = list(range(len(self.stretch)))
-        begins = [len(order) * eighths // 8 for eighths in range(8)]
-        cost, end = self._cost_and_end(order)
-        longest_way = max((-turn for turn, _ in self._from_the_highest), default=0)
-        if end - 1 < max(longest_way, 1 + (len(order) - 1) / WIDTH):
-            return order  # none can end a whole cycle sooner
-        others = [(self._cost_and_end(other), other) for other in map(self._by_height, begins)]
-        (other_cost, other_end), other = min(others, key=itemgetter(0))
-        return other if other_cost <= cost and other_end <= end - 1 else order
-
-    @cached_property
-    def crossing_first(self) -> list[int]:
-        """This order, but what leads from one file of registers to another before all else."""
-        stretch = self.stretch
-        later = [False] * len(stretch)
-        for i in reversed(range(len(later))):
-            crosses = (stretch.makes[user] and stretch.file[user] != stretch.file[i] for user in stretch.users[i])
-            later[i] = not any(crosses) and all(later[user] for user in stretch.users[i])
-        return sorted(range(len(later)), key=later.__getitem__)
-
-    @cached_property
-    def urgent(self) -> list[int]:
-        """An order in which what has the longest way to go comes first, by cycles, those between files among them."""
-        users, file = self.stretch.users, self.stretch.file
-        ways = [*self.stretch.cycles]
-        for i in reversed(range(len(ways))):
-            ways[i] += max([ways[user] + _ACROSS * (file[user] != file[i]) for user in users[i]], default=0)
-        turn = [(-way, i) for i, way in enumerate(ways)]
-        return self._by_height(0, turn, self.stretch.before)
-
-    def _cost_and_end(self, order: list[int]) -> tuple[int, float]:
-        """Its cost, and the cycle in which it ends where WIDTH values begin a cycle, in order, and each takes one."""
-        ends = [0.0] * len(self.stretch.file)
-        for at, i in enumerate(order):
-            ends[i] = 1 + max([ends[arg] for arg in self.stretch.args[i]], default=0.0)
-            ends[i] = max(ends[i], 1 + at / WIDTH)
-        return self.stretch.cost(order), max(ends, default=0)
-
-    def _by_height(
-        self,
-        begin: int,
-        turn: Sequence[tuple[float, int]] | None = None,
-        before: Sequence[tuple[int, ...]] | None = None,
-    ) -> list[int]:
-        """This order, but from `begin` on by turns, as long as there are registers; `before` comes before each value.
-
-        By default what most waits for comes first, and whoever overwrites an argument still does, so that no move is
-        added.
-        """
-        stretch, turn, before = self.stretch, turn or self._from_the_highest, before or self._with_last_users
-        file = stretch.file
-        after: list[list[int]] = [[] for _ in before]
-        for i, firsts in enumerate(before):
-            for first in firsts:
-                after[first].append(i)
-        pressure = Pressure(stretch)
-        waiting = [*map(len, before)]
-        groups: dict[int, Group] = {}
-        """Which group a value that is ready is in: that changes when it becomes the last to read an argument."""
-        ready: dict[Group, list[tuple[tuple[float, int], int]]] = {}
-        order: list[int] = []
-
-        def offer(i: int) -> None:
-            groups[i] = file[i], pressure.taken(i)
-            heappush(ready.setdefault(groups[i], []), (turn[i], i))
-
-        def take(i: int) -> None:
-            groups.pop(i, None)
-            waiting[i] = -1
-            order.append(i)
-            pressure.take(i)
-            for arg in stretch.args[i]:
-                if pressure.left[arg] == 1:
-                    for user in stretch.users[arg]:
-                        if user in groups:
-                            offer(user)
-            for user in after[i]:
-                waiting[user] -= 1
-                if not waiting[user]:
-                    offer(user)
-
-        for i, count in enumerate(waiting):
-            if not count:
-                offer(i)
-        for i in range(begin):
-            take(i)
-        while groups:
-            for key, heap in ready.items():
-                while heap and groups.get(heap[0][1]) != key:
-                    heappop(heap)
-            cheapest = [(max(0, taken - pressure.spare[of]), heap[0]) for (of, taken), heap in ready.items() if heap]
-            take(min(cheapest)[1][1])
-        return order
-
-    @cached_property
-    def _from_the_highest(self) -> list[tuple[int, int]]:
-        """The turns of the values: first what has the longest way to go."""
-        users = self.stretch.users
-        height = [0] * len(self.stretch)
-        for i in reversed(range(len(height))):
-            height[i] = 1 + max([height[user] for user in users[i]], default=0)
-        return [(-way, i) for i, way in enumerate(height)]
-
-    @cached_property
-    def _with_last_users(self) -> list[tuple[int, ...]]:
-        """What comes before each value: what it is made of, and the other users of an argument that it overwrites."""
-        stretch = self.stretch
-        left = [*stretch.uses]
-        before = [*stretch.before]
-        for i, args in enumerate(stretch.args):
-            for arg in args:
-                left[arg] -= 1
-            overwritten = next((arg for arg in stretch.overwritable[i] if not left[arg]), None)
-            if overwritten is not None:
-                others = (user for user in stretch.users[overwritten] if user != i)
-                before[i] = tuple(dict.fromkeys((*before[i], *others)))
-        return before
+def _rescheduled(block: Block, schedules: Iterator[Schedules], chosen: Callable[[Schedules], list[int]]) -> Block:
+    """Reorder each basic block by the chosen schedule. Return the block itself if nothing moved."""
+    items: list[Value | PlacedRegion] = []
+    straight: list[Value] = []
+    for item in (*block.items, None):
+        if isinstance(item, Value):
+            straight.append(item)
+            continue
+        items += [straight[i] for i in chosen(next(schedules))]
+        straight = []
+        if item is not None:
+            bodies = tuple([_rescheduled(body, schedules, chosen) for body in item.bodies])
+            items.append(item if same(bodies, item.bodies) else PlacedRegion(item.region, bodies, item.results))
+    return block if same(items, block.items) else Block(tuple(items))
 
 
-@lru_cache(ALIKE)
-def _orders(stretch: Stretch) -> _Orders:
-    """The orders of a stretch, and of every one like it."""
-    return _Orders(stretch)
+@lru_cache(CACHED_BLOCKS)
+def schedule(block: Block, results: tuple[Value, ...], target: Target, registers: int) -> Block:
+    """Return the block with each basic block in the schedule of the fewest copies that is found."""
+    for _ in range(ROUNDS):
+        before, block = block, _by(block, results, target, registers, "fewest_copies")
+        if block is before:
+            break
+    return block
+
+
+def _by(block: Block, results: tuple[Value, ...], target: Target, registers: int, name: str) -> Block:
+    """Return the block with each basic block in the schedule of that name."""
+    return _rescheduled(block, iter(_all_schedules(block, results, target, registers)), attrgetter(name))
 
 
 def scheduling(unit: Unit) -> Unit:
@@ -328,38 +394,37 @@ def scheduling(unit: Unit) -> Unit:
 
 def hastening(unit: Unit) -> Unit:
     """The pass: the block in an order that ends sooner; the same unit without one."""
-    block = earliest_end(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
-    return unit if block is unit.block else replace(unit, block=block)
+    return _scheduled(unit, "dag.shortest")
 
 
 def urgency(unit: Unit) -> Unit:
     """The pass: the block with what has the longest way to go first, whatever moves that takes."""
-    return _in_order(unit, attrgetter("urgent"))
+    return _scheduled(unit, "dag.critical_path_first")
 
 
 def crossing(unit: Unit) -> Unit:
     """The pass: the block with what leads from one file of registers to another first, for that takes longest."""
-    return _in_order(unit, attrgetter("crossing_first"))
+    return _scheduled(unit, "dag.crossing_first")
 
 
-def _in_order(unit: Unit, best: _Order) -> Unit:
-    """The unit with each stretch of its block in the best of its orders."""
-    orders = _orders_in(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch))
-    return replace(unit, block=_ordered(unit.block, iter(orders), best))
+def _scheduled(unit: Unit, name: str) -> Unit:
+    """Return the unit with its block rescheduled, or the unit itself if nothing moved."""
+    block = _by(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch), name)
+    return unit if block is unit.block else replace(unit, block=block)
 
 
 def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
-    """About how long the code of what is selected becomes, and about how many cycles its longest way takes.
+    """Estimate the code of a selected graph: its length in instructions, and its longest path in cycles.
 
-    That is its values, the moves that a quick order needs, and crowding. No order needs fewer than the forced moves:
-    what is longer than `most` with these alone is not looked at further.
+    The length is that of its values, with the copies and the excess of pressure of a quick schedule. A length above
+    `most` may be a lower bound alone, by the copies that every schedule needs.
     """
-    room = len(unit.convention.scratch)
+    registers = len(unit.convention.scratch)
     blocks = [(place(graph), graph.results) for graph in unit.graphs]
-    orders = [order for block, results in blocks for order in _orders_in(block, results, unit.target, room)]
-    length = sum(len(each.stretch) + each.forced for each in orders)
-    for each in orders:
+    each = [s for block, results in blocks for s in _all_schedules(block, results, unit.target, registers)]
+    length = sum(len(schedules.dag) + schedules.dag.forced for schedules in each)
+    for schedules in each:
         if length > most:
             break
-        length += each.least - each.forced
+        length += schedules.least - schedules.dag.forced
     return length, reduce(lambda depth, graph: graph.depth_behind(depth), unit.graphs, 1)

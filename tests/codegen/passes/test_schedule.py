@@ -10,14 +10,12 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.lower import PIPELINE, lower
-from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.passes.place import place
-from setwise.codegen.passes.schedule import earliest_end, schedule
+from setwise.codegen.passes.schedule import hastening, scheduling
 from setwise.codegen.passes.ternary import to_ternary
 from setwise.codegen.passes.unit import Block, Unit
 from setwise.codegen.variants import through
 
-ROOM = len(SYSV.scratch)
 LONG = [
     ("dumb7.attacks.queen", "x86-64"),
     ("kogge-stone.attacks.queen", "x86-64"),
@@ -30,8 +28,8 @@ def ordered(name: str, isa: str) -> tuple[Unit, Block, Block]:
     kernel = lower(find(name), isa)
     graph = kernel.selected
     unit = Unit(kernel.routine, kernel.layout, kernel.routine.descriptions[0], target=kernel.target, graph=graph)
-    block = schedule(place(graph), graph.results, kernel.target, ROOM)
-    return unit, block, earliest_end(block, graph.results, kernel.target, ROOM)
+    unit = scheduling(replace(unit, block=place(graph)))
+    return unit, unit.block, hastening(unit).block
 
 
 def values(block: Block) -> list[Value]:
