@@ -82,16 +82,16 @@ def _events(block: Block, after: frozenset[Value]) -> tuple[list[Event], frozens
     return events[::-1], after
 
 
-def _read_from_before(block: Block, after: Iterable[Value]) -> frozenset[Value]:
-    """The values that a block, or what comes `after` it, reads from before it."""
+def upward_exposed(items: tuple[Value | PlacedRegion, ...], after: Iterable[Value]) -> frozenset[Value]:
+    """Return the upward-exposed uses of items: values that they, or what comes `after`, read from before them."""
     read = set(after)
     makes: set[Value] = set()
-    for item in block.items:
+    for item in items:
         if isinstance(item, PlacedRegion):
             region = item.region
             read |= _named((*region.inits, *asked_first(region)))
             for body, nexts in zip(item.bodies, region.bodies, strict=True):
-                read |= _read_from_before(body, _named((*nexts, *asked_last(region))))
+                read |= upward_exposed(body.items, _named((*nexts, *asked_last(region))))
             makes.update(item.results, *region.phis)
         else:
             read |= _named(item.args)
@@ -111,7 +111,7 @@ def _region_events(placed: PlacedRegion, after: frozenset[Value]) -> tuple[list[
         nexts = _named((*(value for _, value in left), *asked_last(region)))
         if region.kind == "loop":
             # What the body reads from outside must be there for the next round too.
-            read = _read_from_before(placed.bodies[number], nexts)
+            read = upward_exposed(placed.bodies[number].items, nexts)
             onward = (onward | read) - set(region.phis[number])
         inner, read = _events(placed.bodies[number], onward | nexts)
         within = (read | onward) - set(region.phis[number])

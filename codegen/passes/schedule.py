@@ -16,10 +16,10 @@ from math import inf
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from setwise.codegen.describe.values import Value, in_register, same
+from setwise.codegen.describe.values import Value, same
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.list_schedule import BlockDag, excess
-from setwise.codegen.passes.live import in_registers
+from setwise.codegen.passes.live import upward_exposed
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 from setwise.codegen.targets.table import Target
@@ -330,30 +330,12 @@ def _basic_blocks(block: Block, results: tuple[Value, ...], target: Target, regi
         if isinstance(item, Value):
             straight.append(item)
             continue
-        yield BlockDag(straight, _read(block.items[position:], results), target, registers)
+        yield BlockDag(straight, upward_exposed(block.items[position:], results), target, registers)
         straight = []
         if item is not None:
             for number, body in enumerate(item.bodies):
                 after = (*(value for _, value in item.left(number)), *item.region.asked)
                 yield from _basic_blocks(body, after, target, registers)
-
-
-def _read(items: tuple[Value | PlacedRegion, ...], results: tuple[Value, ...]) -> set[Value]:
-    """Return the values that items, or the results, read and no item makes."""
-    read = set(results)
-    made: set[Value] = set()
-    for item in items:
-        if isinstance(item, PlacedRegion):
-            region = item.region
-            read.update(region.outside, region.asked, *region.bodies)
-            for body in item.bodies:
-                read |= _read(body.items, ())
-                made.update(inner for inner in body.items if isinstance(inner, Value))
-            made.update(item.results, *region.phis)
-        else:
-            read.update(in_registers(item.args))
-            made.add(item)
-    return {value for value in read - made if in_register(value)}
 
 
 def _rescheduled(block: Block, schedules: Iterator[Schedules], chosen: Callable[[Schedules], list[int]]) -> Block:
