@@ -16,7 +16,7 @@ from setwise.codegen.kernel import Plan
 from setwise.codegen.lower import PIPELINE
 from setwise.codegen.machine.code import Code
 from setwise.codegen.passes.schedule import scheduling
-from setwise.codegen.passes.slots import load_constant
+from setwise.codegen.passes.select import load_constant
 from setwise.codegen.passes.unit import Block, Unit
 from setwise.codegen.targets.table import Row, Target
 from setwise.codegen.variants import through

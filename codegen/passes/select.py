@@ -271,7 +271,8 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
         attr = permuted(value.attr, tuple(order)) if value.op == "ternary" else value.attr
         place = replace(value.args[at], op="place")
         args = tuple(
-            place if i == at else _load(value.args[i]) if value.args[i].constant else value.args[i] for i in order
+            place if i == at else load_constant(value.args[i]) if value.args[i].constant else value.args[i]
+            for i in order
         )
         return replace(value, args=args, attr=attr)
 
@@ -309,7 +310,7 @@ def _loaded(graph: Graph, target: Target) -> Graph:
             return value
         rows = target.rows_for(value)
         args = tuple(
-            loads.setdefault(arg.constant, _load(arg))
+            loads.setdefault(arg.constant, load_constant(arg))
             if rows
             and arg.constant is not None
             and (arg.constant in often or not any(row.folds(letter) for row in rows))
@@ -320,7 +321,7 @@ def _loaded(graph: Graph, target: Target) -> Graph:
 
     def region_rule(region: Region) -> Region:
         def loaded(value: Value) -> Value:
-            return value if value.constant is None else loads.setdefault(value.constant, _load(value))
+            return value if value.constant is None else loads.setdefault(value.constant, load_constant(value))
 
         asked = region.condition
         asked = None if asked is None else replace(asked, value=loaded(asked.value))
@@ -336,7 +337,8 @@ def _times(graph: Graph) -> Counter[Lanes]:
     )
 
 
-def _load(value: Value) -> Value:
+def load_constant(value: Value) -> Value:
+    """Return the load of a constant into a register."""
     if value.lanes > 1:
         return Value("load-constant", (value,), lanes=value.lanes)
     return Value("load-constant", (), value.constant)

@@ -1,82 +1,274 @@
-"""Spills: where more values live than there are registers, those that are needed last wait on the stack."""
+"""Spill values to the stack where register pressure exceeds the register file.
+
+The victim is the live value with the farthest next use (Belady 1966). It is stored where it is defined and reloaded
+before its next use, and keeps that register until the pressure takes it again. What a region carries may lie in a slot
+from one body to the next. At the end of a body all next values are stored at once: a slot that is still read is copied
+aside first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.orders import overwritable
-from setwise.codegen.describe.values import Region, Value, original
+from setwise.codegen.describe.values import Region, Value, original, same
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.arguments import stores
-from setwise.codegen.passes.live import Event, asked_first, in_registers, live_events, reads
-from setwise.codegen.passes.slots import ENTRY, Path, Rewriting, Variable, Waiting
-from setwise.codegen.passes.unit import Block, Spilled, Unit
+from setwise.codegen.passes.live import Event, asked_first, asked_last, in_registers, live_events, reads
+from setwise.codegen.passes.select import load_constant
+from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled, Unit
 from setwise.codegen.targets.table import Target
 
+Variable = tuple[Region, int]
+"""A loop-carried value, or one of another region: the region, and its number there."""
 
-def spill(block: Block, results: tuple[Value, ...], target: Target, room: Mapping[RegisterFile, int]) -> Spilled:
-    """Store and fetch values until never more than `room` of them need a register of a file at once."""
-    moments = _Moments(live_events(block, results), target, room)
-    if not any(map(moments.crowded, moments.events)):
-        return Spilled(block, results, 0)
-    waiting = Waiting()
-    while True:
-        rewriting = Rewriting(waiting)
-        spilled = rewriting.spilled(block, results)
-        if not _Crowd(rewriting, spilled.block, spilled.results, target, room).relieve():
-            return spilled
+Items = list[Value | PlacedRegion]
+
+Path = tuple[int, ...]
+"""The number of an item in its block, behind the paths of the regions around it, each with the number of the body."""
+
+ENTRY: Path = (-1,)
 
 
-class _Moments:
-    """Which values need registers at each event of a block."""
+@dataclass
+class SpillSet:
+    """What is spilled: the first slot of 8 bytes of each value, and the number of slots.
 
-    def __init__(self, events: Sequence[Event], target: Target, room: Mapping[RegisterFile, int]) -> None:
+    A value gives its register up in front of items of the block in which it was defined, or reloaded.
+    """
+
+    slots: dict[Value | Variable, int] = field(default_factory=dict)
+    splits: dict[Value, set[Path]] = field(default_factory=dict)
+    size: int = 0
+
+    def add(self, spilled: Value | Variable) -> None:
+        """Give a value slots, unless it has some."""
+        lanes = spilled.lanes if isinstance(spilled, Value) else spilled[0].inits[spilled[1]].lanes
+        if spilled not in self.slots:
+            self.slots[spilled] = _align(self.size, lanes)
+            self.size = self.slots[spilled] + lanes
+
+    def split(self, value: Value, at: Path) -> None:
+        """Let the value be in no register from an item on until it is reloaded."""
+        self.add(value)
+        self.splits.setdefault(value, set()).add(at)
+
+    def is_kept(self, value: Value, since: Path, now: Path) -> bool:
+        """Return whether the register that the value got at one item is still its own at another."""
+        depth = len(since)
+        return now[: depth - 1] == since[:-1] and not any(
+            len(split) == depth and since < split <= now[:depth] for split in self.splits.get(value, ())
+        )
+
+
+class Rewriting:
+    """A block with the stores and reloads of a spill set."""
+
+    def __init__(self, spills: SpillSet) -> None:
+        self.spills = spills
+        self.slots = spills.size
+        self.path: Path = ENTRY
+        self.carried_slots: dict[Value, int] = {}
+        """The slots of phis and results that a region carries on the stack."""
+        self.names: dict[Value, Value] = {}
+        """The new name of each value: the last one that got a register."""
+        self.before: dict[Value, Value] = {}
+        """The value that each new name stands for."""
+        self.since: dict[Value, Path] = {}
+        """The item at which each new name got its register."""
+        self.carried: dict[Value, list[Variable]] = {}
+        """The variables that each value begins, is in a body, or becomes."""
+        self.paths: dict[Value | Region | Variable, Path] = {}
+        """The old item of each new item; of a store behind an item the next old one; of each body its end."""
+
+    def spilled(self, block: Block, results: tuple[Value, ...]) -> Spilled:
+        """Return the block, and the results by their new names."""
+        items: Items = []
+        for value, slot in reversed(self.spills.slots.items()):
+            if isinstance(value, Value) and value.op == "param":
+                self.add(Value("store", (value,), slot, value.lanes), items)
+        for number, item in enumerate(block.items):
+            self.path = (number,)
+            self.rewrite(item, items)
+        self.path = (len(block.items),)
+        return Spilled(Block(tuple(items)), self.reload(results, items), self.slots)
+
+    def add(self, item: Value, items: Items) -> None:
+        """Append an item that belongs to the old one that is rewritten."""
+        items.append(item)
+        self.paths[item] = self.path
+
+    def rewrite(self, item: Value | PlacedRegion, items: Items) -> None:
+        """Append an item with its reloads and its store."""
+        if isinstance(item, PlacedRegion):
+            self.region(item, items)
+            return
+        args = self.reload(item.args, items, stays=True)
+        self.name(item, item if same(args, item.args) else item.on(args))
+        self.add(self.names[item], items)
+        self.keep(item, items)
+
+    def name(self, old: Value, new: Value) -> None:
+        """Let this name of a value have a register from here on."""
+        self.names[old] = new
+        self.before[new] = old
+        self.since[new] = self.path
+
+    def keep(self, value: Value, items: Items) -> None:
+        """Store a value that has just been defined, if it is spilled."""
+        if value in self.spills.slots:
+            store = Value("store", (self.names[value],), self.spills.slots[value], value.lanes)
+            items.append(store)
+            self.paths[store] = (*self.path[:-1], self.path[-1] + 1)
+
+    def slot(self, value: Value) -> int | None:
+        """Return the slot of a value on the stack."""
+        return self.carried_slots.get(value, self.spills.slots.get(value))
+
+    def reload(self, values: Sequence[Value], items: Items, *, stays: bool = False) -> tuple[Value, ...]:
+        """Return the values by their new names, reloaded if no register has them; they keep it if one `stays`."""
+        spilled = {value: slot for value in in_registers(values) if (slot := self.slot(value)) is not None}
+        again: dict[Value, Value] = {}
+        for value in sorted(spilled, key=spilled.__getitem__):
+            name = self.names.get(value, value)
+            if value in self.carried_slots or not self.spills.is_kept(value, self.since.get(name, ENTRY), self.path):
+                name = Value("reload", (), spilled[value], value.lanes)
+                self.add(name, items)
+                if stays and value not in self.carried_slots:
+                    self.name(value, name)
+            again[value] = name
+        return tuple([self.renamed(value, again) for value in values])
+
+    def renamed(self, value: Value, again: Mapping[Value, Value]) -> Value:
+        """Return the new name of a value; of a memory operand that with the new names of its base and index."""
+        if value.op != "place":
+            return again[value] if value in again else self.names.get(value, value)
+        args = tuple([self.renamed(arg, again) for arg in value.args])
+        return value if same(args, value.args) else value.on(args)
+
+    def store(self, value: Value, slot: int, items: Items) -> None:
+        """Store a value, or a constant, in a slot."""
+        (source,) = self.reload((value,), items)
+        if source.constant is not None:
+            source = load_constant(source)
+            self.add(source, items)
+        self.add(Value("store", (source,), slot, source.lanes), items)
+
+    def region(self, placed: PlacedRegion, items: Items) -> None:
+        """Append a region without what it carries in slots."""
+        old, path = placed.region, self.path
+        away = {i: self.spills.slots[old, i] for i in range(len(old.inits)) if (old, i) in self.spills.slots}
+        kept = [i for i in range(len(old.inits)) if i not in away]
+        for i, slot in away.items():
+            self.store(old.inits[i], slot, items)
+            self.carried_slots.update((phis[i], slot) for phis in old.phis)
+        entered = self.reload((*(old.inits[i] for i in kept), *asked_first(old)), items)
+        bodies: list[Block] = []
+        ends: list[Path] = []
+        left: list[tuple[Value, ...]] = []
+        for number, body in enumerate(placed.bodies):
+            inner: Items = []
+            for at, item in enumerate(body.items):
+                self.path = (*path, number, at)
+                self.rewrite(item, inner)
+            self.path = (*path, number, len(body.items))
+            ends.append(self.path)
+            left.append(self.leave(old, number, away, inner))
+            bodies.append(Block(tuple(inner)))
+        self.path = path
+        decides = (*entered[len(kept) :], *left[0][len(kept) :])
+        new = replace(
+            old,
+            inits=entered[: len(kept)],
+            phis=tuple(tuple(phis[i] for i in kept) for phis in old.phis),
+            bodies=tuple(values[: len(kept)] for values in left),
+            effects=tuple(tuple(self.names[each] for each in made) for made in old.effects),
+            condition=None if old.condition is None else replace(old.condition, value=decides[0]),
+            index=None if old.index is None else decides[0],
+        )
+        self.paths[new] = path
+        self.paths.update(((new, number), end) for number, end in enumerate(ends))
+        results = [result for result in placed.results if int(result.attr) not in away]
+        for result in results:
+            self.name(result, replace(result, attr=kept.index(int(result.attr)), region=new))
+        items.append(PlacedRegion(new, tuple(bodies), tuple(self.names[result] for result in results)))
+        for result in results:
+            self.keep(result, items)
+        self.carried_slots.update((r, away[int(r.attr)]) for r in placed.results if int(r.attr) in away)
+        for place, i in enumerate(kept):
+            for value in dict.fromkeys(values[place] for values in (new.inits, *new.phis, *new.bodies)):
+                self.carried.setdefault(value, []).append((old, i))
+
+    def leave(self, old: Region, number: int, away: Mapping[int, int], items: Items) -> tuple[Value, ...]:
+        """Store next values in their slots at the end of a body. Return those in registers, and what a loop tests."""
+        phis, nexts, asked = old.phis[number], old.bodies[number], asked_last(old)
+        written = {i: slot for i, slot in away.items() if nexts[i] is not phis[i]}
+        for i in written:
+            if phis[i] in {*nexts, *asked}:  # copy aside what is still read
+                aside = _align(self.slots, phis[i].lanes)
+                self.slots = aside + phis[i].lanes
+                self.store(phis[i], aside, items)
+                self.carried_slots[phis[i]] = aside
+        for i, slot in written.items():
+            self.store(nexts[i], slot, items)
+        return self.reload((*(value for i, value in enumerate(nexts) if i not in away), *asked), items)
+
+
+def _align(slot: int, lanes: int) -> int:
+    """Return the first slot from there on that is aligned for a value of so many lanes."""
+    return -(-slot // lanes) * lanes
+
+
+class _Pressure:
+    """Register pressure at each step of a block."""
+
+    def __init__(self, events: Sequence[Event], target: Target, available: Mapping[RegisterFile, int]) -> None:
         self.events = events
         self.target = target
-        self.room = room
-        self.fewest = min(room.values())
-        self.gone: dict[Value, int] = {}
-        """What waits at the event that is looked at, as has been found, and at which event it is fetched."""
+        self.available = available
+        self.fewest = min(available.values())
+        self.reload_at: dict[Value, int] = {}
+        """Spilled values, each with the step of its reload."""
 
-    def crowded(self, event: Event) -> RegisterFile | None:
-        """The registers of which an event needs more than there are."""
-        fewest, room = self.fewest, self.room
+    def exceeded_file(self, event: Event) -> RegisterFile | None:
+        """Return the register file whose pressure exceeds its size at a step, or None."""
+        fewest, available = self.fewest, self.available
         if event.value is not None and len(event.after.union((event.value,), reads(event))) <= fewest:
             return None
-        for values in self.moments(event):
+        for values in self.live_sets(event):
             if len(values) > fewest:
-                # Another name of a value lies where that one does.
+                # Another name of a value is in the same register.
                 held = {original(value) for value in values}
-                if len(held) > fewest:
-                    files = [value.file for value in held if value.op not in WRITES]
-                    for file in room:
-                        if files.count(file) > room[file]:
-                            return file
+                files = [value.file for value in held if value.op not in WRITES]
+                for file in available:
+                    if files.count(file) > available[file]:
+                        return file
         return None
 
-    def moments(self, event: Event) -> Iterator[Set[Value]]:
-        """The values that need registers together in the course of an event."""
+    def live_sets(self, event: Event) -> Iterator[Set[Value]]:
+        """Yield the sets of values that are live together during a step."""
         read = set(reads(event))
-        after = event.after - (self.gone.keys() - read)
+        after = event.after - (self.reload_at.keys() - read)
         if event.value is not None:
             yield (after - {event.value}) | read
-            yield after | {event.value} | self.unwritten(event.value, after)
+            yield after | {event.value} | self.interfering_operands(event.value, after)
         elif event.kind == "enter" and event.region is not None:
             phis, inits = event.region.phis[0], event.region.inits
-            decides = set(in_registers(asked_first(event.region)))
+            tested = set(in_registers(asked_first(event.region)))
             for at in range(len(phis) + 1):
-                # One by one they are put where the region has them.
-                yield (after - set(phis)) | decides | {*phis[:at], *in_registers(inits[at:])}
+                # The phis get their registers one by one.
+                yield (after - set(phis)) | tested | {*phis[:at], *in_registers(inits[at:])}
         else:
             yield after | read
 
-    def unwritten(self, value: Value, after: Set[Value]) -> set[Value]:
-        """The arguments that keep their registers while a value is made: general ones all, which leaves one for moves.
+    def interfering_operands(self, value: Value, after: Set[Value]) -> set[Value]:
+        """Return the operands that interfere with the result.
 
-        Of vectors those that the value cannot write over: none, where it may lie in any register.
+        General operands always do, which reserves a register for the copy. A vector operand does unless a two-operand
+        form may overwrite it; with three-operand forms none does.
         """
         vectors = {arg for arg in in_registers(value.args) if arg.file == "vector"}
         others = set(in_registers(value.args)) - vectors
@@ -87,70 +279,67 @@ class _Moments:
         return others | vectors - set(dying[:1])
 
 
-class _Crowd(_Moments):
-    """The same of a block in which some values wait already, and what may wait besides where there are too many."""
+class _Spiller(_Pressure):
+    """Register pressure of a block with some spills, and the next victims."""
 
     def __init__(
-        self,
-        rewriting: Rewriting,
-        block: Block,
-        results: tuple[Value, ...],
-        target: Target,
-        room: Mapping[RegisterFile, int],
+        self, rewriting: Rewriting, spilled: Spilled, target: Target, available: Mapping[RegisterFile, int]
     ) -> None:
-        super().__init__(live_events(block, results), target, room)
+        super().__init__(live_events(spilled.block, spilled.results), target, available)
         self.rewriting = rewriting
         self.paths = [_path(event, rewriting.paths) for event in self.events]
-        makes = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
-        self.made: Mapping[Value, int] = makes
-        self.uses: dict[Value, list[int]] = {named: [] for value in makes for named in (*value.args, value)}
-        """At which events a value is read; in the order in which values are named, for sets have none."""
+        self.defined = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
+        self.uses: dict[Value, list[int]] = {named: [] for value in self.defined for named in (*value.args, value)}
+        """The steps that read each value; in the order in which values are named, since sets have none."""
         for at, event in enumerate(self.events):
             for value in reads(event):
                 self.uses.setdefault(value, []).append(at)
         self.fixed = {value for event in self.events if event.region is not None for value in reads(event)}
         self.old = rewriting.before | {value: value for value in self.uses if value.op == "param"}
-        """What the values were before the rewriting; what came in by it for one use alone was nothing."""
+        """The value before spilling; a reload for one use alone has none."""
         self.since = dict.fromkeys(self.old, ENTRY) | rewriting.since
-        """Where each got its register."""
+        """The item at which each got its register."""
 
-    def relieve(self) -> bool:
-        """Where there is not room for all, what waits best does from now on; whether that is more than before."""
-        relieved = False
+    def spill_round(self) -> bool:
+        """Spill victims at each step that exceeds a file. Return whether anything was spilled."""
+        spilled = False
         for at, event in enumerate(self.events):
-            for value in [value for value, until in self.gone.items() if until == at]:
-                del self.gone[value]
+            for value in [value for value, reload in self.reload_at.items() if reload == at]:
+                del self.reload_at[value]
                 self.since[value] = self.paths[at]
-            while file := self.crowded(event):
-                victim = self.best(at, file)
+            while file := self.exceeded_file(event):
+                victim = self.choose_victim(at, file)
                 if victim is None:
-                    return relieved
-                relieved = True
+                    return spilled
+                spilled = True
                 if not isinstance(victim, Value):
-                    # Whole regions change, and with them the events.
-                    self.rewriting.waiting.add(victim)
+                    # Whole regions change, and with them the steps.
+                    self.rewriting.spills.add(victim)
                     return True
-                place = self.place(victim, at)
+                place = self.split_point(victim, at)
                 assert place is not None
-                self.rewriting.waiting.give_up(self.old[victim], place)
+                self.rewriting.spills.split(self.old[victim], place)
                 uses = (use for use in self.uses[victim] if use > at and self.events[use].value is not None)
-                self.gone[victim] = next(uses, len(self.events))
-        return relieved
+                self.reload_at[victim] = next(uses, len(self.events))
+        return spilled
 
-    def place(self, value: Value, at: int) -> Path | None:
-        """Where its register is given up for an event, in the block in which it got it; None where it has none."""
+    def split_point(self, value: Value, at: int) -> Path | None:
+        """Return the item before which a value can give up its register for a step, or None.
+
+        It lies in the block in which the value got the register.
+        """
         since, path = self.since[value], self.paths[at]
         place = path[: len(since)]
-        given_up = self.rewriting.waiting.given_up.get(self.old[value], ())
-        return place if place[:-1] == since[:-1] and since < place and place not in given_up else None
+        splits = self.rewriting.spills.splits.get(self.old[value], ())
+        return place if place[:-1] == since[:-1] and since < place and place not in splits else None
 
-    def best(self, at: int, file: RegisterFile) -> Value | Variable | None:
-        """The value that is needed last, if there can be one that no region reads or carries.
+    def choose_victim(self, at: int, file: RegisterFile) -> Value | Variable | None:
+        """Return the value with the farthest next use, if possible one that no region reads or carries.
 
-        Else what a region carries, with the fewest uses.
+        Without one, return the variable with the fewest uses.
         """
         event = self.events[at]
-        held = event.after - self.gone.keys()
+        held = event.after - self.reload_at.keys()
         using = set() if event.value is None else {event.value, *reads(event)}
         free = [
             value
@@ -160,29 +349,29 @@ class _Crowd(_Moments):
             and value.file == file
             and value.op not in WRITES
             and value in self.old
-            and self.place(value, at) is not None
+            and self.split_point(value, at) is not None
         ]
         plain = [value for value in free if value not in self.fixed and value.region is None]
         if free:
-            return max(plain or free, key=lambda value: self.worth(value, at))
-        crowd = set().union(*self.moments(event))
+            return max(plain or free, key=lambda value: self.next_use(value, at))
+        live = set().union(*self.live_sets(event))
         carried = self.rewriting.carried.items()
-        variables = chain(*(variables for value, variables in carried if value in crowd and value.file == file))
-        return min(variables, key=self.accesses, default=None)
+        variables = chain(*(variables for value, variables in carried if value in live and value.file == file))
+        return min(variables, key=self.count_uses, default=None)
 
-    def worth(self, value: Value, at: int) -> tuple[int, int]:
-        """The next use after an event; of equals the one that was made first."""
+    def next_use(self, value: Value, at: int) -> tuple[int, int]:
+        """Return the next use after a step; of equals the one that was defined first is greatest."""
         following = next((use for use in self.uses[value] if use > at), len(self.events))
-        return following, -self.made.get(value, -1)
+        return following, -self.defined.get(value, -1)
 
-    def accesses(self, variable: Variable) -> int:
-        """How often the bodies of its region read what is carried."""
-        region, place = variable
-        return sum(len(self.uses.get(phis[place], ())) for phis in region.phis)
+    def count_uses(self, variable: Variable) -> int:
+        """Return how often the bodies of its region read a variable."""
+        region, number = variable
+        return sum(len(self.uses.get(phis[number], ())) for phis in region.phis)
 
 
 def _path(event: Event, paths: Mapping[Value | Region | Variable, Path]) -> Path:
-    """Where an event of a new block is in the old one."""
+    """Return the old item of a step of the new block."""
     if event.value is not None:
         return paths[event.value]
     assert event.region is not None
@@ -194,12 +383,25 @@ def _path(event: Event, paths: Mapping[Value | Region | Variable, Path]) -> Path
     return (*path[:-1], path[-1] + (event.kind == "exit"))
 
 
+def spill(block: Block, results: tuple[Value, ...], target: Target, available: Mapping[RegisterFile, int]) -> Spilled:
+    """Insert spills and reloads until the pressure on each register file is at most `available`."""
+    pressure = _Pressure(live_events(block, results), target, available)
+    if not any(map(pressure.exceeded_file, pressure.events)):
+        return Spilled(block, results, 0)
+    spills = SpillSet()
+    while True:
+        rewriting = Rewriting(spills)
+        spilled = rewriting.spilled(block, results)
+        if not _Spiller(rewriting, spilled, target, available).spill_round():
+            return spilled
+
+
 def spilling(unit: Unit) -> Unit:
     """The pass: the block with stores of parameters, and stores and fetches where the registers do not suffice."""
     general = len(unit.convention.scratch) + len(unit.convention.saved)
-    # A mask goes into a general register at once, so there are always enough registers for masks.
-    room: dict[RegisterFile, int] = {"general": general}
+    # A mask is moved to a general register at once, so there are always enough registers for masks.
+    available: dict[RegisterFile, int] = {"general": general}
     if unit.target.vectors:
-        room["vector"] = unit.target.vectors
+        available["vector"] = unit.target.vectors
     block = Block((*stores(unit.graph), *unit.block.items))
-    return replace(unit, spilled=spill(block, unit.graph.results, unit.target, room))
+    return replace(unit, spilled=spill(block, unit.graph.results, unit.target, available))
