@@ -12,20 +12,19 @@ goes on first, so all allocations of the order are weighed without listing them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from heapq import heappop, heappush, heappushpop
 from itertools import count
-from math import inf
 from typing import Any, NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value
+from setwise.codegen.describe.orders import overwritable
+from setwise.codegen.describe.values import Value, in_register, original
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.live import Event, live_events
 from setwise.codegen.passes.unit import Allocated, Unit
-from setwise.codegen.registers.alike import likeness
 from setwise.codegen.registers.assignments import (
     EXTRA,
     NOTHING,
@@ -36,10 +35,9 @@ from setwise.codegen.registers.assignments import (
     given,
     written,
 )
-from setwise.codegen.registers.bounds import fewest, forced_moves, forced_saves, never_moves
 from setwise.codegen.registers.control import at_region
 from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters, TooLong
-from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, numbered, together
+from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, likeness, numbered, together
 from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
@@ -52,6 +50,21 @@ ALIKE = 1 << 12
 """How many ways are kept: kernels of a family, made one after the other, are fewer."""
 
 Results = tuple[tuple[Value, Register], ...]
+
+
+class Bounds(NamedTuple):
+    """Lower bounds on the instructions of a routine, whatever registers are chosen."""
+
+    operations: int
+    """Instructions without copies and saves, the return included."""
+    stores: int
+    """Those among them that move a value to memory, and pass for moves."""
+    copies: list[int]
+    """The copies that each event and those after it need: no operand dies that may be overwritten. Views count too."""
+    views: int
+    """Those among the copies that are none: views see only less of a register, or more."""
+    saves: int
+    """Registers that must be saved: where most values are live there are too few that may change."""
 
 
 class Way(NamedTuple):
@@ -68,17 +81,18 @@ class Way(NamedTuple):
 def allocate(
     machine: Machine,
     events: Sequence[Event],
+    bounds: Bounds,
     parameters: dict[Value, Register],
     results: Results,
-    effort: int = EFFORT,
-    most: float = inf,
+    effort: int,
+    most: float,
 ) -> Allocated:
     """The cheapest allocation; `results` must end in the registers named with them.
 
     OutOfRegisters where there is none, or the effort does not reach one; TooLong where it adds more than `most`
     instructions.
     """
-    search = _Search(machine, events, parameters, results)
+    search = _Search(machine, events, bounds, parameters, results)
     too_much = EXTRA * (most + 1)
     known = _ways(search.likeness(effort))
     if not known or (not known[0].numbers and known[0].cost < too_much):
@@ -98,7 +112,12 @@ class _Search:
     """The assignments of a routine, event by event."""
 
     def __init__(
-        self, machine: Machine, events: Sequence[Event], parameters: dict[Value, Register], results: Results
+        self,
+        machine: Machine,
+        events: Sequence[Event],
+        bounds: Bounds,
+        parameters: dict[Value, Register],
+        results: Results,
     ) -> None:
         ends = together(numbered(register) for _, register in results)
         needed = _needed_first(events[0] if events else None, results)
@@ -108,7 +127,8 @@ class _Search:
         self.choices = Choices(machine, _wants(machine.target, events), ends)
         self.points = lay_out(events, tuple(entry), machine.target, machine.constant)
         self.live_at_end = self.points[-1].following if self.points else tuple(entry)
-        self.bounds = [EXTRA * moves for moves in forced_moves(machine.target, events)]
+        self.bounds = [EXTRA * copies for copies in bounds.copies]
+        self.views = bounds.views
         self.starts = _starts(self.choices, tuple(entry), (*entry.values(),))
 
     def likeness(self, effort: int) -> bytes:
@@ -116,7 +136,8 @@ class _Search:
         at = {value: number for number, value in enumerate(self.live_at_end)}
         ends = [(at.get(value), numbered(register)) for value, register in self.results]
         starts = [registers for (registers, _, _), _, _ in self.starts]
-        return likeness(self.machine, self.points, self.choices.wants, (self.bounds, starts, ends, effort))
+        name, vectors = self.machine.convention.name, self.machine.target.vectors
+        return likeness(vectors, self.points, self.choices.wants, (name, self.bounds, starts, ends, effort))
 
     @cached_property
     def onward(self) -> list[Onward]:
@@ -153,7 +174,7 @@ class _Search:
             for number, (after, cost, _) in enumerate(self.starts)
         ]
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
-        limit = too_much + EXTRA * never_moves(self.machine.target, [point.event for point in self.points])
+        limit = too_much + EXTRA * self.views
         onward = self.onward
         first = None  # what was reached first waits outside the heap: most often it goes on next
         while heap or first is not None:
@@ -251,11 +272,36 @@ def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before:
     return [(((), headers, saved), EXTRA * len(ordered), given((*ordered, *constants)))]
 
 
-def _stored(target: Target, events: Sequence[Event]) -> int:
-    """How many values are stored by the instruction that moves, and pass for moves."""
-    moves = ("mov", target.move)
-    values = [event.value for event in events if event.value is not None and event.value.operation.writes]
-    return sum([any(row.mnemonic in moves for row in target.rows_for(value)) for value in values])
+def lower_bounds(machine: Machine, events: Sequence[Event]) -> Bounds:
+    """Return lower bounds on the instructions that events need."""
+    target = machine.target
+    free = {file: len(registers) for file, registers in machine.free.items()}
+    highest, fewest = dict(free), min(free.values())
+    operations, stores, views, copies = 1, 0, 0, [0]
+    for event in reversed(events):
+        value, region = event.value, event.region
+        forced = value is not None and value.op != "copy" and _needs_copy(target, value, event.after)
+        copies.append(copies[-1] + forced)
+        if value is not None:
+            operations += not value.operation.free
+            views += forced and value.operation.free
+            stores += value.operation.writes and any(r.mnemonic in ("mov", target.move) for r in target.rows_for(value))
+            if len(event.after) > fewest:
+                held = [other.file for other in set(map(original, event.after)) if other.op not in WRITES]
+                for file in highest:
+                    highest[file] = max(highest[file], held.count(file))
+        elif region is not None and event.kind == "enter":
+            operations += (region.kind != "loop") + sum(init.constant is not None for init in region.inits)
+        elif region is not None and event.kind == "leave":
+            operations += (region.kind == "loop") + sum(value.constant is not None for _, value in event.left)
+    saves = sum([highest[file] - count for file, count in free.items()])
+    return Bounds(operations, stores, copies[::-1], views, saves)
+
+
+def _needs_copy(target: Target, value: Value, after: Set[Value]) -> bool:
+    """Return whether a value has two-operand forms alone, and no operand that they may overwrite dies."""
+    tied = all(row.tied for row in target.rows_for(value))
+    return tied and all(arg in after or not in_register(arg) for arg in overwritable(value))
 
 
 def allocation(unit: Unit) -> Unit:
@@ -279,17 +325,18 @@ def allocation(unit: Unit) -> Unit:
     events = live_events(unit.spilled.block, ends)
     machine = Machine(unit.target, unit.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
+    bounds = lower_bounds(machine, events)
     # Slots are made and given back by an instruction each, saved registers too.
-    operations = fewest(events) + 2 * bool(unit.spilled.slots)
-    forced = operations + 2 * forced_saves(machine, events)
-    most = unit.most.besides(forced - _stored(unit.target, events))
-    if forced + forced_moves(unit.target, events)[0] - never_moves(unit.target, events) > most:
+    operations = bounds.operations + 2 * bool(unit.spilled.slots)
+    forced = operations + 2 * bounds.saves
+    most = unit.most.besides(forced - bounds.stores)
+    if forced + bounds.copies[0] - bounds.views > most:
         raise TooLong
-    most -= operations
+    search = partial(allocate, machine, events, bounds, places, results, most=most - operations)
     try:
-        allocated = allocate(machine, events, places, results, SWITCHING if switches else EFFORT, most)
+        allocated = search(SWITCHING if switches else EFFORT)
     except OutOfRegisters:
         # A tight fit: look further before giving up.
-        allocated = allocate(machine, events, places, results, 20 * EFFORT, most)
+        allocated = search(20 * EFFORT)
     constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
     return replace(unit, allocated=allocated, constants=constants)

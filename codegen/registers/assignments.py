@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from setwise.codegen.describe.operations import WRITES
@@ -76,24 +76,15 @@ class Choices:
         self.wanted = together(wants.values())
         self.to_save = [1 << register & machine.preserved for register in range(len(REGISTERS))]
         self._fixed = self.wanted | ends
-        self._known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
+        self.candidates = cache(self._candidates)
 
-    def candidates(
+    def _candidates(
         self, file: RegisterFile, want: int | None, taken: int, saved: int, also: int = 0, homes: int = 0
-    ) -> tuple[tuple[int, int], ...]:
+    ) -> list[tuple[int, int]]:
         """Registers where a new value may go and their costs, the free ones that are alike represented by the first.
 
         None is like those that its arguments leave (`also`), or that a region carries values in (`homes`).
         """
-        key = (file, want, taken, saved, also, homes)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = tuple(self._candidates(*key))
-        return known
-
-    def _candidates(
-        self, file: RegisterFile, want: int | None, taken: int, saved: int, also: int, homes: int
-    ) -> list[tuple[int, int]]:
         order = self.machine.free[file]
         left = [register for register in range(len(REGISTERS)) if also >> register & 1]
         offered: dict[int, int] = {}
@@ -173,13 +164,13 @@ class Choices:
         chosen: list[tuple[int, int, int, tuple[Move, ...]]]
         """Where the value may be made, where the argument that is overwritten goes, at what cost, by which moves."""
         for alternative in row:
-            first = registers[alternative.reads[0]] if alternative.tied else -1
+            first = registers[alternative.reads[0]] if alternative.row.tied else -1
             if first >= 0 and want is None and first not in kept:
                 chosen = [(first, first, DEPARTURE * alternative.departs, ())]
             else:
                 if stays < 0:
                     stays = together(kept)
-                if alternative.tied:
+                if alternative.row.tied:
                     chosen = self._over_first(alternative, first, before, stays, point, want, homes)
                 else:
                     dying = together([registers[at] for at in alternative.reads]) & ~stays & FILES[point.file]

@@ -7,16 +7,18 @@ is a number there, its place in REGISTERS, so that a set of registers is an inte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from marshal import dumps
 from operator import itemgetter
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.orders import overwritable, reordered
 from setwise.codegen.describe.values import Region, Value, in_register, place_of
 from setwise.codegen.machine.code import Memory, Operand, Register, RegisterFile, vector
 from setwise.codegen.machine.convention import WHOLE
-from setwise.codegen.passes.live import Event
+from setwise.codegen.passes.live import Event, in_registers
 from setwise.codegen.targets.table import Row, Target
 
 REGISTERS = (
@@ -35,6 +37,12 @@ FILES: Mapping[RegisterFile, int] = MappingProxyType(
 """The set of each file's registers."""
 
 RCX = 1
+
+_BY_NAME = {"copy", "done", "low-half", "as-wide"} | WRITES
+"""Operations that the search tells from others."""
+
+_PLAIN = 2
+"""A version of marshal that writes equal numbers alike, wherever they came from."""
 
 Registers = tuple[int, ...]
 """Where values lie that stand in a row."""
@@ -59,16 +67,12 @@ class Alternative(NamedTuple):
     row: Row
     value: Value
     """The value with its arguments in that order."""
-    swapped: bool
-    """Whether that is not the description's own order, in a form that overwrites its first argument."""
     departs: bool
     """Whether the description's own order tells which argument is overwritten, and it is another."""
     reads: tuple[int, ...]
     """Where in `Point.live` the arguments stand that are read from registers, in order."""
     operands: tuple[Operand | None, ...]
     """The constants among the operands; None for what depends on registers."""
-    tied: bool
-    """Whether the first argument is overwritten."""
     counts: bool
     """Whether the second argument is a shift count, which must lie in rcx."""
 
@@ -127,26 +131,39 @@ def lay_out(
     target: Target,
     constant: Callable[[Value, Row], Operand],
 ) -> list[Point]:
-    """The points of a routine at whose entry `live` have registers.
+    """Return the points of a routine at whose entry the values `live` are in registers.
 
-    `constant` tells how a constant is written as an operand of a row.
+    `constant` returns a constant as an operand of a row.
     """
     points: list[Point] = []
-    headers: list[tuple[Value, ...]] = []
-    regions: list[Region] = []
+    headers: list[tuple[Value, ...]] = [()]
+    regions: list[Region | None] = [None]
     homes = _homes(events)
     for event in events:
-        header = headers[-1] if headers else ()
-        if event.value is not None:
-            where = {value: at for at, value in enumerate(live)}
-            alternatives = _alternatives(event.value, where, target, constant)
-            around = homes.get(regions[-1], {}) if regions else {}
-            point = _making(event, event.value, where, header, around, alternatives)
-        else:
-            point = _laid_out(event, live, header)
-        if event.kind == "enter":
+        value, region = event.value, event.region
+        where = {value: at for at, value in enumerate(headers[-1] if event.kind in ("body", "exit") else live)}
+        if event.kind == "body" and region is not None:
+            where.update(
+                (phi, where[first]) for phi, first in zip(region.phis[event.number], region.phis[0], strict=True)
+            )
+        elif event.kind == "exit" and region is not None:
+            results = sorted((v for v in event.after if v.region is region), key=lambda value: int(value.attr))
+            where.update((result, where[region.phis[0][int(result.attr)]]) for result in results)
+        following = tuple([v for v in where if v in event.after and event.kind != "leave"])
+        kept = tuple([where[value] for value in following])
+        point = Point(event, live, headers[-1], following, kept, _picking(kept))
+        if value is not None:
+            point = point._replace(
+                following=following if value.op in WRITES else (*following, value),
+                homes=homes.get(regions[-1], {}),
+                left=where.get(value.args[0]) if value.in_place and value.args else None,
+                alternatives=_alternatives(value, where, target, constant),
+                file=value.file,
+            )
+        elif event.kind == "enter" and region is not None:
+            point = point._replace(following=(*following, *region.phis[0]))
             headers.append(point.following)
-            regions.append(point.region)
+            regions.append(region)
         elif event.kind == "exit":
             headers.pop()
             regions.pop()
@@ -155,30 +172,12 @@ def lay_out(
     return points
 
 
-def _making(
-    event: Event,
-    value: Value,
-    where: Mapping[Value, int],
-    header: tuple[Value, ...],
-    homes: Mapping[Value, Sequence[int]],
-    alternatives: tuple[tuple[Alternative, ...], ...],
-) -> Point:
-    live = tuple(where)
-    if value.op == "done":
-        return Point(event, live, header, (), (), _picking(()))
-    after = event.after
-    kept = tuple([at for at, other in enumerate(live) if other in after])
-    following = (*[live[at] for at in kept], *(() if value.op in WRITES else (value,)))
-    left = where.get(value.args[0]) if value.in_place and value.args else None
-    return Point(event, live, header, following, kept, _picking(kept), homes, left, alternatives, value.file)
-
-
-def _homes(events: Sequence[Event]) -> dict[Region, dict[Value, list[int]]]:
+def _homes(events: Sequence[Event]) -> dict[Region | None, dict[Value, list[int]]]:
     """For each region the values from which instructions that overwrite lead to what it carries, and to which of that.
 
     A place is counted from the end, as it stands in the region's header.
     """
-    homes: dict[Region, dict[Value, list[int]]] = {}
+    homes: dict[Region | None, dict[Value, list[int]]] = {}
     around: list[Region] = []
 
     def join(value: Value, places: Iterable[int]) -> None:
@@ -204,27 +203,6 @@ def _homes(events: Sequence[Event]) -> dict[Region, dict[Value, list[int]]]:
     return homes
 
 
-def _laid_out(event: Event, live: tuple[Value, ...], header: tuple[Value, ...]) -> Point:
-    region = event.region
-    kept = tuple(at for at, value in enumerate(live) if value in event.after)
-    following = tuple(live[at] for at in kept)
-    assert region is not None
-    if event.kind == "enter":
-        return Point(event, live, header, (*following, *region.phis[0]), kept, _picking(kept))
-    if event.kind == "leave":
-        return Point(event, live, header, (), (), _picking(()))
-    # All lies where it lay at the start of the region.
-    where = {value: at for at, value in enumerate(header)}
-    if event.kind == "body":
-        where.update((phi, where[first]) for phi, first in zip(region.phis[event.number], region.phis[0], strict=True))
-    else:
-        results = sorted((v for v in event.after if v.region is region), key=lambda value: int(value.attr))
-        where.update((result, where[region.phis[0][int(result.attr)]]) for result in results)
-    following = tuple(value for value in where if value in event.after)
-    kept = tuple(where[value] for value in following)
-    return Point(event, live, header, following, kept, _picking(kept))
-
-
 def _picking(kept: tuple[int, ...]) -> Callable[[Registers], Registers]:
     if len(kept) > 1:
         return itemgetter(*kept)
@@ -236,28 +214,59 @@ def _alternatives(
 ) -> tuple[tuple[Alternative, ...], ...]:
     by_row = []
     for row in target.rows_for(value):
-        orders = reordered(value) if row.tied else (value,)
         alternatives = []
         overwritten: set[tuple[Value, ...]] = set()
-        for number, ordered in enumerate(orders):
+        for number, ordered in enumerate(reordered(value) if row.tied else (value,)):
             unread = [letter for letter, arg in zip("abc", ordered.args, strict=False) if not in_register(arg)]
             if not all(map(row.folds, unread)) or (row.tied and ordered.args[:1] in overwritten):
                 continue  # what can be overwritten is all that orders differ in
             overwritten.add(ordered.args[:1])
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
-            alternatives.append(
-                Alternative(
-                    row,
-                    ordered,
-                    number > 0,
-                    number > 0 and not value.in_place,
-                    reads,
-                    operands,
-                    row.tied,
-                    "cl" in row.spelt,
-                )
-            )
+            departs = number > 0 and not value.in_place
+            alternatives.append(Alternative(row, ordered, departs, reads, operands, "cl" in row.spelt))
         if alternatives:
             by_row.append(tuple(alternatives))
     return tuple(by_row)
+
+
+def likeness(vectors: int, points: Sequence[Point], wants: Mapping[Value, int], rest: tuple[object, ...]) -> bytes:
+    """Return the same digest for two searches that go the same way: of all that the search asks of its points.
+
+    Routines of one family differ from direction to direction in counts and masks, of which the search knows nothing.
+    `rest` is what else it goes by, in plain numbers.
+    """
+    asked: Any = vectors, [_asked(point, wants) for point in points], rest
+    return sha256(dumps(asked, _PLAIN)).digest()
+
+
+def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
+    """Return what the search asks of a point."""
+    where = {value: at for at, value in enumerate(point.live)}
+    wanted = [wants.get(value) for value in point.following] if wants else None
+    region, kind = point.event.region, point.event.kind
+    if region is None:
+        value = point.value
+        rows = [
+            [(a.row.tied, a.departs, a.counts, a.reads, _places(point, a.value.args)) for a in row]
+            for row in point.alternatives
+        ]
+        name = value.op if value.op in _BY_NAME else None
+        args = [where[arg] for arg in in_registers(value.args)]
+        return name, point.file, value.in_place, point.left, point.kept, args, rows, _places(point, (value,)), wanted
+    if kind == "enter":
+        carried = [
+            (phi.file, wants.get(phi), where.get(init)) for phi, init in zip(region.phis[0], region.inits, strict=True)
+        ]
+        decides = [where.get(value) for value in (*region.asked, *region.outside[len(region.inits) :])]
+        return kind, region.kind, point.kept, carried, decides, wanted
+    if kind == "leave":
+        home = {value: at for at, value in enumerate(point.header)}
+        stays = [(at, where[value]) for value, at in home.items() if value in point.event.after]
+        return kind, stays, [(home[phi], where.get(value)) for phi, value in point.event.left]
+    return kind, point.kept, wanted
+
+
+def _places(point: Point, values: Sequence[Value]) -> list[Sequence[int]] | None:
+    """For these values the places in which the region around carries what they are on the way to."""
+    return [point.homes.get(value, ()) for value in values] if point.homes else None
