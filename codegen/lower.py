@@ -26,7 +26,6 @@
     flags       tests that repeat what the flags say already go
     operands    operands that commute come in the order that every assembler encodes alike
     framing     saved registers, stack slots, the way out
-    references  every label and datum named is there
 
 What no pass decides alone, such as which description is best, is tried: setwise.codegen.variants.
 """
@@ -44,7 +43,6 @@ from setwise.codegen.passes.further import further, runs_further
 from setwise.codegen.passes.meeting import meeting
 from setwise.codegen.passes.operands import operands
 from setwise.codegen.passes.place import placement
-from setwise.codegen.passes.references import references
 from setwise.codegen.passes.schedule import hastening, promise, scheduling
 from setwise.codegen.passes.select import joining, selection
 from setwise.codegen.passes.shallow import shallowness
@@ -68,7 +66,7 @@ PIPELINE = Pipeline(
     joining=(joining,),
     order=_ORDER,
     again=((meeting, _ORDER), (hastening, ())),
-    code=(spilling, allocation, flags, operands, framing, references),
+    code=(spilling, allocation, flags, operands, framing),
 )
 
 
