@@ -8,14 +8,11 @@ besides.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from setwise.codegen.describe.graph import Graph, dependencies, rewrite
 from setwise.codegen.describe.values import Value
-from setwise.codegen.passes.unit import AGAIN, Unit
+from setwise.codegen.passes.unit import Unit
 
 
-@lru_cache(AGAIN)
 def shifted_back(graph: Graph) -> Graph:
     """The graph with fills to the right from what those to the left have, where that needs none of the former."""
     uses = graph.users

@@ -7,16 +7,14 @@ move. But both live until then, and values may crowd: so it is tried besides, of
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from itertools import combinations
 from operator import and_
 
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
-from setwise.codegen.passes.unit import AGAIN, Unit
+from setwise.codegen.passes.unit import Unit
 
 
-@lru_cache(AGAIN)
 def within_both(graph: Graph) -> Graph:
     """The graph with boards of one lane within two masks from those within one."""
     masks: dict[Value, set[Lanes]] = {}
