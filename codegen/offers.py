@@ -30,15 +30,16 @@ from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan, widths
-from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.lower import lower
 from setwise.codegen.passes.list_schedule import WIDTH
-from setwise.codegen.passes.schedule import crossing, hastening, urgency
+from setwise.codegen.passes.schedule import crossing, hastening, promise, urgency
+from setwise.codegen.passes.select import joining
 from setwise.codegen.passes.unit import Unit
+from setwise.codegen.pipeline import CODE, ORDER, refine, selected_forms, through
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
-from setwise.codegen.variants import again, selected_forms, through
 
 MOST = 8
 """How many variants of a kernel there are, the usual one among them."""
@@ -186,7 +187,7 @@ def _forms(asked: Plan) -> Sequence[Unit]:
     Where directions lie apart, only those that put others in vectors.
     """
     try:
-        forms = selected_forms(PIPELINE, asked.routine, asked.target, asked.layout)
+        forms = selected_forms(asked.routine, asked.target, asked.layout)
     except Refused:
         return ()
     except ValueError:
@@ -200,10 +201,10 @@ def _made(name: str, offer: Offer, asked: Plan) -> Kernel | None:
     """The variant's best form as code; None where none finds registers."""
     for unit in _ranked(offer):
         with suppress(OutOfRegisters, TooLong):
-            made = through((*PIPELINE.joining, *PIPELINE.order, crossing, *PIPELINE.code), unit)
+            made = through((joining, *ORDER, crossing, *CODE), unit)
             single = len(asked.routine.contract.results) == 1 and not (unit.layout.boards or unit.layout.abreast)
             order = urgency if offer.soonest and single else hastening
-            made = next(again(PIPELINE, (order, ()), made), made)
+            made = next(refine((order, ()), made), made)
             return replace(made.kernel, routine=asked.routine, target=asked.target, variant=name)
     return None
 
@@ -211,7 +212,7 @@ def _made(name: str, offer: Offer, asked: Plan) -> Kernel | None:
 def _ranked(offer: Offer) -> Iterator[Unit]:
     """The forms of a plan, the best first by the time or the length that they promise."""
     forms = [replace(unit, convention=offer.plan.convention) for unit in _forms(offer.plan)]
-    promised = [PIPELINE.promise(unit, inf) for unit in forms]
+    promised = [promise(unit, inf) for unit in forms]
     key: Callable[[int], tuple[float, ...]]
     if offer.soonest:
         key = lambda at: (promised[at][0] / WIDTH + promised[at][1], *promised[at])  # noqa: E731

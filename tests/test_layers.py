@@ -24,7 +24,7 @@ ORDER = (
     "codegen.kernel",
     "codegen.passes",
     "codegen.registers",
-    "codegen.variants",
+    "codegen.pipeline",
     "codegen.lower",
     "codegen.offers",
     "codegen.request",

@@ -13,13 +13,12 @@ from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.operations import COMMUTATIVE
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.kernel import Plan
-from setwise.codegen.lower import PIPELINE
 from setwise.codegen.machine.code import Code
 from setwise.codegen.passes.schedule import scheduling
 from setwise.codegen.passes.select import load_constant
 from setwise.codegen.passes.unit import Block, Unit
+from setwise.codegen.pipeline import CODE, through
 from setwise.codegen.targets.table import Row, Target
-from setwise.codegen.variants import through
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def _code(program: Program, plan: Plan, order: Callable[[Unit], Unit]) -> Code:
     block = Block(tuple(writing.items))
     unit = Unit(plan.routine, plan.layout, plan.routine.descriptions[0], target=target, convention=plan.convention)
     unit = order(replace(unit, graph=Graph(writing.parameters, results), block=block))
-    return through(PIPELINE.code, unit).code
+    return through(CODE, unit).code
 
 
 class _Writing:

@@ -17,11 +17,11 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.control import below, nonzero, repeat, switch, table, when, while_
 from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.kernel import plan
-from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Memory, general
+from setwise.codegen.pipeline import select_best
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets.general import X86_64
-from setwise.codegen.variants import best, size
 from tests.codegen.programs import (
     ALL,
     Description,
@@ -278,7 +278,7 @@ def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None
         return (found,)
 
     asked = plan(routine(describe, 2), replace(X86_64, rows=rows), "sysv", None)
-    assert native(best(PIPELINE, asked, size), [(5, 7)]) == [oracle(describe, (5, 7))]
+    assert native(select_best(asked), [(5, 7)]) == [oracle(describe, (5, 7))]
 
 
 # -- constants in every place

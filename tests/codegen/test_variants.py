@@ -1,30 +1,32 @@
-"""Choosing among variants: the objective that is given decides, and the shortest code is taken where none is."""
+"""Choosing among forms: the shortest code is taken, and no form is given up that is better."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from math import inf
 
 import pytest
 
+from setwise.codegen import pipeline
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel, plan
-from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.lower import lower
+from setwise.codegen.passes.schedule import promise
+from setwise.codegen.passes.unit import Most
+from setwise.codegen.pipeline import MOST_FORMS, REFINEMENTS, refine, select_best, size, variants
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.vector import GFNI
-from setwise.codegen.variants import MOST_FORMS, again, best, size, variants
 
 SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")]
 
 
 def offered(name: str, isa: str) -> Iterator[Kernel]:
     """Each form, and what else is tried of it."""
-    for form in variants(PIPELINE, plan(find(name), target_named(isa), "sysv", None)):
+    for form in variants(plan(find(name), target_named(isa), "sysv", None)):
         yield form.kernel
-        for step in PIPELINE.again:
-            yield from (unit.kernel for unit in again(PIPELINE, step, form))
+        for refinement in REFINEMENTS:
+            yield from (unit.kernel for unit in refine(refinement, form))
 
 
 @pytest.mark.parametrize(("name", "isa"), SEVERAL)
@@ -34,33 +36,38 @@ def test_several_variants_are_offered_and_none_twice(name: str, isa: str) -> Non
     assert len({kernel.code for kernel in kernels}) == len(kernels)
 
 
+@pytest.fixture
+def nothing_is_known() -> Iterator[None]:
+    for cached in (pipeline._shortest, pipeline._select_best):
+        cached.cache_clear()
+    yield
+    for cached in (pipeline._shortest, pipeline._select_best):
+        cached.cache_clear()
+
+
+@pytest.mark.usefixtures("nothing_is_known")
 @pytest.mark.parametrize(("name", "isa"), SEVERAL)
-def test_no_form_is_lost_because_not_all_are_asked_to_the_end(name: str, isa: str) -> None:
+def test_no_form_is_lost_because_not_all_are_asked_to_the_end(
+    name: str, isa: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = plan(find(name), target_named(isa), "sysv", None)
-    to_the_end = PIPELINE._replace(promise=lambda unit, _: PIPELINE.promise(unit, inf))
-    first, second = ([form.kernel.code for form in variants(line, asked)] for line in (PIPELINE, to_the_end))
-    assert first == second
+    first = [form.kernel.code for form in variants(asked)]
+    monkeypatch.setattr(pipeline, "promise", lambda unit, _: promise(unit, inf))
+    pipeline._shortest.cache_clear()
+    assert [form.kernel.code for form in variants(asked)] == first
 
 
-@pytest.mark.parametrize(("name", "isa"), SEVERAL)
-def test_the_objective_decides(name: str, isa: str) -> None:
-    kernels = list(offered(name, isa))
-    assert size(lower(find(name), isa)) == min(map(size, kernels))
-    for wanted in (kernels[0], kernels[-1]):
-
-        def objective(kernel: Kernel, wanted: Kernel = wanted) -> tuple[bool, bool]:
-            return kernel.selected.shape != wanted.selected.shape, kernel.code != wanted.code
-
-        assert best(PIPELINE, plan(find(name), target_named(isa), "sysv", None), objective).code == wanted.code
-
-
+@pytest.mark.usefixtures("nothing_is_known")
 @pytest.mark.parametrize(
     ("name", "isa"), [*SEVERAL, ("kogge-stone.attacks.nort.batch", "avx2"), ("sliders.sides-empty", "x86-64")]
 )
-def test_no_form_is_given_up_that_is_better(name: str, isa: str) -> None:
-    to_the_end = partial(size)  # of any objective but `size` itself nothing is known before the end
+def test_no_form_is_given_up_that_is_better(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = plan(find(name), target_named(isa), "sysv", None)
-    assert best(PIPELINE, asked, to_the_end).code == lower(find(name), isa).code
+    limited = select_best(asked)
+    assert size(limited) <= min(map(size, offered(name, isa)))
+    monkeypatch.setattr(pipeline, "size_limit", lambda *_, **__: Most())
+    pipeline._select_best.cache_clear()
+    assert select_best(asked).code == limited.code
 
 
 @pytest.mark.parametrize(("name", "lanes", "same"), [("push.attacks.sout", 8, True), ("sliders.union", 8, False)])
@@ -68,7 +75,7 @@ def test_a_set_that_adds_nothing_to_a_routine_has_the_kernel_of_the_one_that_it_
     name: str, lanes: int, same: bool
 ) -> None:
     asked = plan(find(name), GFNI, "sysv", lanes)
-    taken = best(PIPELINE, asked, size)
+    taken = select_best(asked)
     assert (taken.code == lower(find(name), "avx512", lanes=lanes).code) == same
     assert taken.target is GFNI
-    assert best(PIPELINE, replace(asked, target=replace(GFNI, extends=None)), size).code == taken.code
+    assert select_best(replace(asked, target=replace(GFNI, extends=None))).code == taken.code

@@ -17,10 +17,9 @@ from setwise.codegen.describe.values import Value
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel, plan
-from setwise.codegen.lower import PIPELINE
+from setwise.codegen.pipeline import select_best
 from setwise.codegen.targets.table import Refused, Row
 from setwise.codegen.targets.vector import AVX512
-from setwise.codegen.variants import best, size
 from tests.codegen.export.sources.exported import sample
 
 SOURCES = ("c", "rust", "zig")
@@ -49,7 +48,7 @@ def kernel() -> Kernel:
     """A kernel of an operation that stands in no table, by a row that is in no table either."""
     row = Row("inverse", "vgf2p8affineinvqb", "d a B 0", file="vector")
     asked = plan(ROUTINE, AVX512, "sysv", None)
-    return best(PIPELINE, replace(asked, target=replace(AVX512, rows=(*AVX512.rows, row))), size)
+    return select_best(replace(asked, target=replace(AVX512, rows=(*AVX512.rows, row))))
 
 
 def test_the_bytes_are_there_and_the_decoder_names_their_feature() -> None:
@@ -83,4 +82,4 @@ def test_every_format_says_all_operations_or_refuses_in_a_line_what_it_cannot(na
 
 def test_a_set_without_the_row_refuses_it_by_name() -> None:
     with pytest.raises(Refused, match=r"avx512 has no instruction for 'inverse': no instruction set has one"):
-        best(PIPELINE, plan(ROUTINE, AVX512, "sysv", None), size)
+        select_best(plan(ROUTINE, AVX512, "sysv", None))

@@ -9,12 +9,12 @@ import pytest
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
-from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.lower import lower
 from setwise.codegen.passes.place import place
 from setwise.codegen.passes.schedule import hastening, scheduling
 from setwise.codegen.passes.ternary import to_ternary
 from setwise.codegen.passes.unit import Block, Unit
-from setwise.codegen.variants import through
+from setwise.codegen.pipeline import CODE, through
 
 LONG = [
     ("dumb7.attacks.queen", "x86-64"),
@@ -64,7 +64,7 @@ def test_every_value_still_comes_after_what_it_is_made_of(name: str, isa: str) -
 @pytest.mark.parametrize(("name", "isa"), LONG)
 def test_to_end_sooner_costs_no_instruction(name: str, isa: str) -> None:
     unit, before, after = ordered(name, isa)
-    lengths = [len(through(PIPELINE.code, replace(unit, block=block)).code.instructions) for block in (before, after)]
+    lengths = [len(through(CODE, replace(unit, block=block)).code.instructions) for block in (before, after)]
     assert lengths[1] <= lengths[0]
 
 

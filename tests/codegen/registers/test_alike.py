@@ -8,11 +8,11 @@ import pytest
 
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import plan
-from setwise.codegen.lower import PIPELINE, lower
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code
+from setwise.codegen.pipeline import variants
 from setwise.codegen.registers import allocate
 from setwise.codegen.targets import target_named
-from setwise.codegen.variants import variants
 
 TOO_LONG = "dumb7.attacks.{}"
 """A routine with a form that only the search for registers tells to be longer than the best before it."""
@@ -26,7 +26,7 @@ def no_way_is_known() -> Iterator[None]:
 
 
 def code(name: str, isa: str, abi: str = "sysv") -> Code:
-    return next(variants(PIPELINE, plan(find(name), target_named(isa), abi, None))).code
+    return next(variants(plan(find(name), target_named(isa), abi, None))).code
 
 
 def searches() -> int:
