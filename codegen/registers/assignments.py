@@ -160,7 +160,6 @@ class Choices:
         homes = _homes(headers, point, point.value) if point.homes else 0
         left = registers[point.left] if point.left is not None else -1
         stays = -1  # the registers of what is kept, where somebody asks
-        cheapest: dict[tuple[int, int], int] = {}
         chosen: list[tuple[int, int, int, tuple[Move, ...]]]
         """Where the value may be made, where the argument that is overwritten goes, at what cost, by which moves."""
         for alternative in row:
@@ -179,10 +178,6 @@ class Choices:
             for register, to, cost, moves in chosen:
                 if left >= 0 and register != left:
                     cost += 2 * DEPARTURE
-                if len(row) > 1:
-                    if cheapest.get((register, to), cost + 1) <= cost:
-                        continue  # the same assignment, at no less: the search keeps the first of the cheapest
-                    cheapest[register, to] = cost
                 lie = (*kept, register) if to == register else (*[to if r == first else r for r in kept], register)
                 after = lie, headers, saved | to_save[register] | to_save[to]
                 steps.append((after, cost, (write, point, registers, alternative, register, moves)))
