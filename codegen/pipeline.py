@@ -34,7 +34,7 @@ best of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -165,7 +165,7 @@ def variants(plan: Plan, limit: Limit = lambda _: Most()) -> Iterator[Unit]:
 def refine(refinement: tuple[Pass, tuple[Pass, ...]], unit: Unit, limit: Limit = lambda _: Most()) -> Iterator[Unit]:
     """Yield the form after a refinement, if that changes it, finds registers and is within the limit."""
     step, behind = refinement
-    other = optional((step,), unit)
+    other = step(unit)
     if other is not unit:
         with suppress(OutOfRegisters, TooLong):
             yield through((*behind, *CODE), replace(other, most=limit(other)))
@@ -190,8 +190,8 @@ def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[Unit, .
 def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[Unit, ...]:
     """Return all forms in the operations of the target."""
     selected = [selection(replace(form, target=target)) for form in _every_form(routine, target, layout)]
-    others = (optional(passes, unit) for passes in ALTERNATIVES for unit in selected)
-    return tuple(_distinct([*selected, *others]))
+    others = (through(passes, unit) for passes in ALTERNATIVES for unit in selected)
+    return tuple(_distinct(chain(selected, others)))
 
 
 def _every_form(routine: Routine, target: Target, layout: Layout) -> list[Unit]:
@@ -208,8 +208,8 @@ def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[Unit, ...]:
     """
     traced = [unit for unit in _traced(routine, layout) if not ranks or any(g.moves_alone for g in unit.graphs)]
     masked = [replace(unit, masks=Masks(inner, ranks)) for unit, inner in product(traced, (False, True))]
-    simple = [algebra(unit) for unit in _distinct([expansion(unit) for unit in masked])]
-    return (*simple, *(optional((shallowness,), unit) for unit in simple))
+    simple = [algebra(unit) for unit in _distinct(map(expansion, masked))]
+    return (*simple, *map(shallowness, simple))
 
 
 @lru_cache(CACHED)
@@ -218,18 +218,12 @@ def _traced(routine: Routine, layout: Layout) -> tuple[Unit, ...]:
     return tuple(trace(Unit(routine, layout, describe)) for describe in routine.descriptions)
 
 
-def _distinct(units: Sequence[Unit]) -> list[Unit]:
+def _distinct(units: Iterable[Unit]) -> list[Unit]:
     """Return the first of all units with equal graphs."""
     by_shape: dict[Any, Unit] = {}
     for unit in units:
         by_shape.setdefault(unit.shape, unit)
     return list(by_shape.values())
-
-
-def optional(passes: Sequence[Pass], unit: Unit) -> Unit:
-    """Return the unit after optional passes, whose names it notes, or the unit itself if they change nothing."""
-    changed = through(passes, unit)
-    return unit if changed is unit else replace(changed, besides=(*unit.besides, *(step.__name__ for step in passes)))
 
 
 def through(passes: Iterable[Pass], unit: Unit) -> Unit:

@@ -99,8 +99,6 @@ class Unit:
     layout: Layout
     describe: Description
     masks: Masks = Masks()
-    besides: tuple[str, ...] = ()
-    """The passes, of those that are tried besides, that it went through."""
     target: Target = X86_64
     """Asked from selection on."""
     convention: Convention = SYSV
@@ -146,13 +144,6 @@ class Unit:
         """The unit with each graph as the rule makes it."""
         *before, graph = map(rule, self.graphs)
         return replace(self, before=tuple(before), graph=graph)
-
-    @property
-    def variant(self) -> str:
-        """What tells it from other forms of a routine for a layout and target: its description's number, and passes."""
-        number = 1 + self.routine.descriptions.index(self.describe)
-        masks = [name for name, chosen in (("inner", self.masks.inner), ("ranks", self.masks.ranks)) if chosen]
-        return "-".join((str(number), *masks, *self.besides))
 
     @cached_property
     def kernel(self) -> Kernel:
