@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from setwise.codegen.describe.graph import Graph, dependencies, rewrite
 from setwise.codegen.describe.values import Value
+from setwise.codegen.passes.place import bodies_around
 from setwise.codegen.passes.unit import Unit
 
 
@@ -34,7 +35,7 @@ def shifted_back(graph: Graph) -> Graph:
     for value in graph.order:
         if not behind.isdisjoint(dependencies(value)):
             behind.add(value)
-    inside = _inside(graph)
+    inside = bodies_around(graph.order)
 
     def rule(value: Value, old: Value) -> Value:
         if old not in fills:
@@ -49,17 +50,6 @@ def shifted_back(graph: Graph) -> Graph:
         return value.on((begun, run.on((run.args[1 - to], back) if to else (back, run.args[1 - to]))))
 
     return rewrite(graph, rule, operations=("or",))
-
-
-def _inside(graph: Graph) -> dict[Value, frozenset[Value]]:
-    """For each value the phis that it is made from: only in their bodies it can be."""
-    inside: dict[Value, frozenset[Value]] = {}
-    for value in graph.order:
-        below: frozenset[Value] = frozenset({value} if value.op == "phi" else ())
-        for other in dependencies(value):
-            below |= inside[other]
-        inside[value] = below.difference(*value.region.phis) if value.region is not None else below
-    return inside
 
 
 def back(unit: Unit) -> Unit:

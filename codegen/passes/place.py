@@ -13,7 +13,10 @@ from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
 LATELY = 64
 """How many graphs' blocks are kept: what a graph promises is asked before it is put in order for each convention."""
 
-Home = tuple[tuple[Region, int], ...]
+Body = tuple[Region, int]
+"""A region, and the number of one of its bodies."""
+
+Home = tuple[Body, ...]
 """Where a block lies: the bodies around it, outermost first."""
 
 _LEAVES = frozenset({"const", "param", "phi", "place"})
@@ -30,7 +33,7 @@ def place(graph: Graph) -> Block:
     if all(value.region is None for value in order):  # all lies in one block
         return Block(tuple([value for value in order if value.op not in _LEAVES]))
     results = {v.region: [r for r in order if r.region is v.region] for v in order if v.region is not None}
-    placing = _Placing(_homes(graph, order, _needs(order)), results)
+    placing = _Placing(_homes(graph, order, bodies_around(order)), results)
     items: list[Value | PlacedRegion] = []
     for result in graph.results:
         placing.emit(result, (), items)
@@ -67,19 +70,20 @@ class _Placing:
             items.append(PlacedRegion(region, tuple(bodies), tuple(self.results[region])))
 
 
-def _needs(order: tuple[Value, ...]) -> dict[Value, frozenset[Region]]:
-    """The regions whose phis a value depends on: it can be made only inside them."""
-    owner = {phi: v.region for v in order if v.region is not None for phis in v.region.phis for phi in phis}
-    needs: dict[Value, frozenset[Region]] = {}
+def bodies_around(order: tuple[Value, ...]) -> dict[Value, frozenset[Body]]:
+    """Return the bodies whose phis each value depends on: it can be made only inside them."""
+    bodies = {v.region: [(v.region, n) for n in range(len(v.region.bodies))] for v in order if v.region is not None}
+    owner = {phi: body for region, all_ in bodies.items() for body in all_ for phi in region.phis[body[1]]}
+    around: dict[Value, frozenset[Body]] = {}
     for value in order:
-        regions: frozenset[Region] = frozenset({owner[value]} if value in owner else ())
+        inside: frozenset[Body] = frozenset({owner[value]} if value in owner else ())
         for below in dependencies(value):
-            regions |= needs[below]
-        needs[value] = regions - {value.region} if value.region is not None else regions
-    return needs
+            inside |= around[below]
+        around[value] = inside if value.region is None else inside.difference(bodies[value.region])
+    return around
 
 
-def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[Region]]) -> dict[Value, Home]:
+def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[Body]]) -> dict[Value, Home]:
     wanted: dict[Value, Home] = dict.fromkeys(graph.results, ())
 
     def use(value: Value, home: Home) -> None:
@@ -117,10 +121,10 @@ def _common(left: Home, right: Home) -> Home:
     return tuple(body for body, _ in alike)
 
 
-def _out_of_loops(home: Home, needed: frozenset[Region]) -> Home:
+def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
     """The innermost block around `home` that is in no loop the value does not depend on."""
     for depth, (region, _) in enumerate(home):
-        if region.kind == "loop" and not any(inner in needed for inner, _ in home[depth:]):
+        if region.kind == "loop" and not needed.intersection(home[depth:]):
             return home[:depth]
     return home
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
@@ -12,7 +11,8 @@ from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.routine import Description, Routine
-from setwise.codegen.describe.values import Region, Value, parameter, reshaped
+from setwise.codegen.describe.values import Value, parameter, reshaped
+from setwise.codegen.passes.place import bodies_around
 from setwise.codegen.passes.unit import Unit
 from setwise.codegen.targets.table import Refused
 
@@ -85,38 +85,19 @@ def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
     return graph
 
 
-Body = tuple[Region | None, int]
-"""A region and the number of one of its bodies."""
-
-
 def _stays_inside(graph: Graph) -> None:
     """Refuse a description that takes from elsewhere what a body makes, or what another routine was given."""
-    bodies: dict[Value, frozenset[Body]] = {}
-    for region in dict.fromkeys(value.region for value in graph.order):
-        for at, phis in enumerate(region.phis if region is not None else ()):
-            bodies.update(dict.fromkeys(phis, frozenset({(region, at)})))
     if {value for value in graph.order if value.op == "param"} - {*graph.parameters}:
         raise Refused("a value that was made for another routine has no meaning here: let it be a parameter")
-    _refuse_if(any(value.op == "phi" and value not in bodies for value in graph.order))
-
-    def inside(values: Iterable[Value]) -> frozenset[Body]:
-        """The bodies in which these values can be made."""
-        return frozenset().union(*(bodies[value] for value in values))
-
-    for value in graph.order if bodies else ():
-        region = value.region
-        if region is not None:
-            loop = region.kind == "loop"
-            around = inside((*region.outside, *(() if loop else region.asked)))
-            for at, body in enumerate(region.bodies):
-                around |= inside((*body, *region.effects[at], *(region.asked if loop else ()))) - {(region, at)}
-            _refuse_if(any(other is region for other, _ in around))
-            bodies[value] = around
-        elif value.op != "phi":
-            bodies[value] = inside(value.args)
-    _refuse_if(bool(bodies and inside(graph.results)))
-
-
-def _refuse_if(leaks: bool) -> None:
+    regions = dict.fromkeys(value.region for value in graph.order if value.region is not None)
+    phis = {phi for region in regions for phis in region.phis for phi in phis}
+    around = bodies_around(graph.order)
+    leaks = any(value.op == "phi" and value not in phis for value in graph.order)
+    leaks = leaks or any(around[result] for result in graph.results)
+    for region in regions:
+        inside, outside = (region.asked, ()) if region.kind == "loop" else ((), region.asked)
+        parts = [(*body, *region.effects[at], *inside) for at, body in enumerate(region.bodies)]
+        for at, values in enumerate((*parts, (*region.outside, *outside))):
+            leaks = leaks or any(other is region and body != at for value in values for other, body in around[value])
     if leaks:
         raise Refused("what a body makes is there only inside it: what is wanted behind it must be a carried value")
