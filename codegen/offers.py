@@ -32,9 +32,9 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.list_schedule import WIDTH
-from setwise.codegen.passes.schedule import crossing, hastening, promise, urgency
-from setwise.codegen.passes.select import joining
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.schedule import crossing_first_pass, estimate, latency_schedule_pass, list_schedule_pass
+from setwise.codegen.passes.select import join_pass
+from setwise.codegen.passes.state import State
 from setwise.codegen.pipeline import CODE, ORDER, refine, selected_forms, through
 from setwise.codegen.registers.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
@@ -181,7 +181,7 @@ def _without(asked: Plan, name: str) -> Plan | None:
     return replace(asked, target=replace(target, rows=rows, rotates=target.rotates and name != _ROTATE))
 
 
-def _forms(asked: Plan) -> Sequence[Unit]:
+def _forms(asked: Plan) -> Sequence[State]:
     """All forms of a plan; none where a description joins rays lane by lane that lie in registers of two files.
 
     Where directions lie apart, only those that put others in vectors.
@@ -199,20 +199,20 @@ def _forms(asked: Plan) -> Sequence[Unit]:
 
 def _made(name: str, offer: Offer, asked: Plan) -> Kernel | None:
     """The variant's best form as code; None where none finds registers."""
-    for unit in _ranked(offer):
+    for state in _ranked(offer):
         with suppress(OutOfRegisters, TooLong):
-            made = through((joining, *ORDER, crossing, *CODE), unit)
-            single = len(asked.routine.contract.results) == 1 and not (unit.layout.boards or unit.layout.abreast)
-            order = urgency if offer.soonest and single else hastening
+            made = through((join_pass, *ORDER, crossing_first_pass, *CODE), state)
+            single = len(asked.routine.contract.results) == 1 and not (state.layout.boards or state.layout.abreast)
+            order = list_schedule_pass if offer.soonest and single else latency_schedule_pass
             made = next(refine((order, ()), made), made)
             return replace(made.kernel, routine=asked.routine, target=asked.target, variant=name)
     return None
 
 
-def _ranked(offer: Offer) -> Iterator[Unit]:
+def _ranked(offer: Offer) -> Iterator[State]:
     """The forms of a plan, the best first by the time or the length that they promise."""
-    forms = [replace(unit, convention=offer.plan.convention) for unit in _forms(offer.plan)]
-    promised = [promise(unit, inf) for unit in forms]
+    forms = [replace(state, convention=offer.plan.convention) for state in _forms(offer.plan)]
+    promised = [estimate(state, inf) for state in forms]
     key: Callable[[int], tuple[float, ...]]
     if offer.soonest:
         key = lambda at: (promised[at][0] / WIDTH + promised[at][1], *promised[at])  # noqa: E731

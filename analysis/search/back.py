@@ -14,9 +14,9 @@ from setwise.codegen.describe.operations import COMMUTATIVE
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.kernel import Plan
 from setwise.codegen.machine.code import Code
-from setwise.codegen.passes.schedule import scheduling
+from setwise.codegen.passes.schedule import schedule_pass
 from setwise.codegen.passes.select import load_constant
-from setwise.codegen.passes.unit import Block, Unit
+from setwise.codegen.passes.state import Block, State
 from setwise.codegen.pipeline import CODE, through
 from setwise.codegen.targets.table import Row, Target
 
@@ -33,7 +33,7 @@ class _Lifted(Target):
 def shortest(program: Program, plan: Plan) -> Code | None:
     """The shortest code of a program in the orders that are tried; None where none finds registers."""
     codes = []
-    for order in (lambda unit: unit, scheduling):
+    for order in (lambda state: state, schedule_pass):
         try:
             codes.append(_code(program, plan, order))
         except ValueError:  # out of registers, or too large a frame
@@ -51,16 +51,16 @@ def binary_of_code(code: Code) -> Binary | None:
     return Binary(image[: len(assembled.text)], image[start:], start)
 
 
-def _code(program: Program, plan: Plan, order: Callable[[Unit], Unit]) -> Code:
+def _code(program: Program, plan: Plan, order: Callable[[State], State]) -> Code:
     target = _Lifted(**{field.name: getattr(plan.target, field.name) for field in fields(Target)})
     if not all(takes_all_registers(step.form) for step in program.steps):
         target = replace(target, vectors=min(16, target.vectors))
     writing = _Writing(program, plan, target)
     results = tuple(writing.values())
     block = Block(tuple(writing.items))
-    unit = Unit(plan.routine, plan.layout, plan.routine.descriptions[0], target=target, convention=plan.convention)
-    unit = order(replace(unit, graph=Graph(writing.parameters, results), block=block))
-    return through(CODE, unit).code
+    state = State(plan.routine, plan.layout, plan.routine.descriptions[0], target=target, convention=plan.convention)
+    state = order(replace(state, graph=Graph(writing.parameters, results), block=block))
+    return through(CODE, state).code
 
 
 class _Writing:

@@ -9,7 +9,7 @@ from setwise.codegen.describe.bits import demanded, known_zero, known_zero_along
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import ALL, CompassRay, Lanes, Value, same
-from setwise.codegen.passes.unit import AGAIN, Masks, Unit
+from setwise.codegen.passes.state import CACHED_GRAPHS, Masks, State
 
 LATELY = 8
 """How many graphs it is kept for at which bits of them somebody looks: each is expanded once with each of its masks."""
@@ -143,7 +143,7 @@ def _joined(graph: Graph) -> Graph:
     return rewrite(graph, rule, operations=("or",))
 
 
-@lru_cache(AGAIN)
+@lru_cache(CACHED_GRAPHS)
 def expand(graph: Graph, masks: Masks) -> Graph:
     """The graph without steps, runs and paths."""
     graph = _joined(graph)
@@ -163,6 +163,6 @@ def expand(graph: Graph, masks: Masks) -> Graph:
     return rewrite(graph, alone, operations=("step",))
 
 
-def expansion(unit: Unit) -> Unit:
-    """The pass: the graph without steps, runs and paths, masked as the unit says."""
-    return unit.each(lambda graph: expand(graph, replace(unit.masks, ranks=unit.masks.ranks and graph.moves_alone)))
+def expand_pass(state: State) -> State:
+    """The pass: the graph without steps, runs and paths, masked as the state says."""
+    return state.each(lambda graph: expand(graph, replace(state.masks, ranks=state.masks.ranks and graph.moves_alone)))

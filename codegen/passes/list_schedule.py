@@ -13,7 +13,7 @@ from setwise.codegen.describe.orders import overwritable
 from setwise.codegen.describe.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.machine.convention import MASKS
-from setwise.codegen.passes.live import in_registers
+from setwise.codegen.passes.liveness import register_operands
 from setwise.codegen.targets.table import Target
 
 WIDTH = 4
@@ -31,7 +31,7 @@ class BlockDag:
     """
 
     def __init__(self, values: list[Value], live_out: Collection[Value], target: Target, registers: int) -> None:
-        read = [tuple(dict.fromkeys(in_registers(value.args))) for value in values]
+        read = [tuple(dict.fromkeys(register_operands(value.args))) for value in values]
         named = chain(values, chain.from_iterable(read), filter(in_register, live_out))
         number = {value: i for i, value in enumerate(dict.fromkeys(named))}
         self.args = tuple([tuple([number[arg] for arg in args]) for args in read])

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from setwise.codegen.describe.values import Value, same
 from setwise.codegen.machine.code import RegisterFile
+from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.list_schedule import BlockDag, excess
-from setwise.codegen.passes.live import upward_exposed
-from setwise.codegen.passes.place import place
-from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
+from setwise.codegen.passes.liveness import upward_exposed
+from setwise.codegen.passes.state import Block, RegionBlock, State
 from setwise.codegen.targets.table import Target
 
 CACHED_BLOCKS = 64  # conventions with as many registers have the same schedules
@@ -334,13 +334,13 @@ def _basic_blocks(block: Block, results: tuple[Value, ...], target: Target, regi
         straight = []
         if item is not None:
             for number, body in enumerate(item.bodies):
-                after = (*(value for _, value in item.left(number)), *item.region.asked)
+                after = (*(value for _, value in item.phi_inputs(number)), *item.region.asked)
                 yield from _basic_blocks(body, after, target, registers)
 
 
 def _rescheduled(block: Block, schedules: Iterator[Schedules], chosen: Callable[[Schedules], list[int]]) -> Block:
     """Reorder each basic block by the chosen schedule. Return the block itself if nothing moved."""
-    items: list[Value | PlacedRegion] = []
+    items: list[Value | RegionBlock] = []
     straight: list[Value] = []
     for item in (*block.items, None):
         if isinstance(item, Value):
@@ -350,7 +350,7 @@ def _rescheduled(block: Block, schedules: Iterator[Schedules], chosen: Callable[
         straight = []
         if item is not None:
             bodies = tuple([_rescheduled(body, schedules, chosen) for body in item.bodies])
-            items.append(item if same(bodies, item.bodies) else PlacedRegion(item.region, bodies, item.results))
+            items.append(item if same(bodies, item.bodies) else RegionBlock(item.region, bodies, item.results))
     return block if same(items, block.items) else Block(tuple(items))
 
 
@@ -369,44 +369,44 @@ def _by(block: Block, results: tuple[Value, ...], target: Target, registers: int
     return _rescheduled(block, iter(_all_schedules(block, results, target, registers)), attrgetter(name))
 
 
-def scheduling(unit: Unit) -> Unit:
+def schedule_pass(state: State) -> State:
     """The pass: the block in an order that needs fewest moves."""
-    return replace(unit, block=schedule(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch)))
+    return replace(state, block=schedule(state.block, state.graph.results, state.target, len(state.convention.scratch)))
 
 
-def hastening(unit: Unit) -> Unit:
-    """The pass: the block in an order that ends sooner; the same unit without one."""
-    return _scheduled(unit, "dag.shortest")
+def latency_schedule_pass(state: State) -> State:
+    """The pass: the block in an order that ends sooner; the same state without one."""
+    return _scheduled(state, "dag.shortest")
 
 
-def urgency(unit: Unit) -> Unit:
+def list_schedule_pass(state: State) -> State:
     """The pass: the block with what has the longest way to go first, whatever moves that takes."""
-    return _scheduled(unit, "dag.critical_path_first")
+    return _scheduled(state, "dag.critical_path_first")
 
 
-def crossing(unit: Unit) -> Unit:
+def crossing_first_pass(state: State) -> State:
     """The pass: the block with what leads from one file of registers to another first, for that takes longest."""
-    return _scheduled(unit, "dag.crossing_first")
+    return _scheduled(state, "dag.crossing_first")
 
 
-def _scheduled(unit: Unit, name: str) -> Unit:
-    """Return the unit with its block rescheduled, or the unit itself if nothing moved."""
-    block = _by(unit.block, unit.graph.results, unit.target, len(unit.convention.scratch), name)
-    return unit if block is unit.block else replace(unit, block=block)
+def _scheduled(state: State, name: str) -> State:
+    """Return the state with its block rescheduled, or the state itself if nothing moved."""
+    block = _by(state.block, state.graph.results, state.target, len(state.convention.scratch), name)
+    return state if block is state.block else replace(state, block=block)
 
 
-def promise(unit: Unit, most: float = inf) -> tuple[int, int]:
+def estimate(state: State, most: float = inf) -> tuple[int, int]:
     """Estimate the code of a selected graph: its length in instructions, and its longest path in cycles.
 
     The length is that of its values, with the copies and the excess of pressure of a quick schedule. A length above
     `most` may be a lower bound alone, by the copies that every schedule needs.
     """
-    registers = len(unit.convention.scratch)
-    blocks = [(place(graph), graph.results) for graph in unit.graphs]
-    each = [s for block, results in blocks for s in _all_schedules(block, results, unit.target, registers)]
+    registers = len(state.convention.scratch)
+    blocks = [(place_values(graph), graph.results) for graph in state.graphs]
+    each = [s for block, results in blocks for s in _all_schedules(block, results, state.target, registers)]
     length = sum(len(schedules.dag) + schedules.dag.forced for schedules in each)
     for schedules in each:
         if length > most:
             break
         length += schedules.least - schedules.dag.forced
-    return length, reduce(lambda depth, graph: graph.depth_behind(depth), unit.graphs, 1)
+    return length, reduce(lambda depth, graph: graph.depth_behind(depth), state.graphs, 1)

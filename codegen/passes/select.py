@@ -13,22 +13,22 @@ from setwise.codegen.describe.operations import COMMUTATIVE
 from setwise.codegen.describe.orders import permuted
 from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, place_of, same
 from setwise.codegen.machine.code import Datum, Label
-from setwise.codegen.passes.counted import counted
-from setwise.codegen.passes.fold import fold
-from setwise.codegen.passes.simplify import share
-from setwise.codegen.passes.ternary import to_ternary
-from setwise.codegen.passes.unit import AGAIN, Unit
+from setwise.codegen.passes.lower_popcount import lower_popcount
+from setwise.codegen.passes.reduce_lanes import reduce_lanes
+from setwise.codegen.passes.simplify import cse
+from setwise.codegen.passes.state import CACHED_GRAPHS, State
+from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
 _FARTHEST = 1 << 31  # bytes that an address may be off
 
 
-@lru_cache(AGAIN)
+@lru_cache(CACHED_GRAPHS)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """The same graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph), target)
-    lowering = (_low_half, _scaled_sum, fold, counted, _lanes, _complement, _ternary)
+    lowering = (_low_half, _scaled_sum, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
     for step in (_displaced, *lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
@@ -118,13 +118,13 @@ def _complement(graph: Graph, target: Target) -> Graph:
 def _ternary(graph: Graph, target: Target) -> Graph:
     """Three-input logic where the target has it."""
     widths = frozenset(lanes for lanes in target.widths if target.has("ternary", lanes))
-    return to_ternary(graph, widths) if widths else graph
+    return map_ternary(graph, widths) if widths else graph
 
 
 def _lanes(graph: Graph, target: Target) -> Graph:
     """Operations on several lanes in the forms that the target has; two pairs may have a board in common."""
     made = rewrite(graph, lambda value, _: _in_lanes(value, target))
-    return share(made) if "beside" in graph.operations else made
+    return cse(made) if "beside" in graph.operations else made
 
 
 def _in_lanes(value: Value, target: Target) -> Value:
@@ -353,19 +353,19 @@ def _checked(graph: Graph, target: Target) -> Graph:
     return graph
 
 
-def selection(unit: Unit) -> Unit:
+def select_pass(state: State) -> State:
     """The pass: the graph in the target's operations, and the tables that it reads; Refused where one has no row."""
     data: list[Datum] = []
 
     def selected(graph: Graph) -> Graph:
-        graph, its = select(graph, unit.target)
+        graph, its = select(graph, state.target)
         data.extend(its)
         return graph
 
-    return replace(unit.each(selected), masked=unit.graphs, data=tuple(data))
+    return replace(state.each(selected), masked=state.graphs, data=tuple(data))
 
 
-def joining(unit: Unit) -> Unit:
+def join_pass(state: State) -> State:
     """The pass: one graph of all that run in turn."""
-    graph = in_turn(unit.graphs)
-    return replace(unit, before=(), graph=graph, selected=graph)
+    graph = in_turn(state.graphs)
+    return replace(state, before=(), graph=graph, selected=graph)

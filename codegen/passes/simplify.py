@@ -10,14 +10,14 @@ from typing import Any
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
-from setwise.codegen.passes.carried import carry_less
 from setwise.codegen.passes.expand import is_within
-from setwise.codegen.passes.unit import AGAIN, Unit
+from setwise.codegen.passes.prune_phis import prune_phis
+from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
 Rule = Callable[[Graph], Graph]
 
 
-def share(graph: Graph) -> Graph:
+def cse(graph: Graph) -> Graph:
     """Equal operations on equal arguments become one value; a copy stays a variable of its own."""
     seen: dict[tuple[Any, ...], Value] = {}
 
@@ -79,7 +79,7 @@ def masked_of(value: Value) -> tuple[Value, Lanes | None]:
     return value, None
 
 
-def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
+def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
     """A constant mask is dropped where the value is within it anyway, and moves outward through `or`, to serve several.
 
     (x & M) & y = x & y            where y is within M
@@ -119,7 +119,7 @@ def move_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
     return rewrite(graph, rule, operations=("and", "or"))
 
 
-def group_masks(graph: Graph) -> Graph:
+def factor_masks(graph: Graph) -> Graph:
     """In a tree of `or`, leaves under one constant mask are gathered, so that the mask is applied once."""
     uses = graph.users
 
@@ -161,7 +161,7 @@ def group_masks(graph: Graph) -> Graph:
     return rewrite(graph, rule)
 
 
-def drop_unseen(graph: Graph, loose: bool = False, literal: bool = False) -> Graph:
+def demanded_bits(graph: Graph, loose: bool = False, literal: bool = False) -> Graph:
     """What changes only bits at which nobody looks vanishes: a constant mask, or a part of a union.
 
     Two may lean on each other: together vanish those of which none does so, then the first alone. `loose` keeps the
@@ -219,7 +219,7 @@ def _meet(changes: Iterable[int], bits: Lanes) -> bool:
     return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
 
 
-@lru_cache(AGAIN)
+@lru_cache(CACHED_GRAPHS)
 def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Graph:
     """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates, `literal` all steps."""
     unfolded: set[Value] = set()
@@ -230,27 +230,27 @@ def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Gra
         return fold(before, unfolded)
 
     def moved(before: Graph) -> Graph:
-        return move_masks(before, known)
+        return reassociate_masks(before, known)
 
     def dropped(before: Graph) -> Graph:
-        return drop_unseen(before, loose, literal)
+        return demanded_bits(before, loose, literal)
 
     def applied(rule: Rule, before: Graph) -> Graph:
         """The graph after a rule that has not left it alone already, or made it and would find nothing more."""
         if left_alone.get(rule) is before:
             return before
         after = rule(before)
-        if after is before or rule in (share, dropped):
+        if after is before or rule in (cse, dropped):
             left_alone[rule] = after
         return after
 
     def tidy(graph: Graph) -> Graph:
-        for rule in (carry_less, folded, share, moved):
+        for rule in (prune_phis, folded, cse, moved):
             graph = applied(rule, graph)
         return graph
 
     def grouped_and_dropped(graph: Graph) -> Graph:
-        for rule in (group_masks, dropped):
+        for rule in (factor_masks, dropped):
             after = applied(rule, graph)
             graph = after if after is graph else tidy(after)
         return graph
@@ -264,8 +264,8 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
     return now
 
 
-def algebra(unit: Unit) -> Unit:
+def simplify_pass(state: State) -> State:
     """The pass: the graph simplified; masks that hold ranks keep what a rotate in place of a shift needs."""
-    return unit.each(
-        lambda graph: simplify(graph, loose=unit.masks.ranks and graph.moves_alone, literal=unit.routine.literal)
+    return state.each(
+        lambda graph: simplify(graph, loose=state.masks.ranks and graph.moves_alone, literal=state.routine.literal)
     )

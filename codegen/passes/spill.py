@@ -16,16 +16,23 @@ from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.orders import overwritable
 from setwise.codegen.describe.values import Region, Value, original, same
 from setwise.codegen.machine.code import RegisterFile
-from setwise.codegen.passes.arguments import stores
-from setwise.codegen.passes.live import Event, asked_first, asked_last, in_registers, live_events, reads
+from setwise.codegen.passes.liveness import (
+    ProgramPoint,
+    entry_conditions,
+    loop_conditions,
+    program_points,
+    reads,
+    register_operands,
+)
 from setwise.codegen.passes.select import load_constant
-from setwise.codegen.passes.unit import Block, PlacedRegion, Spilled, Unit
+from setwise.codegen.passes.stack_arguments import parameter_stores
+from setwise.codegen.passes.state import Block, RegionBlock, Spilled, State
 from setwise.codegen.targets.table import Target
 
 Variable = tuple[Region, int]
 """A loop-carried value, or one of another region: the region, and its number there."""
 
-Items = list[Value | PlacedRegion]
+Items = list[Value | RegionBlock]
 
 Path = tuple[int, ...]
 """The number of an item in its block, behind the paths of the regions around it, each with the number of the body."""
@@ -101,9 +108,9 @@ class Rewriting:
         items.append(item)
         self.paths[item] = self.path
 
-    def rewrite(self, item: Value | PlacedRegion, items: Items) -> None:
+    def rewrite(self, item: Value | RegionBlock, items: Items) -> None:
         """Append an item with its reloads and its store."""
-        if isinstance(item, PlacedRegion):
+        if isinstance(item, RegionBlock):
             self.region(item, items)
             return
         args = self.reload(item.args, items, stays=True)
@@ -130,7 +137,7 @@ class Rewriting:
 
     def reload(self, values: Sequence[Value], items: Items, *, stays: bool = False) -> tuple[Value, ...]:
         """Return the values by their new names, reloaded if no register has them; they keep it if one `stays`."""
-        spilled = {value: slot for value in in_registers(values) if (slot := self.slot(value)) is not None}
+        spilled = {value: slot for value in register_operands(values) if (slot := self.slot(value)) is not None}
         again: dict[Value, Value] = {}
         for value in sorted(spilled, key=spilled.__getitem__):
             name = self.names.get(value, value)
@@ -157,7 +164,7 @@ class Rewriting:
             self.add(source, items)
         self.add(Value("store", (source,), slot, source.lanes), items)
 
-    def region(self, placed: PlacedRegion, items: Items) -> None:
+    def region(self, placed: RegionBlock, items: Items) -> None:
         """Append a region without what it carries in slots."""
         old, path = placed.region, self.path
         away = {i: self.spills.slots[old, i] for i in range(len(old.inits)) if (old, i) in self.spills.slots}
@@ -165,7 +172,7 @@ class Rewriting:
         for i, slot in away.items():
             self.store(old.inits[i], slot, items)
             self.carried_slots.update((phis[i], slot) for phis in old.phis)
-        entered = self.reload((*(old.inits[i] for i in kept), *asked_first(old)), items)
+        entered = self.reload((*(old.inits[i] for i in kept), *entry_conditions(old)), items)
         bodies: list[Block] = []
         ends: list[Path] = []
         left: list[tuple[Value, ...]] = []
@@ -194,7 +201,7 @@ class Rewriting:
         results = [result for result in placed.results if int(result.attr) not in away]
         for result in results:
             self.name(result, replace(result, attr=kept.index(int(result.attr)), region=new))
-        items.append(PlacedRegion(new, tuple(bodies), tuple(self.names[result] for result in results)))
+        items.append(RegionBlock(new, tuple(bodies), tuple(self.names[result] for result in results)))
         for result in results:
             self.keep(result, items)
         self.carried_slots.update((r, away[int(r.attr)]) for r in placed.results if int(r.attr) in away)
@@ -204,7 +211,7 @@ class Rewriting:
 
     def leave(self, old: Region, number: int, away: Mapping[int, int], items: Items) -> tuple[Value, ...]:
         """Store next values in their slots at the end of a body. Return those in registers, and what a loop tests."""
-        phis, nexts, asked = old.phis[number], old.bodies[number], asked_last(old)
+        phis, nexts, asked = old.phis[number], old.bodies[number], loop_conditions(old)
         written = {i: slot for i, slot in away.items() if nexts[i] is not phis[i]}
         for i in written:
             if phis[i] in {*nexts, *asked}:  # copy aside what is still read
@@ -225,7 +232,7 @@ def _align(slot: int, lanes: int) -> int:
 class _Pressure:
     """Register pressure at each step of a block."""
 
-    def __init__(self, events: Sequence[Event], target: Target, available: Mapping[RegisterFile, int]) -> None:
+    def __init__(self, events: Sequence[ProgramPoint], target: Target, available: Mapping[RegisterFile, int]) -> None:
         self.events = events
         self.target = target
         self.available = available
@@ -233,10 +240,10 @@ class _Pressure:
         self.reload_at: dict[Value, int] = {}
         """Spilled values, each with the step of its reload."""
 
-    def exceeded_file(self, event: Event) -> RegisterFile | None:
+    def exceeded_file(self, event: ProgramPoint) -> RegisterFile | None:
         """Return the register file whose pressure exceeds its size at a step, or None."""
         fewest, available = self.fewest, self.available
-        if event.value is not None and len(event.after.union((event.value,), reads(event))) <= fewest:
+        if event.value is not None and len(event.live_after.union((event.value,), reads(event))) <= fewest:
             return None
         for values in self.live_sets(event):
             if len(values) > fewest:
@@ -248,19 +255,19 @@ class _Pressure:
                         return file
         return None
 
-    def live_sets(self, event: Event) -> Iterator[Set[Value]]:
+    def live_sets(self, event: ProgramPoint) -> Iterator[Set[Value]]:
         """Yield the sets of values that are live together during a step."""
         read = set(reads(event))
-        after = event.after - (self.reload_at.keys() - read)
+        after = event.live_after - (self.reload_at.keys() - read)
         if event.value is not None:
             yield (after - {event.value}) | read
             yield after | {event.value} | self.interfering_operands(event.value, after)
         elif event.kind == "enter" and event.region is not None:
             phis, inits = event.region.phis[0], event.region.inits
-            tested = set(in_registers(asked_first(event.region)))
+            tested = set(register_operands(entry_conditions(event.region)))
             for at in range(len(phis) + 1):
                 # The phis get their registers one by one.
-                yield (after - set(phis)) | tested | {*phis[:at], *in_registers(inits[at:])}
+                yield (after - set(phis)) | tested | {*phis[:at], *register_operands(inits[at:])}
         else:
             yield after | read
 
@@ -270,8 +277,8 @@ class _Pressure:
         General operands always do, which reserves a register for the copy. A vector operand does unless a two-operand
         form may overwrite it; with three-operand forms none does.
         """
-        vectors = {arg for arg in in_registers(value.args) if arg.file == "vector"}
-        others = set(in_registers(value.args)) - vectors
+        vectors = {arg for arg in register_operands(value.args) if arg.file == "vector"}
+        others = set(register_operands(value.args)) - vectors
         if not all(row.tied for row in self.target.rows_for(value)):
             return others
         needed = {original(other) for other in after if other is not value}
@@ -285,7 +292,7 @@ class _Spiller(_Pressure):
     def __init__(
         self, rewriting: Rewriting, spilled: Spilled, target: Target, available: Mapping[RegisterFile, int]
     ) -> None:
-        super().__init__(live_events(spilled.block, spilled.results), target, available)
+        super().__init__(program_points(spilled.block, spilled.results), target, available)
         self.rewriting = rewriting
         self.paths = [_path(event, rewriting.paths) for event in self.events]
         self.defined = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
@@ -339,7 +346,7 @@ class _Spiller(_Pressure):
         Without one, return the variable with the fewest uses.
         """
         event = self.events[at]
-        held = event.after - self.reload_at.keys()
+        held = event.live_after - self.reload_at.keys()
         using = set() if event.value is None else {event.value, *reads(event)}
         free = [
             value
@@ -370,22 +377,22 @@ class _Spiller(_Pressure):
         return sum(len(self.uses.get(phis[number], ())) for phis in region.phis)
 
 
-def _path(event: Event, paths: Mapping[Value | Region | Variable, Path]) -> Path:
+def _path(event: ProgramPoint, paths: Mapping[Value | Region | Variable, Path]) -> Path:
     """Return the old item of a step of the new block."""
     if event.value is not None:
         return paths[event.value]
     assert event.region is not None
     if event.kind == "leave":
-        return paths[event.region, event.number]
+        return paths[event.region, event.body]
     path = paths[event.region]
     if event.kind == "body":
-        return (*path, event.number, 0)
+        return (*path, event.body, 0)
     return (*path[:-1], path[-1] + (event.kind == "exit"))
 
 
 def spill(block: Block, results: tuple[Value, ...], target: Target, available: Mapping[RegisterFile, int]) -> Spilled:
     """Insert spills and reloads until the pressure on each register file is at most `available`."""
-    pressure = _Pressure(live_events(block, results), target, available)
+    pressure = _Pressure(program_points(block, results), target, available)
     if not any(map(pressure.exceeded_file, pressure.events)):
         return Spilled(block, results, 0)
     spills = SpillSet()
@@ -396,12 +403,12 @@ def spill(block: Block, results: tuple[Value, ...], target: Target, available: M
             return spilled
 
 
-def spilling(unit: Unit) -> Unit:
+def spill_pass(state: State) -> State:
     """The pass: the block with stores of parameters, and stores and fetches where the registers do not suffice."""
-    general = len(unit.convention.scratch) + len(unit.convention.saved)
+    general = len(state.convention.scratch) + len(state.convention.saved)
     # A mask is moved to a general register at once, so there are always enough registers for masks.
     available: dict[RegisterFile, int] = {"general": general}
-    if unit.target.vectors:
-        available["vector"] = unit.target.vectors
-    block = Block((*stores(unit.graph), *unit.block.items))
-    return replace(unit, spilled=spill(block, unit.graph.results, unit.target, available))
+    if state.target.vectors:
+        available["vector"] = state.target.vectors
+    block = Block((*parameter_stores(state.graph), *state.block.items))
+    return replace(state, spilled=spill(block, state.graph.results, state.target, available))

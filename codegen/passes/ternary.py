@@ -19,7 +19,7 @@ MOST_CUTS = 16
 """How many cuts of a value its users go on from: a long chain over a few leaves has as many as values."""
 
 
-def to_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
+def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
     """The graph with `ternary` values, their truth table as attribute, where they replace two operations or more.
 
     `wanted` are the numbers of lanes for which the target has the instruction.

@@ -12,8 +12,8 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.routine import Description, Routine
 from setwise.codegen.describe.values import Value, parameter, reshaped
-from setwise.codegen.passes.place import bodies_around
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.code_motion import bodies_around
+from setwise.codegen.passes.state import State
 from setwise.codegen.targets.table import Refused
 
 MOST = 4096
@@ -23,22 +23,22 @@ LATELY = 8
 """How many graphs are kept: descriptions of one routine may end in the same stage."""
 
 
-def trace(unit: Unit) -> Unit:
+def trace_pass(state: State) -> State:
     """The pass: the graph of what the description returns; several results are written behind a pointer.
 
     Refused for several without one, and for more than MOST operations.
     """
-    describe = unit.describe
-    if isinstance(describe, InTurn) and unit.layout.lanes > 1:
+    describe = state.describe
+    if isinstance(describe, InTurn) and state.layout.lanes > 1:
         *before, last = describe.stages
-        stages = [_stage(unit.routine, unit.layout, stage) for stage in before]
-        graph = _whole(unit.routine, unit.layout, last)
+        stages = [_stage(state.routine, state.layout, stage) for stage in before]
+        graph = _whole(state.routine, state.layout, last)
         if not any(map(_has_tables, (*stages, graph))):
-            return replace(unit, before=tuple(stages), graph=graph)
-    graph = _whole(unit.routine, unit.layout, describe)
+            return replace(state, before=tuple(stages), graph=graph)
+    graph = _whole(state.routine, state.layout, describe)
     if len(graph.order) > MOST:
-        raise Refused(f"{unit.routine.name} has more than {MOST:,} operations: divide it into several routines")
-    return replace(unit, graph=graph)
+        raise Refused(f"{state.routine.name} has more than {MOST:,} operations: divide it into several routines")
+    return replace(state, graph=graph)
 
 
 def _has_tables(graph: Graph) -> bool:

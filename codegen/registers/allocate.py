@@ -23,8 +23,8 @@ from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.orders import overwritable
 from setwise.codegen.describe.values import Value, in_register, original
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
-from setwise.codegen.passes.live import Event, live_events
-from setwise.codegen.passes.unit import Allocated, Unit
+from setwise.codegen.passes.liveness import ProgramPoint, program_points
+from setwise.codegen.passes.state import Allocation, State
 from setwise.codegen.registers.assignments import (
     EXTRA,
     NOTHING,
@@ -80,13 +80,13 @@ class Way(NamedTuple):
 
 def allocate(
     machine: Machine,
-    events: Sequence[Event],
+    events: Sequence[ProgramPoint],
     bounds: Bounds,
     parameters: dict[Value, Register],
     results: Results,
     effort: int,
     most: float,
-) -> Allocated:
+) -> Allocation:
     """The cheapest allocation; `results` must end in the registers named with them.
 
     OutOfRegisters where there is none, or the effort does not reach one; TooLong where it adds more than `most`
@@ -114,7 +114,7 @@ class _Search:
     def __init__(
         self,
         machine: Machine,
-        events: Sequence[Event],
+        events: Sequence[ProgramPoint],
         bounds: Bounds,
         parameters: dict[Value, Register],
         results: Results,
@@ -148,7 +148,7 @@ class _Search:
             partial(_finish, machine, self.live_at_end, self.results),
         ]
 
-    def along(self, way: Way) -> Allocated:
+    def along(self, way: Way) -> Allocation:
         """What is written along a way."""
         items: list[Item] = []
         steps = self.starts
@@ -158,7 +158,7 @@ class _Search:
             steps = onward(after) if onward else []
         _, _, saved = after
         registers = (register for number, register in enumerate(REGISTERS) if saved >> number & 1)
-        return Allocated(tuple(items), tuple(registers), way.exact)
+        return Allocation(tuple(items), tuple(registers), way.exact)
 
     def way(self, effort: int, too_much: float) -> Way:
         """The cheapest way, or that none costs less than what would be too much."""
@@ -217,7 +217,7 @@ def _numbers(way: Any) -> tuple[int, ...]:
     return tuple(numbers[::-1])
 
 
-def _wants(target: Target, events: Sequence[Event]) -> dict[Value, int]:
+def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
     """Values that must lie in a certain register when they are used: shift counts in rcx."""
     wants: dict[Value, int] = {}
     values = [event.value for event in events if event.value is not None]
@@ -244,11 +244,11 @@ def _starts(choices: Choices, live: tuple[Value, ...], registers: Registers) -> 
     return starts
 
 
-def _needed_first(first: Event | None, results: Results) -> set[Value]:
+def _needed_first(first: ProgramPoint | None, results: Results) -> set[Value]:
     """The values that the first event needs, or leaves to those after it."""
     if first is None:
         return {value for value, _ in results}
-    needed = set(first.after)
+    needed = set(first.live_after)
     if first.value is not None:
         needed |= set(first.value.args)
     if first.region is not None:
@@ -272,7 +272,7 @@ def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before:
     return [(((), headers, saved), EXTRA * len(ordered), given((*ordered, *constants)))]
 
 
-def lower_bounds(machine: Machine, events: Sequence[Event]) -> Bounds:
+def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
     """Return lower bounds on the instructions that events need."""
     target = machine.target
     free = {file: len(registers) for file, registers in machine.free.items()}
@@ -280,20 +280,20 @@ def lower_bounds(machine: Machine, events: Sequence[Event]) -> Bounds:
     operations, stores, views, copies = 1, 0, 0, [0]
     for event in reversed(events):
         value, region = event.value, event.region
-        forced = value is not None and value.op != "copy" and _needs_copy(target, value, event.after)
+        forced = value is not None and value.op != "copy" and _needs_copy(target, value, event.live_after)
         copies.append(copies[-1] + forced)
         if value is not None:
             operations += not value.operation.free
             views += forced and value.operation.free
             stores += value.operation.writes and any(r.mnemonic in ("mov", target.move) for r in target.rows_for(value))
-            if len(event.after) > fewest:
-                held = [other.file for other in set(map(original, event.after)) if other.op not in WRITES]
+            if len(event.live_after) > fewest:
+                held = [other.file for other in set(map(original, event.live_after)) if other.op not in WRITES]
                 for file in highest:
                     highest[file] = max(highest[file], held.count(file))
         elif region is not None and event.kind == "enter":
             operations += (region.kind != "loop") + sum(init.constant is not None for init in region.inits)
         elif region is not None and event.kind == "leave":
-            operations += (region.kind == "loop") + sum(value.constant is not None for _, value in event.left)
+            operations += (region.kind == "loop") + sum(value.constant is not None for _, value in event.phi_inputs)
     saves = sum([highest[file] - count for file, count in free.items()])
     return Bounds(operations, stores, copies[::-1], views, saves)
 
@@ -304,7 +304,7 @@ def _needs_copy(target: Target, value: Value, after: Set[Value]) -> bool:
     return tied and all(arg in after or not in_register(arg) for arg in overwritable(value))
 
 
-def allocation(unit: Unit) -> Unit:
+def allocate_pass(state: State) -> State:
     """The pass: instructions with registers, and the constants that they may read from memory.
 
     OutOfRegisters where the order fits no registers, TooLong where that takes more instructions than are allowed.
@@ -312,24 +312,24 @@ def allocation(unit: Unit) -> Unit:
     pool: dict[tuple[int, ...], str] = {}
 
     def constant_in_memory(value: Value, whole: bool) -> Memory:
-        alike = unit.target.repeats and not whole and value.lanes > 1 and len(set(value.attr)) == 1
+        alike = state.target.repeats and not whole and value.lanes > 1 and len(set(value.attr)) == 1
         numbers = value.attr[:1] if alike else value.attr
         symbol = pool.setdefault(numbers, f"c{len(pool)}")
         return Memory(64 * len(numbers), symbol=symbol, broadcast=alike)
 
-    parameters = unit.graph.parameters
-    placed = zip(parameters, unit.convention.places([p.lanes for p in parameters]), strict=True)
+    parameters = state.graph.parameters
+    placed = zip(parameters, state.convention.places([p.lanes for p in parameters]), strict=True)
     places = {value: place for value, place in placed if isinstance(place, Register)}
-    ends = unit.spilled.results
-    results = tuple((r, unit.convention.result_for(r.lanes)) for r in ends if r.op not in WRITES)
-    events = live_events(unit.spilled.block, ends)
-    machine = Machine(unit.target, unit.convention, constant_in_memory)
+    ends = state.spilled.results
+    results = tuple((r, state.convention.result_for(r.lanes)) for r in ends if r.op not in WRITES)
+    events = program_points(state.spilled.block, ends)
+    machine = Machine(state.target, state.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
     bounds = lower_bounds(machine, events)
     # Slots are made and given back by an instruction each, saved registers too.
-    operations = bounds.operations + 2 * bool(unit.spilled.slots)
+    operations = bounds.operations + 2 * bool(state.spilled.slots)
     forced = operations + 2 * bounds.saves
-    most = unit.most.besides(forced - bounds.stores)
+    most = state.most.besides(forced - bounds.stores)
     if forced + bounds.copies[0] - bounds.views > most:
         raise TooLong
     search = partial(allocate, machine, events, bounds, places, results, most=most - operations)
@@ -339,4 +339,4 @@ def allocation(unit: Unit) -> Unit:
         # A tight fit: look further before giving up.
         allocated = search(20 * EFFORT)
     constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
-    return replace(unit, allocated=allocated, constants=constants)
+    return replace(state, allocated=allocated, constants=constants)

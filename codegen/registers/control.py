@@ -21,7 +21,7 @@ def at_region(choices: Choices, point: Point, before: Assignment) -> list[Step]:
     _, headers, saved = before
     registers = point.keep(headers[-1])
     if point.event.kind == "body":
-        label = () if point.region.kind == "when" else (Label(f"{point.region.name}_{point.event.number}"),)
+        label = () if point.region.kind == "when" else (Label(f"{point.region.name}_{point.event.body}"),)
         return [((registers, headers, saved), 0, given(label))]
     label = () if point.region.kind == "loop" else (Label(f"{point.region.name}_end"),)
     return [((registers, headers[:-1], saved), 0, given(label))]
@@ -127,9 +127,9 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Step]:
     at = dict(zip(point.live, registers, strict=True))
     header = dict(zip(point.header, headers[-1], strict=True))
     # What a shift count displaced goes home.
-    moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.after and at[v] != r}
+    moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.live_after and at[v] != r}
     constants: list[Instruction] = []
-    for phi, following in point.event.left:
+    for phi, following in point.event.phi_inputs:
         if following.constant is not None:
             constants.append(machine.load_constant(header[phi], following))
         elif at[following] != header[phi]:
@@ -142,6 +142,6 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Step]:
         # Behind the test: mov 0, for xor would write the flags.
         zeros = (Instruction("mov", (c.operands[0], 0)) if c.mnemonic == "xor" else c for c in constants)
         items = [test, *ordered, *zeros, again]
-    elif point.event.number < len(region.bodies) - 1 and not region.falls:
+    elif point.event.body < len(region.bodies) - 1 and not region.falls:
         items.append(Instruction("jmp", (Label(f"{region.name}_end"),)))
     return [(((), headers, saved), EXTRA * len(ordered), given(items))]

@@ -115,7 +115,7 @@ class Machine:
             to, (source, lanes) = next(reversed(left.items()))
             held = max(n for s, n in left.values() if s == to)
             if spare is not None and REGISTERS[to].file == "vector":
-                # Of a circle what one of them held goes elsewhere: processors move vectors without any unit.
+                # Of a circle what one of them held goes elsewhere: processors move vectors without any state.
                 ordered.append(self.move(spare, to, held))
                 left = {t: (spare if s == to else s, n) for t, (s, n) in left.items()}
                 continue

@@ -18,7 +18,7 @@ from setwise.codegen.describe.orders import overwritable, reordered
 from setwise.codegen.describe.values import Region, Value, in_register, place_of
 from setwise.codegen.machine.code import Memory, Operand, Register, RegisterFile, vector
 from setwise.codegen.machine.convention import WHOLE
-from setwise.codegen.passes.live import Event, in_registers
+from setwise.codegen.passes.liveness import ProgramPoint, register_operands
 from setwise.codegen.targets.table import Row, Target
 
 REGISTERS = (
@@ -92,7 +92,7 @@ class Alternative(NamedTuple):
 class Point(NamedTuple):
     """A program point: an event, what lives before it and after it, and where that stands."""
 
-    event: Event
+    event: ProgramPoint
     live: tuple[Value, ...]
     """What has a register before the event."""
     header: tuple[Value, ...]
@@ -126,7 +126,7 @@ class Point(NamedTuple):
 
 
 def lay_out(
-    events: Sequence[Event],
+    events: Sequence[ProgramPoint],
     live: tuple[Value, ...],
     target: Target,
     constant: Callable[[Value, Row], Operand],
@@ -144,12 +144,12 @@ def lay_out(
         where = {value: at for at, value in enumerate(headers[-1] if event.kind in ("body", "exit") else live)}
         if event.kind == "body" and region is not None:
             where.update(
-                (phi, where[first]) for phi, first in zip(region.phis[event.number], region.phis[0], strict=True)
+                (phi, where[first]) for phi, first in zip(region.phis[event.body], region.phis[0], strict=True)
             )
         elif event.kind == "exit" and region is not None:
-            results = sorted((v for v in event.after if v.region is region), key=lambda value: int(value.attr))
+            results = sorted((v for v in event.live_after if v.region is region), key=lambda value: int(value.attr))
             where.update((result, where[region.phis[0][int(result.attr)]]) for result in results)
-        following = tuple([v for v in where if v in event.after and event.kind != "leave"])
+        following = tuple([v for v in where if v in event.live_after and event.kind != "leave"])
         kept = tuple([where[value] for value in following])
         point = Point(event, live, headers[-1], following, kept, _picking(kept))
         if value is not None:
@@ -172,7 +172,7 @@ def lay_out(
     return points
 
 
-def _homes(events: Sequence[Event]) -> dict[Region | None, dict[Value, list[int]]]:
+def _homes(events: Sequence[ProgramPoint]) -> dict[Region | None, dict[Value, list[int]]]:
     """For each region the values from which instructions that overwrite lead to what it carries, and to which of that.
 
     A place is counted from the end, as it stands in the region's header.
@@ -188,14 +188,14 @@ def _homes(events: Sequence[Event]) -> dict[Region | None, dict[Value, list[int]
         region = event.region
         if event.kind == "exit" and region is not None:
             if around:
-                for result in (value for value in event.after if value.region is region):
+                for result in (value for value in event.live_after if value.region is region):
                     join(region.inits[int(result.attr)], homes[around[-1]].get(result, ()))
             around.append(region)
             homes[region] = {}
         elif event.kind == "enter":
             around.pop()
         elif event.kind == "leave" and region is not None:
-            for phi, value in event.left:
+            for phi, value in event.phi_inputs:
                 join(value, (place_of(phi, region.phis[0]) - len(region.inits),))
         elif event.value is not None and around:
             for arg in overwritable(event.value):
@@ -252,7 +252,7 @@ def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
             for row in point.alternatives
         ]
         name = value.op if value.op in _BY_NAME else None
-        args = [where[arg] for arg in in_registers(value.args)]
+        args = [where[arg] for arg in register_operands(value.args)]
         return name, point.file, value.in_place, point.left, point.kept, args, rows, _places(point, (value,)), wanted
     if kind == "enter":
         carried = [
@@ -262,8 +262,8 @@ def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
         return kind, region.kind, point.kept, carried, decides, wanted
     if kind == "leave":
         home = {value: at for at, value in enumerate(point.header)}
-        stays = [(at, where[value]) for value, at in home.items() if value in point.event.after]
-        return kind, stays, [(home[phi], where.get(value)) for phi, value in point.event.left]
+        stays = [(at, where[value]) for value, at in home.items() if value in point.event.live_after]
+        return kind, stays, [(home[phi], where.get(value)) for phi, value in point.event.phi_inputs]
     return kind, point.kept, wanted
 
 

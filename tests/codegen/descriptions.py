@@ -19,8 +19,8 @@ from setwise.codegen.describe.layout import Layout
 from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.routine import Contract, Parameter, Routine, Written
 from setwise.codegen.describe.values import CompassRay, Condition, Ray, Value, constant, make
-from setwise.codegen.passes.trace import trace
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.state import State
+from setwise.codegen.passes.trace import trace_pass
 from setwise.codegen.targets import ALL_SETS, PACKED
 
 SECONDS = 2.0
@@ -69,7 +69,7 @@ class RandomDescription:
     @cached_property
     def graph(self) -> Graph:
         """What it says of one board a value, and of one direction a ray."""
-        return trace(Unit(self.routine, Layout(), self.routine.descriptions[0])).graph
+        return trace_pass(State(self.routine, Layout(), self.routine.descriptions[0])).graph
 
     def specification(self, *words: Any) -> tuple[Any, ...]:
         """The results as the evaluator has them."""

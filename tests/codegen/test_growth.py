@@ -15,9 +15,9 @@ from setwise.codegen.describe.routine import Routine
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.passes import live, simplify
-from setwise.codegen.passes.place import place
-from setwise.codegen.passes.simplify import drop_unseen
+from setwise.codegen.passes import liveness, simplify
+from setwise.codegen.passes.code_motion import place_values
+from setwise.codegen.passes.simplify import demanded_bits
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import ALL_SETS
 from tests.codegen.programs import Description, native, oracle, routine
@@ -139,7 +139,7 @@ def test_masks_that_nobody_sees_vanish_together(monkeypatch: pytest.MonkeyPatch)
     def searches(length: int) -> int:
         boards = parameter(0), parameter(1)
         graph = Graph(boards, chain(CHAINS["masks that nobody sees"], length)(*boards))
-        return calls(monkeypatch, simplify, "demanded", lambda: drop_unseen(graph))
+        return calls(monkeypatch, simplify, "demanded", lambda: demanded_bits(graph))
 
     assert searches(400) == searches(40) < 10
 
@@ -153,7 +153,7 @@ def test_what_lives_in_nested_loops_is_found_by_going_through_each_once(monkeypa
 
         boards = parameter(0), parameter(1)
         results = body(depth, *boards)
-        block = place(Graph(boards, results))
-        return calls(monkeypatch, live, "_events", lambda: live.live_events(block, results))
+        block = place_values(Graph(boards, results))
+        return calls(monkeypatch, liveness, "_events", lambda: liveness.program_points(block, results))
 
     assert [blocks(depth) for depth in (0, 1, 4, 12)] == [1, 2, 5, 13]

@@ -12,8 +12,8 @@ from setwise.codegen import pipeline
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import lower
-from setwise.codegen.passes.schedule import promise
-from setwise.codegen.passes.unit import Most
+from setwise.codegen.passes.schedule import estimate
+from setwise.codegen.passes.state import SizeLimit
 from setwise.codegen.pipeline import MOST_FORMS, REFINEMENTS, refine, select_best, size, variants
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.vector import GFNI
@@ -26,7 +26,7 @@ def offered(name: str, isa: str) -> Iterator[Kernel]:
     for form in variants(plan(find(name), target_named(isa), "sysv", None)):
         yield form.kernel
         for refinement in REFINEMENTS:
-            yield from (unit.kernel for unit in refine(refinement, form))
+            yield from (state.kernel for state in refine(refinement, form))
 
 
 @pytest.mark.parametrize(("name", "isa"), SEVERAL)
@@ -52,7 +52,7 @@ def test_no_form_is_lost_because_not_all_are_asked_to_the_end(
 ) -> None:
     asked = plan(find(name), target_named(isa), "sysv", None)
     first = [form.kernel.code for form in variants(asked)]
-    monkeypatch.setattr(pipeline, "promise", lambda unit, _: promise(unit, inf))
+    monkeypatch.setattr(pipeline, "estimate", lambda state, _: estimate(state, inf))
     pipeline._shortest.cache_clear()
     assert [form.kernel.code for form in variants(asked)] == first
 
@@ -65,7 +65,7 @@ def test_no_form_is_given_up_that_is_better(name: str, isa: str, monkeypatch: py
     asked = plan(find(name), target_named(isa), "sysv", None)
     limited = select_best(asked)
     assert size(limited) <= min(map(size, offered(name, isa)))
-    monkeypatch.setattr(pipeline, "size_limit", lambda *_, **__: Most())
+    monkeypatch.setattr(pipeline, "size_limit", lambda *_, **__: SizeLimit())
     pipeline._select_best.cache_clear()
     assert select_best(asked).code == limited.code
 

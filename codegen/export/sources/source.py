@@ -17,9 +17,9 @@ from setwise.codegen.describe.values import Region, Value, constant
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.passes.place import place
+from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.schedule import schedule
-from setwise.codegen.passes.unit import Block, PlacedRegion
+from setwise.codegen.passes.state import Block, RegionBlock
 from setwise.codegen.targets.table import Refused
 
 _INLINE = ("place", "low-half", "as-wide", "extended")
@@ -72,7 +72,7 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     source = source_of(kernel)
     graph = source.graph
     names = [parameter.name for parameter in kernel.routine.contract.parameters]
-    placed = schedule(place(graph), graph.results, kernel.target, len(kernel.convention.scratch))
+    placed = schedule(place_values(graph), graph.results, kernel.target, len(kernel.convention.scratch))
     walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), last_readers(placed))
     try:
         block = walk.block(placed)
@@ -154,7 +154,7 @@ class _Walk:
     def block(self, block: Block) -> list[str]:
         lines: list[str] = []
         for item in block.items:
-            lines += self.region(item) if isinstance(item, PlacedRegion) else self.value(item)
+            lines += self.region(item) if isinstance(item, RegionBlock) else self.value(item)
         return lines
 
     def value(self, value: Value) -> Iterator[str]:
@@ -175,7 +175,7 @@ class _Walk:
             return value
         return next((v for v in reordered(value) if self.last.get(v.args[0]) is value), value)
 
-    def region(self, placed: PlacedRegion) -> Iterator[str]:
+    def region(self, placed: RegionBlock) -> Iterator[str]:
         region, language = placed.region, self.language
         variables = []
         for init in region.inits:

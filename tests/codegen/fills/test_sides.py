@@ -17,7 +17,7 @@ from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import CompassRay, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.expand import expand
-from setwise.codegen.passes.unit import Masks
+from setwise.codegen.passes.state import Masks
 from setwise.codegen.run.executable import runnable
 from tests.conftest import require_module
 

@@ -20,10 +20,10 @@ from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, load, parameter
 from setwise.codegen.machine.code import Memory, general
 from setwise.codegen.passes.expand import expand
-from setwise.codegen.passes.select import joining, select
+from setwise.codegen.passes.select import join_pass, select
 from setwise.codegen.passes.simplify import simplify
-from setwise.codegen.passes.trace import trace
-from setwise.codegen.passes.unit import Masks, Unit
+from setwise.codegen.passes.state import Masks, State
+from setwise.codegen.passes.trace import trace_pass
 from setwise.codegen.targets import TARGETS
 from tests.codegen.programs import ALL, COUNTED, PLAIN, Program, Step, oracle, programs, words
 
@@ -261,10 +261,10 @@ def test_constants_go_along_a_ray_of_the_run(dir8: int) -> None:
 def test_stages_in_turn_are_the_whole() -> None:
     """A routine on arrays, whose loops are lowered apart, is the graph of its description; its last loop is one."""
     routine = find("sliders.union.batch")
-    first, second = (trace(Unit(routine, Layout(4, boards=True), each)) for each in routine.descriptions[:2])
+    first, second = (trace_pass(State(routine, Layout(4, boards=True), each)) for each in routine.descriptions[:2])
     assert len(first.before) == 1
     assert first.graph is second.graph
-    joined = joining(first).graph
+    joined = join_pass(first).graph
     whole = Graph(joined.parameters, routine.descriptions[0](first.layout, *joined.parameters))
     assert joined.shape == whole.shape
     assert (joined.depth, len(joined.order)) == (whole.depth, len(whole.order))

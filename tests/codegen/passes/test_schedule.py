@@ -10,10 +10,10 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
 from setwise.codegen.lower import lower
-from setwise.codegen.passes.place import place
-from setwise.codegen.passes.schedule import hastening, scheduling
-from setwise.codegen.passes.ternary import to_ternary
-from setwise.codegen.passes.unit import Block, Unit
+from setwise.codegen.passes.code_motion import place_values
+from setwise.codegen.passes.schedule import latency_schedule_pass, schedule_pass
+from setwise.codegen.passes.state import Block, State
+from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.pipeline import CODE, through
 
 LONG = [
@@ -23,13 +23,13 @@ LONG = [
 ]
 
 
-def ordered(name: str, isa: str) -> tuple[Unit, Block, Block]:
+def ordered(name: str, isa: str) -> tuple[State, Block, Block]:
     """A routine in the target's operations, their order, and the one that ends sooner."""
     kernel = lower(find(name), isa)
     graph = kernel.selected
-    unit = Unit(kernel.routine, kernel.layout, kernel.routine.descriptions[0], target=kernel.target, graph=graph)
-    unit = scheduling(replace(unit, block=place(graph)))
-    return unit, unit.block, hastening(unit).block
+    state = State(kernel.routine, kernel.layout, kernel.routine.descriptions[0], target=kernel.target, graph=graph)
+    state = schedule_pass(replace(state, block=place_values(graph)))
+    return state, state.block, latency_schedule_pass(state).block
 
 
 def values(block: Block) -> list[Value]:
@@ -63,8 +63,8 @@ def test_every_value_still_comes_after_what_it_is_made_of(name: str, isa: str) -
 
 @pytest.mark.parametrize(("name", "isa"), LONG)
 def test_to_end_sooner_costs_no_instruction(name: str, isa: str) -> None:
-    unit, before, after = ordered(name, isa)
-    lengths = [len(through(CODE, replace(unit, block=block)).code.instructions) for block in (before, after)]
+    state, before, after = ordered(name, isa)
+    lengths = [len(through(CODE, replace(state, block=block)).code.instructions) for block in (before, after)]
     assert lengths[1] <= lengths[0]
 
 
@@ -79,6 +79,6 @@ def test_what_is_ready_last_is_what_a_ternary_overwrites(turned: bool) -> None:
     flood, empty = parameter(0, 8), parameter(1, 8)
     later = Value("rotl", (flood,), (9,) * 8, 8)
     step = empty & later if turned else later & empty
-    made = to_ternary(Graph((flood, empty), (flood | step,)), frozenset({8})).results[0]
+    made = map_ternary(Graph((flood, empty), (flood | step,)), frozenset({8})).results[0]
     assert made.op == "ternary"
     assert made.args[0].op == "rotl"

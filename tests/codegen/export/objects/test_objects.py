@@ -22,7 +22,7 @@ from setwise.codegen.export.unwind import prologue, stack_bytes, unwind_info
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, vector
 from setwise.codegen.machine.convention import WIN64
-from setwise.codegen.passes.frame import Frame, with_frame
+from setwise.codegen.passes.prologue_epilogue import Frame, add_frame
 from tests.codegen.export.exports import assembled, joined, kernel, sample
 from tests.codegen.export.relocatable import assert_holds, read
 from tests.conftest import require_module, require_tool
@@ -121,7 +121,7 @@ def test_the_unwinding_of_our_objects_is_that_of_assemblers(tmp_path: Path) -> N
 def test_saved_vectors_lie_at_multiples_of_16(pushed: int, slots: int, vectors: int) -> None:
     """For so Windows reads them back when it unwinds; rsp is 8 above such a multiple at the entry."""
     saved = (*WIN64.saved[:pushed], *(vector(6 + n, 512) for n in range(vectors)))
-    items = with_frame((), Frame(saved, slots), avx=False, wide_result=False)
+    items = add_frame((), Frame(saved, slots), avx=False, wide_result=False)
     code = Code("framed", items)
     steps = prologue(code, assemble(code))
     assert (8 + stack_bytes(steps)) % 16 == 0

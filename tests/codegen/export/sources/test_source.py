@@ -9,7 +9,7 @@ from setwise.codegen.export.sources import c
 from setwise.codegen.export.sources.language import folded
 from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import last_readers, source_of, unused
-from setwise.codegen.passes.place import place
+from setwise.codegen.passes.code_motion import place_values
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.sources.exported import Functions, every_form, sample
 
@@ -43,7 +43,7 @@ def test_three_input_logic_as_expressions() -> None:
 def test_logic_overwrites_what_nobody_reads_again() -> None:
     """GCC ties the first operand of vpternlogq to its result: chosen so, it needs no copy of it."""
     each = kernel("sliders.union", "avx512")
-    readers = last_readers(place(source_of(each).graph))
+    readers = last_readers(place_values(source_of(each).graph))
     ternaries = [value for value in readers.values() if value.op == "ternary"]
     assert ternaries
     text = c.function(each, "f")

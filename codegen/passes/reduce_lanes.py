@@ -20,7 +20,7 @@ _BY_RANKS = tuple(sum(8 * lane + rank << 8 * lane for lane in range(8)) for rank
 _SQUARE_BY_SQUARE = ("permute-bytes", "affine", "test-bytes")
 
 
-def fold(graph: Graph, target: Target) -> Graph:
+def reduce_lanes(graph: Graph, target: Target) -> Graph:
     """The graph with every `unite` in operations of the target."""
     if "unite" not in graph.operations:
         return graph

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from setwise.codegen.describe.graph import Graph, dependencies, rewrite
 from setwise.codegen.describe.values import Value
-from setwise.codegen.passes.place import bodies_around
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.code_motion import bodies_around
+from setwise.codegen.passes.state import State
 
 
-def shifted_back(graph: Graph) -> Graph:
+def share_opposite_fill(graph: Graph) -> Graph:
     """The graph with fills to the right from what those to the left have, where that needs none of the former."""
     uses = graph.users
     there: dict[tuple[Value, int], Value] = {}
@@ -52,6 +52,6 @@ def shifted_back(graph: Graph) -> Graph:
     return rewrite(graph, rule, operations=("or",))
 
 
-def back(unit: Unit) -> Unit:
+def share_opposite_fill_pass(state: State) -> State:
     """The pass, where a shift overwrites the board that it shifts."""
-    return unit if unit.routine.literal or unit.target.has("loose-shl", 1) else unit.each(shifted_back)
+    return state if state.routine.literal or state.target.has("loose-shl", 1) else state.each(share_opposite_fill)

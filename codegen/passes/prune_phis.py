@@ -11,7 +11,7 @@ Owner = tuple[Region, int, int]
 """Whose a phi is: its region, the number of its body, its place among what is carried."""
 
 
-def carry_less(graph: Graph) -> Graph:
+def prune_phis(graph: Graph) -> Graph:
     """The graph whose regions carry only what somebody reads in the end or on the way, and what some body changes.
 
     A body leaves as it came what nobody reads after it.

@@ -12,11 +12,11 @@ from setwise.codegen.describe.graph import Graph, depth_of, postorder, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.simplify import masked_of
-from setwise.codegen.passes.unit import AGAIN, Unit
+from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
 
-@lru_cache(AGAIN)
-def shallow(graph: Graph) -> Graph:
+@lru_cache(CACHED_GRAPHS)
+def balance(graph: Graph) -> Graph:
     """The graph with unions joined by depth, and masks beside the longest way.
 
     (x & M) & y = x & y              where y is within M, even if others look at x & M
@@ -96,6 +96,6 @@ def shallow(graph: Graph) -> Graph:
     return rewrite(graph, rule)
 
 
-def shallowness(unit: Unit) -> Unit:
+def balance_pass(state: State) -> State:
     """The pass: the graph with less waiting."""
-    return unit.each(shallow)
+    return state.each(balance)

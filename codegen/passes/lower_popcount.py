@@ -15,7 +15,7 @@ from setwise.codegen.describe.values import ALL, Value
 from setwise.codegen.targets.table import Target
 
 
-def counted(graph: Graph, target: Target) -> Graph:
+def lower_popcount(graph: Graph, target: Target) -> Graph:
     """The graph with every `total` and `popcount` in operations of the target."""
 
     def summed(value: Value, _: Value) -> Value:

@@ -18,7 +18,7 @@ from setwise.codegen.machine.convention import SYSV, Convention
 from setwise.codegen.targets.general import X86_64
 from setwise.codegen.targets.table import Target
 
-AGAIN = 64
+CACHED_GRAPHS = 64
 """For how many graphs a pass keeps what it made of them: a stage of a routine comes again with others."""
 
 
@@ -39,18 +39,18 @@ class Masks:
 class Block:
     """Values in the order in which they are made, regions among them where they run."""
 
-    items: tuple[Value | PlacedRegion, ...]
+    items: tuple[Value | RegionBlock, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class PlacedRegion:
+class RegionBlock:
     """A region with a block for each of its bodies, and its results that somebody uses."""
 
     region: Region
     bodies: tuple[Block, ...]
     results: tuple[Value, ...]
 
-    def left(self, number: int) -> tuple[tuple[Value, Value], ...]:
+    def phi_inputs(self, number: int) -> tuple[tuple[Value, Value], ...]:
         """What a body must leave: the phi of the first body where that belongs, and the value.
 
         After the last of bodies that fall, that is what somebody uses.
@@ -72,7 +72,7 @@ class Spilled:
 
 
 @dataclass(frozen=True)
-class Allocated:
+class Allocation:
     """Instructions and labels with registers, the saved registers that they use, and whether the search was exact."""
 
     items: tuple[Item, ...]
@@ -80,7 +80,7 @@ class Allocated:
     exact: bool
 
 
-class Most(NamedTuple):
+class SizeLimit(NamedTuple):
     """How large code may be: so many instructions, and of that many some must be moves, which cost least."""
 
     instructions: float = inf
@@ -92,7 +92,7 @@ class Most(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Unit:
+class State:
     """A routine on its way down; each pass fills in the next field, from those above it alone."""
 
     routine: Routine
@@ -103,7 +103,7 @@ class Unit:
     """Asked from selection on."""
     convention: Convention = SYSV
     """Asked once a graph has been selected."""
-    most: Most = Most()
+    most: SizeLimit = SizeLimit()
     """How large its code may be; none is made where it would be larger."""
     before: tuple[Graph, ...] = ()
     """What runs first: what each graph gives is the last parameter of the next, until they become one."""
@@ -115,7 +115,7 @@ class Unit:
     """The tables that the selected graph reads."""
     block: Block = Block(())
     spilled: Spilled = Spilled(Block(()), (), 0)
-    allocated: Allocated = Allocated((), (), True)
+    allocated: Allocation = Allocation((), (), True)
     constants: tuple[Datum, ...] = ()
     """Those that the allocated instructions may read from memory."""
     code: Code = Code("", ())
@@ -140,8 +140,8 @@ class Unit:
         """Whether some values lie in vector registers."""
         return any(value.file == "vector" for graph in self.graphs for value in graph.order)
 
-    def each(self, rule: Callable[[Graph], Graph]) -> Unit:
-        """The unit with each graph as the rule makes it."""
+    def each(self, rule: Callable[[Graph], Graph]) -> State:
+        """The state with each graph as the rule makes it."""
         *before, graph = map(rule, self.graphs)
         return replace(self, before=tuple(before), graph=graph)
 
@@ -160,4 +160,4 @@ class Unit:
         )
 
 
-Pass = Callable[[Unit], Unit]
+Pass = Callable[[State], State]

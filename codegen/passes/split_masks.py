@@ -12,10 +12,10 @@ from operator import and_
 
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Lanes, Value, constant
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.state import State
 
 
-def within_both(graph: Graph) -> Graph:
+def split_masks(graph: Graph) -> Graph:
     """The graph with boards of one lane within two masks from those within one."""
     masks: dict[Value, set[Lanes]] = {}
     for value in graph.order:
@@ -38,7 +38,7 @@ def within_both(graph: Graph) -> Graph:
     return rewrite(graph, rule, operations=("and",))
 
 
-def meeting(unit: Unit) -> Unit:
+def split_masks_pass(state: State) -> State:
     """The pass: values want an order again behind it."""
-    graph = unit.selected if unit.routine.literal else within_both(unit.selected)
-    return unit if graph is unit.selected else replace(unit, selected=graph, graph=graph)
+    graph = state.selected if state.routine.literal else split_masks(state.selected)
+    return state if graph is state.selected else replace(state, selected=graph, graph=graph)

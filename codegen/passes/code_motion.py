@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from setwise.codegen.describe.graph import Graph, dependencies, postorder
 from setwise.codegen.describe.values import Region, Value
-from setwise.codegen.passes.unit import Block, PlacedRegion, Unit
+from setwise.codegen.passes.state import Block, RegionBlock, State
 
 LATELY = 64
 """How many graphs' blocks are kept: what a graph promises is asked before it is put in order for each convention."""
@@ -24,7 +24,7 @@ _LEAVES = frozenset({"const", "param", "phi", "place"})
 
 
 @lru_cache(LATELY)
-def place(graph: Graph) -> Block:
+def place_values(graph: Graph) -> Block:
     """Values go as far inward as their uses allow, so that a branch not taken costs nothing, but not into a loop.
 
     Within a block the description's own order stays.
@@ -34,7 +34,7 @@ def place(graph: Graph) -> Block:
         return Block(tuple([value for value in order if value.op not in _LEAVES]))
     results = {v.region: [r for r in order if r.region is v.region] for v in order if v.region is not None}
     placing = _Placing(_homes(graph, order, bodies_around(order)), results)
-    items: list[Value | PlacedRegion] = []
+    items: list[Value | RegionBlock] = []
     for result in graph.results:
         placing.emit(result, (), items)
     return Block(tuple(items))
@@ -48,7 +48,7 @@ class _Placing:
         self.results = results
         self.done: set[Value] = set()
 
-    def emit(self, value: Value, home: Home, items: list[Value | PlacedRegion]) -> None:
+    def emit(self, value: Value, home: Home, items: list[Value | RegionBlock]) -> None:
         """Make all that `value` depends on and that belongs into this block, then the value."""
         homes, done = self.homes, self.done
         for below in postorder((value,), done):
@@ -62,12 +62,12 @@ class _Placing:
             done.update(self.results[region])
             bodies = []
             for number, body in enumerate(region.bodies):
-                inner: list[Value | PlacedRegion] = []
+                inner: list[Value | RegionBlock] = []
                 asked = region.asked if region.kind == "loop" else ()
                 for following in (*region.effects[number], *body, *asked):
                     self.emit(following, (*home, (region, number)), inner)
                 bodies.append(Block(tuple(inner)))
-            items.append(PlacedRegion(region, tuple(bodies), tuple(self.results[region])))
+            items.append(RegionBlock(region, tuple(bodies), tuple(self.results[region])))
 
 
 def bodies_around(order: tuple[Value, ...]) -> dict[Value, frozenset[Body]]:
@@ -129,6 +129,6 @@ def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
     return home
 
 
-def placement(unit: Unit) -> Unit:
+def code_motion_pass(state: State) -> State:
     """The pass: the graph's values in blocks."""
-    return replace(unit, block=place(unit.graph))
+    return replace(state, block=place_values(state.graph))

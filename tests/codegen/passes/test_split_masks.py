@@ -10,7 +10,7 @@ from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import INNER_FILES, NOT_A, NOT_H
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
-from setwise.codegen.passes.meeting import within_both
+from setwise.codegen.passes.split_masks import split_masks
 
 BOARD, OTHER = parameter(0), parameter(1)
 
@@ -19,7 +19,7 @@ BOARD, OTHER = parameter(0), parameter(1)
 def test_both_meet_whichever_comes_first(turned: bool) -> None:
     results = (BOARD & NOT_A, BOARD & NOT_H, BOARD & INNER_FILES)
     before = Graph((BOARD, OTHER), results[::-1] if turned else results)
-    after = within_both(before)
+    after = split_masks(before)
     west, east, inner = after.results[::-1] if turned else after.results
     assert {*inner.args} == {west, east}
     for word in map(Random(1).getrandbits, [64] * 100):
@@ -32,7 +32,7 @@ def test_one_that_meets_is_within_a_board_that_does() -> None:
     within = BOARD & NOT_H | inner
     results = (BOARD & NOT_A, BOARD & NOT_H, BOARD & INNER_FILES, within & NOT_A, within & NOT_H, within & INNER_FILES)
     before = Graph((BOARD, OTHER), results)
-    after = within_both(before)
+    after = split_masks(before)
     masked = [value for value in after.order if value.op == "and" and value.args[1].constant]
     assert len(masked) == len({(value.args[0], value.args[1].constant) for value in masked})
     for word in map(Random(1).getrandbits, [64] * 100):
@@ -49,4 +49,4 @@ def test_one_that_meets_is_within_a_board_that_does() -> None:
 )
 def test_what_is_not_there_is_not_made(results: tuple[Value, ...]) -> None:
     before = Graph((BOARD, OTHER), results)
-    assert within_both(before) == before
+    assert split_masks(before) == before

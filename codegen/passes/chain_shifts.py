@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Value, same
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.state import State
 
 
-def _shifted_on(unit: Unit, *, runs_only: bool) -> Unit:
-    """The unit with shifts from the nearest ones, where a shift overwrites the board that it shifts."""
-    if unit.routine.literal or unit.target.has("loose-shl", 1):
-        return unit
-    return unit.each(lambda graph: shifted_on(graph, runs_only=runs_only))
+def _shifted_on(state: State, *, runs_only: bool) -> State:
+    """The state with shifts from the nearest ones, where a shift overwrites the board that it shifts."""
+    if state.routine.literal or state.target.has("loose-shl", 1):
+        return state
+    return state.each(lambda graph: chain_shifts(graph, runs_only=runs_only))
 
 
-def shifted_on(graph: Graph, *, runs_only: bool) -> Graph:
+def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
     """The graph with every shift from the nearest one, or every shift that is intersected with the board itself."""
     uses = graph.users
     counts: dict[Value, set[int]] = {}
@@ -41,11 +41,11 @@ def shifted_on(graph: Graph, *, runs_only: bool) -> Graph:
     return rewrite(graph, rule, operations=("shl",))
 
 
-def runs_further(unit: Unit) -> Unit:
+def chain_runs_pass(state: State) -> State:
     """The pass for shifts that are intersected with the board itself."""
-    return _shifted_on(unit, runs_only=True)
+    return _shifted_on(state, runs_only=True)
 
 
-def further(unit: Unit) -> Unit:
+def chain_shifts_pass(state: State) -> State:
     """The pass for all shifts, where those of runs are among them."""
-    return unit if same(runs_further(unit).graphs, unit.graphs) else _shifted_on(unit, runs_only=False)
+    return state if same(chain_runs_pass(state).graphs, state.graphs) else _shifted_on(state, runs_only=False)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from setwise.codegen.machine.code import Instruction, Item, Register
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.state import State
 
 COMMUTATIVE = frozenset({"vpand", "vpor", "vpxor", "vpaddq", "vpaddb"})
 
 
-def operands(unit: Unit) -> Unit:
+def canonical_operands_pass(state: State) -> State:
     """The pass: the allocated instructions with their sources in the shorter order."""
-    return replace(unit, allocated=replace(unit.allocated, items=in_short_order(unit.allocated.items)))
+    return replace(state, allocated=replace(state.allocated, items=in_canonical_order(state.allocated.items)))
 
 
-def in_short_order(items: tuple[Item, ...]) -> tuple[Item, ...]:
+def in_canonical_order(items: tuple[Item, ...]) -> tuple[Item, ...]:
     """Of two registers as sources the one from 8 upwards comes first where that spares a byte of VEX prefix.
 
     Only the last source needs a bit of the longer prefix for it. GNU as and LLVM exchange such sources unasked, others
@@ -23,7 +23,7 @@ def in_short_order(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
     >>> from setwise.codegen.machine.code import vector
     >>> low, high = vector(0, 128), vector(8, 128)
-    >>> in_short_order((Instruction("vpor", (low, low, high)),))[0].operands
+    >>> in_canonical_order((Instruction("vpor", (low, low, high)),))[0].operands
     (xmm0, xmm8, xmm0)
     """
     return tuple(_turned(item) if isinstance(item, Instruction) else item for item in items)

@@ -14,7 +14,7 @@ from typing import TypeGuard
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Operand, Register, vector
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.state import State
 from setwise.codegen.targets.operands import ARGUMENT, RSP
 from setwise.codegen.targets.table import Refused
 
@@ -71,7 +71,7 @@ class Frame:
         return self.room + 8 * len(self.pushed)
 
 
-def with_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bool) -> tuple[Item, ...]:
+def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bool) -> tuple[Item, ...]:
     """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp.
 
     SSE code that follows runs slowly while upper halves of registers 0 to 15 are dirty: vzeroupper cleans them, unless
@@ -148,17 +148,17 @@ def _writes_upper_half(items: tuple[Item, ...]) -> bool:
     return any(isinstance(r, Register) and r.file == "vector" and r.bits > 128 and r.number < 16 for r in written)
 
 
-def framing(unit: Unit) -> Unit:
+def prologue_epilogue_pass(state: State) -> State:
     """The pass: the code, with the data that it reads; Refused where it needs more stack than a routine takes."""
-    wide_result = any(result.lanes > 2 for result in unit.graph.results if result.op not in WRITES)
-    frame = _aligned(Frame(unit.allocated.saved, unit.spilled.slots), unit.allocated.items, unit.convention)
+    wide_result = any(result.lanes > 2 for result in state.graph.results if result.op not in WRITES)
+    frame = _aligned(Frame(state.allocated.saved, state.spilled.slots), state.allocated.items, state.convention)
     if frame.size > PAGE:
         raise Refused(
-            f"{unit.routine.name} needs {frame.size:,} bytes of stack for what waits there, and a routine takes "
+            f"{state.routine.name} needs {frame.size:,} bytes of stack for what waits there, and a routine takes "
             f"{PAGE:,} at most: let fewer values be needed at once, or take fewer lanes"
         )
-    items = with_frame(unit.allocated.items, frame, "avx" in unit.target.features, wide_result)
+    items = add_frame(state.allocated.items, frame, "avx" in state.target.features, wide_result)
     read = {o.symbol for item in items if isinstance(item, Instruction) for o in item.operands if isinstance(o, Memory)}
     # A constant whose instructions all took it as an immediate lies nowhere.
-    data = tuple(datum for datum in (*unit.data, *unit.constants) if datum.label in read)
-    return replace(unit, code=Code(unit.routine.name, items, data))
+    data = tuple(datum for datum in (*state.data, *state.constants) if datum.label in read)
+    return replace(state, code=Code(state.routine.name, items, data))

@@ -8,14 +8,14 @@ from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.describe.control import nonzero, repeat, switch, when
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Region, Value, parameter
-from setwise.codegen.passes.carried import carry_less
+from setwise.codegen.passes.prune_phis import prune_phis
 
 
 def carried(describe: Callable[..., tuple[Value, ...]]) -> tuple[Graph, dict[str, int]]:
     """The graph that is left, which gives what it gave, and how many values each kind of region still carries."""
     given = tuple(parameter(i) for i in range(3))
     graph = Graph(given, describe(*given))
-    left = carry_less(graph)
+    left = prune_phis(graph)
     for case in ((1, 2, 3), (0, 5, 9), (6, 0, 1)):
         assert evaluate(left, case) == evaluate(graph, case)
     regions: dict[Region, None] = {value.region: None for value in left.order if value.region is not None}
@@ -69,4 +69,4 @@ def test_regions_in_regions() -> None:
 def test_a_graph_without_such_stays_the_same() -> None:
     given = (parameter(0),)
     graph = Graph(given, repeat(3, lambda a: (a + 1,), *given))
-    assert carry_less(graph) is graph
+    assert prune_phis(graph) is graph

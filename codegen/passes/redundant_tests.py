@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from setwise.codegen.machine.code import Item, Label, Operand, Register
-from setwise.codegen.passes.unit import Unit
+from setwise.codegen.passes.state import State
 
 
-def flags(unit: Unit) -> Unit:
+def redundant_tests_pass(state: State) -> State:
     """The pass: `test r, r` goes where the instruction before, moves aside, has just set the flags from r."""
     kept: list[Item] = []
-    for item in unit.allocated.items:
+    for item in state.allocated.items:
         if isinstance(item, Label) or item.mnemonic != "test" or not _flags_from(kept, item.operands[0]):
             kept.append(item)
-    return replace(unit, allocated=replace(unit.allocated, items=tuple(kept)))
+    return replace(state, allocated=replace(state.allocated, items=tuple(kept)))
 
 
 _SETS_FLAGS = frozenset({"and", "or", "xor", "add", "sub", "neg", "andn"})

@@ -10,7 +10,7 @@ from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.describe.control import repeat
 from setwise.codegen.describe.graph import Graph
 from setwise.codegen.describe.values import Value, parameter
-from setwise.codegen.passes.back import shifted_back
+from setwise.codegen.passes.share_opposite_fill import share_opposite_fill
 
 BOARD, THERE, HERE = (parameter(at) for at in range(3))
 LEFT, RIGHT = BOARD | THERE & BOARD << 9, HERE & BOARD >> 9
@@ -24,7 +24,7 @@ def graph(*results: Value) -> Graph:
 @pytest.mark.parametrize("first", [True, False])
 def test_it_begins_with_what_the_other_has(right: Value, first: bool) -> None:
     before = graph(*(LEFT << 18, right)[:: 1 if first else -1])
-    after = shifted_back(before)
+    after = share_opposite_fill(before)
     (back,) = (value for value in after.order if value.op == "shr")
     assert back.args[0] is after.results[0 if first else 1].args[0]
     chance = Random(1)
@@ -44,10 +44,10 @@ def test_it_begins_with_what_the_other_has(right: Value, first: bool) -> None:
 )
 def test_it_stays_where_it_would_be_wrong_or_spare_nothing(results: tuple[Value, ...]) -> None:
     before = graph(*results)
-    assert shifted_back(before) == before
+    assert share_opposite_fill(before) == before
 
 
 def test_what_a_body_makes_stays_inside_it() -> None:
     (there,) = repeat(3, lambda path: (BOARD | path & BOARD << 9,), THERE)
     before = graph(there, BOARD | RIGHT)
-    assert shifted_back(before) == before
+    assert share_opposite_fill(before) == before
