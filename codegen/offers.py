@@ -36,7 +36,7 @@ from setwise.codegen.passes.schedule import crossing_first_pass, estimate, laten
 from setwise.codegen.passes.select import join_pass
 from setwise.codegen.passes.state import State
 from setwise.codegen.pipeline import CODE, ORDER, refine, selected_forms, through
-from setwise.codegen.registers.machine import OutOfRegisters, TooLong
+from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD

@@ -63,8 +63,8 @@ from setwise.codegen.passes.split_masks import split_masks_pass
 from setwise.codegen.passes.stack_arguments import stack_arguments_pass
 from setwise.codegen.passes.state import Masks, Pass, SizeLimit, State
 from setwise.codegen.passes.trace import trace_pass
-from setwise.codegen.registers.allocate import allocate_pass
-from setwise.codegen.registers.machine import OutOfRegisters, TooLong
+from setwise.codegen.regalloc.allocate import allocate_pass
+from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets.table import Refused, Target
 
 ALTERNATIVES: tuple[tuple[Pass, ...], ...] = (

@@ -23,7 +23,7 @@ ORDER = (
     "codegen.catalogue",
     "codegen.kernel",
     "codegen.passes",
-    "codegen.registers",
+    "codegen.regalloc",
     "codegen.pipeline",
     "codegen.lower",
     "codegen.offers",

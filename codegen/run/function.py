@@ -19,7 +19,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import named_number
 from setwise.codegen.offers import offered_as
-from setwise.codegen.registers.machine import OutOfRegisters
+from setwise.codegen.regalloc.machine import OutOfRegisters
 from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
 from setwise.codegen.run.executable import Executable
 from setwise.codegen.run.integers import in_range, single_call

@@ -15,7 +15,7 @@ from setwise.analysis.spec.task import Task
 from setwise.codegen.board import ALL
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.registers.machine import OutOfRegisters
+from setwise.codegen.regalloc.machine import OutOfRegisters
 from setwise.codegen.run.call import missing, runner
 from setwise.codegen.targets.table import Refused
 from tests.codegen.descriptions import SECONDS, RandomDescription

@@ -62,7 +62,7 @@ class Puzzle:
 def puzzle(graph: Graph, target: Target, first: int | None = None, block: Block | None = None) -> Puzzle:
     """The puzzle of a selected graph without regions; a copy is the value itself, a constant needs no register.
 
-    Operations are numbered in the order of the block, if there is one.
+    Operations are number_of in the order of the block, if there is one.
     """
     number: dict[Value, int] = {}
     operations: list[Operation | None] = []

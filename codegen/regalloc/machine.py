@@ -9,7 +9,7 @@ from functools import cached_property
 from setwise.codegen.describe.values import Value
 from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, RegisterFile
 from setwise.codegen.machine.convention import MASKS, Convention
-from setwise.codegen.registers.points import FIRST, REGISTERS, numbered, together
+from setwise.codegen.regalloc.candidates import FIRST, REGISTERS, bitset, number_of
 from setwise.codegen.targets.operands import sized
 from setwise.codegen.targets.table import Row, Target, build
 
@@ -18,7 +18,7 @@ Moves = dict[int, tuple[int, int]]
 
 
 def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
-    return {file: tuple(map(numbered, registers)) for file, registers in zip(FIRST, files, strict=True)}
+    return {file: tuple(map(number_of, registers)) for file, registers in zip(FIRST, files, strict=True)}
 
 
 class OutOfRegisters(ValueError):
@@ -53,7 +53,7 @@ class Machine:
     @cached_property
     def preserved(self) -> int:
         """The set of registers that the convention preserves, whether the target has them or not."""
-        return together(self.saved["general"]) | together(
+        return bitset(self.saved["general"]) | bitset(
             FIRST["vector"] + number for number in self.convention.saved_vectors
         )
 

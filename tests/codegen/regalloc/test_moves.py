@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from setwise.codegen.machine.code import Instruction, Memory, Register
 from setwise.codegen.machine.convention import SYSV
-from setwise.codegen.registers.machine import Machine
-from setwise.codegen.registers.points import FIRST, numbered, together
+from setwise.codegen.regalloc.candidates import FIRST, bitset, number_of
+from setwise.codegen.regalloc.machine import Machine
 from setwise.codegen.targets import target_named
 
 SIX = tuple(FIRST["vector"] + number for number in range(6))
@@ -25,7 +25,7 @@ def done(code: Sequence[Instruction], held: Mapping[int, int]) -> dict[int, int]
     """What registers hold after moves and exclusive ors, where they held these numbers."""
     now = dict(held)
     for instruction in code:
-        to, *others = [numbered(operand) for operand in instruction.operands if isinstance(operand, Register)]
+        to, *others = [number_of(operand) for operand in instruction.operands if isinstance(operand, Register)]
         if instruction.mnemonic == "vmovdqa":
             now[to] = now[others[0]]
         else:
@@ -36,7 +36,7 @@ def done(code: Sequence[Instruction], held: Mapping[int, int]) -> dict[int, int]
 
 @given(moves=MOVES, full=st.booleans())
 def test_every_register_gets_what_it_was_to_get(moves: dict[int, int], full: bool) -> None:
-    taken = together(range(FIRST["vector"], FIRST["vector"] + 16) if full else SIX)
+    taken = bitset(range(FIRST["vector"], FIRST["vector"] + 16) if full else SIX)
     code = machine().in_order({to: (source, 4) for to, source in moves.items() if to != source}, taken)
     held = {FIRST["vector"] + number: 1 << number for number in range(16)}
     now = done(code, held)

@@ -25,19 +25,10 @@ from setwise.codegen.describe.values import Value, in_register, original
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.liveness import ProgramPoint, program_points
 from setwise.codegen.passes.state import Allocation, State
-from setwise.codegen.registers.assignments import (
-    EXTRA,
-    NOTHING,
-    Assignment,
-    Choices,
-    Onward,
-    Step,
-    given,
-    written,
-)
-from setwise.codegen.registers.control import at_region
-from setwise.codegen.registers.machine import Machine, Moves, OutOfRegisters, TooLong
-from setwise.codegen.registers.points import RCX, REGISTERS, Registers, lay_out, likeness, numbered, together
+from setwise.codegen.regalloc.candidates import RCX, REGISTERS, Registers, bitset, canonical_key, lay_out, number_of
+from setwise.codegen.regalloc.edges import EXTRA, NOTHING, Assignment, Edge, Edges, Successors, emit, emitted
+from setwise.codegen.regalloc.machine import Machine, Moves, OutOfRegisters, TooLong
+from setwise.codegen.regalloc.regions import region_edges
 from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
@@ -67,7 +58,7 @@ class Bounds(NamedTuple):
     """Registers that must be saved: where most values are live there are too few that may change."""
 
 
-class Way(NamedTuple):
+class SearchPath(NamedTuple):
     """What a search found: at each step the number of the one that was taken, the cost, whether it is exact.
 
     Without numbers it is that no way costs less.
@@ -94,16 +85,16 @@ def allocate(
     """
     search = _Search(machine, events, bounds, parameters, results)
     too_much = EXTRA * (most + 1)
-    known = _ways(search.likeness(effort))
+    known = _paths(search.canonical_key(effort))
     if not known or (not known[0].numbers and known[0].cost < too_much):
-        known[:] = [search.way(effort, too_much)]
+        known[:] = [search.search(effort, too_much)]
     if known[0].cost >= too_much:
         raise TooLong
     return search.along(known[0])
 
 
 @lru_cache(ALIKE)
-def _ways(_: bytes) -> list[Way]:
+def _paths(_: bytes) -> list[SearchPath]:
     """What one of all searches alike has found of their way."""
     return []
 
@@ -119,55 +110,55 @@ class _Search:
         parameters: dict[Value, Register],
         results: Results,
     ) -> None:
-        ends = together(numbered(register) for _, register in results)
+        ends = bitset(number_of(register) for _, register in results)
         needed = _needed_first(events[0] if events else None, results)
-        entry = {value: numbered(register) for value, register in parameters.items() if value in needed}
+        entry = {value: number_of(register) for value, register in parameters.items() if value in needed}
         self.machine = machine
         self.results = results
-        self.choices = Choices(machine, _wants(machine.target, events), ends)
+        self.edges = Edges(machine, _wants(machine.target, events), ends)
         self.points = lay_out(events, tuple(entry), machine.target, machine.constant)
         self.live_at_end = self.points[-1].following if self.points else tuple(entry)
         self.bounds = [EXTRA * copies for copies in bounds.copies]
         self.views = bounds.views
-        self.starts = _starts(self.choices, tuple(entry), (*entry.values(),))
+        self.starts = _starts(self.edges, tuple(entry), (*entry.values(),))
 
-    def likeness(self, effort: int) -> bytes:
+    def canonical_key(self, effort: int) -> bytes:
         """The same for two searches that find the same way."""
         at = {value: number for number, value in enumerate(self.live_at_end)}
-        ends = [(at.get(value), numbered(register)) for value, register in self.results]
+        ends = [(at.get(value), number_of(register)) for value, register in self.results]
         starts = [registers for (registers, _, _), _, _ in self.starts]
         name, vectors = self.machine.convention.name, self.machine.target.vectors
-        return likeness(vectors, self.points, self.choices.wants, (name, self.bounds, starts, ends, effort))
+        return canonical_key(vectors, self.points, self.edges.wants, (name, self.bounds, starts, ends, effort))
 
     @cached_property
-    def onward(self) -> list[Onward]:
-        """What tells the steps that each event leads to; behind the last the results go to their registers."""
-        making, machine = self.choices.making, self.machine
+    def successors(self) -> list[Successors]:
+        """What tells the steps that each event leads to; chained the last the results go to their registers."""
+        making, machine = self.edges.making, self.machine
         return [
-            *(making(p) if p.event.kind == "make" else partial(at_region, self.choices, p) for p in self.points),
+            *(making(p) if p.event.kind == "make" else partial(region_edges, self.edges, p) for p in self.points),
             partial(_finish, machine, self.live_at_end, self.results),
         ]
 
-    def along(self, way: Way) -> Allocation:
-        """What is written along a way."""
+    def along(self, way: SearchPath) -> Allocation:
+        """What is emitted along a way."""
         items: list[Item] = []
         steps = self.starts
-        for number, onward in zip(way.numbers, (*self.onward, None), strict=True):
+        for number, successors in zip(way.numbers, (*self.successors, None), strict=True):
             after, _, writing = steps[number]
-            items += written(writing)
-            steps = onward(after) if onward else []
+            items += emitted(writing)
+            steps = successors(after) if successors else []
         _, _, saved = after
         registers = (register for number, register in enumerate(REGISTERS) if saved >> number & 1)
         return Allocation(tuple(items), tuple(registers), way.exact)
 
-    def way(self, effort: int, too_much: float) -> Way:
+    def search(self, effort: int, too_much: float) -> SearchPath:
         """The cheapest way, or that none costs less than what would be too much."""
         end = len(self.points)
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
         expanded = [0] * (end + 1)
         cheapest: list[dict[Assignment, list[int]]] = [{} for _ in range(end + 2)]
-        """For each event the assignments behind which it comes, and the least cost of each."""
+        """For each event the assignments chained which it comes, and the least cost of each."""
         ticket = count()
         heap: list[tuple[int, int, int, Assignment, int, list[int], Any]] = [
             (bounds[0] + cost, 0, next(ticket), after, cost, [cost], ((), number))
@@ -175,32 +166,32 @@ class _Search:
         ]
         closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
         limit = too_much + EXTRA * self.views
-        onward = self.onward
+        successors = self.successors
         first = None  # what was reached first waits outside the heap: most often it goes on next
         while heap or first is not None:
-            least, behind, _, before, spent, cheaper, way = heappop(heap) if first is None else heappushpop(heap, first)
+            least, key, _, before, spent, cheaper, way = heappop(heap) if first is None else heappushpop(heap, first)
             first = None
-            at = -behind
+            at = -key
             if at > end:
-                return Way(_numbers(way), spent, closed < 0)
+                return SearchPath(_numbers(way), spent, closed < 0)
             if at <= closed or cheaper[0] < spent:
                 continue
             if least >= limit:
-                return Way((), too_much, False)
+                return SearchPath((), too_much, False)
             expanded[at] += 1
             if expanded[at] > share:
                 closed = at
                 continue
             known = cheapest[at + 1]
             bound = bounds[at + 1]
-            for number, (after, more, _) in enumerate(onward[at](before)):
+            for number, (after, more, _) in enumerate(successors[at](before)):
                 cost = spent + more
                 there = known.setdefault(after, least_there := [cost])
                 if there is not least_there:
                     if cost >= there[0]:
                         continue
                     there[0] = cost
-                reached = bound + cost, behind - 1, next(ticket), after, cost, there, (way, number)
+                reached = bound + cost, key - 1, next(ticket), after, cost, there, (way, number)
                 if first is None:
                     first = reached
                 else:
@@ -209,7 +200,7 @@ class _Search:
 
 
 def _numbers(way: Any) -> tuple[int, ...]:
-    """The numbers of a way that is written from its end: the way before, and a number."""
+    """The numbers of a way that is emitted from its end: the way before, and a number."""
     numbers: list[int] = []
     while way:
         way, number = way
@@ -234,13 +225,13 @@ def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
     return wants
 
 
-def _starts(choices: Choices, live: tuple[Value, ...], registers: Registers) -> list[Step]:
+def _starts(edges: Edges, live: tuple[Value, ...], registers: Registers) -> list[Edge]:
     """The assignment at entry, and those in which a parameter has made way for a shift count first."""
     entry: Assignment = registers, (), 0
-    starts: list[Step] = [(entry, 0, NOTHING)]
+    starts: list[Edge] = [(entry, 0, NOTHING)]
     for value, register in zip(live, registers, strict=True):
-        if choices.wanted >> register & 1 and choices.wants.get(value) != register:
-            starts += choices.evict(entry, live, register, range(len(live)))
+        if edges.wanted >> register & 1 and edges.wants.get(value) != register:
+            starts += edges.evict(entry, live, register, range(len(live)))
     return starts
 
 
@@ -256,20 +247,20 @@ def _needed_first(first: ProgramPoint | None, results: Results) -> set[Value]:
     return needed
 
 
-def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Assignment) -> list[Step]:
+def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Assignment) -> list[Edge]:
     """The results in their registers."""
     lie, headers, saved = before
     registers = dict(zip(live, lie, strict=True))
     moves: Moves = {}
     constants: list[Instruction] = []
     for value, register in results:
-        to = numbered(register)
+        to = number_of(register)
         if value.constant is not None:
             constants.append(machine.load_constant(to, value))
         elif registers[value] != to:
             moves[to] = (registers[value], value.lanes)
-    ordered = machine.in_order(moves, together([*lie, *map(numbered, (register for _, register in results))]))
-    return [(((), headers, saved), EXTRA * len(ordered), given((*ordered, *constants)))]
+    ordered = machine.in_order(moves, bitset([*lie, *map(number_of, (register for _, register in results))]))
+    return [(((), headers, saved), EXTRA * len(ordered), emit((*ordered, *constants)))]
 
 
 def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
@@ -326,7 +317,7 @@ def allocate_pass(state: State) -> State:
     machine = Machine(state.target, state.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
     bounds = lower_bounds(machine, events)
-    # Slots are made and given back by an instruction each, saved registers too.
+    # Slots are made and emit back by an instruction each, saved registers too.
     operations = bounds.operations + 2 * bool(state.spilled.slots)
     forced = operations + 2 * bounds.saves
     most = state.most.besides(forced - bounds.stores)

@@ -9,8 +9,8 @@ from typing import Any
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, place_of
 from setwise.codegen.machine.code import Item, Register, RegisterFile
-from setwise.codegen.registers.machine import Machine
-from setwise.codegen.registers.points import FILES, RCX, REGISTERS, Alternative, Point, Registers, together
+from setwise.codegen.regalloc.candidates import FILES, RCX, REGISTERS, Candidate, Point, Registers, bitset
+from setwise.codegen.regalloc.machine import Machine
 from setwise.codegen.targets.table import build
 
 EXTRA = 1 << 40
@@ -30,42 +30,42 @@ VIEWS = frozenset({"low-half", "as-wide", "extended"})
 Assignment = tuple[Registers, tuple[Registers, ...], int]
 """Where all lies: registers of the live values, those at the start of each region around, those in use to be saved."""
 
-Writing = tuple[Any, ...]
+Emission = tuple[Any, ...]
 """What writes the instructions of a step, a function and its arguments: few of the steps that are weighed are taken."""
 
-Step = tuple[Assignment, int, Writing]
-"""Where all lies then, what getting there costs, and what is written for it."""
+Edge = tuple[Assignment, int, Emission]
+"""Where all lies then, what getting there costs, and what is emitted for it."""
 
-Onward = Callable[[Assignment], list[Step]]
+Successors = Callable[[Assignment], list[Edge]]
 """The steps that go on from an assignment."""
 
-NOTHING: Writing = (tuple,)
+NOTHING: Emission = (tuple,)
 
 
-def written(writing: Writing) -> Items:
+def emitted(writing: Emission) -> Items:
     """The instructions."""
     write, *arguments = writing
     items: Items = write(*arguments)
     return items
 
 
-def given(items: Items) -> Writing:
+def emit(items: Items) -> Emission:
     """What writes these."""
     return (tuple, items) if items else NOTHING
 
 
-def behind(first: Step, steps: Sequence[Step]) -> list[Step]:
-    """The first step and each of those behind it as one."""
+def chained(first: Edge, steps: Sequence[Edge]) -> list[Edge]:
+    """The first step and each of those chained it as one."""
     _, cost, writing = first
     return [(after, cost + more, (_both, writing, another)) for after, more, another in steps]
 
 
-def _both(writing: Writing, another: Writing) -> Items:
-    return (*written(writing), *written(another))
+def _both(writing: Emission, another: Emission) -> Items:
+    return (*emitted(writing), *emitted(another))
 
 
-class Choices:
-    """The choices of one search. `wants` are values that must lie in a certain register when they are used.
+class Edges:
+    """The edges of one search. `wants` are values that must lie in a certain register when they are used.
 
     No two registers are alike that some value wants, or a result (`ends`).
     """
@@ -73,12 +73,12 @@ class Choices:
     def __init__(self, machine: Machine, wants: dict[Value, int], ends: int) -> None:
         self.machine = machine
         self.wants = wants
-        self.wanted = together(wants.values())
+        self.wanted = bitset(wants.values())
         self.to_save = [1 << register & machine.preserved for register in range(len(REGISTERS))]
         self._fixed = self.wanted | ends
-        self.candidates = cache(self._candidates)
+        self.registers_for = cache(self._registers_for)
 
-    def _candidates(
+    def _registers_for(
         self, file: RegisterFile, want: int | None, taken: int, saved: int, also: int = 0, homes: int = 0
     ) -> list[tuple[int, int]]:
         """Registers where a new value may go and their costs, the free ones that are alike represented by the first.
@@ -109,7 +109,7 @@ class Choices:
             return [(register, LATE * len(order)) for register in order if not taken >> register & 1]
         return list(offered.items())
 
-    def making(self, point: Point) -> Onward:
+    def making(self, point: Point) -> Successors:
         """What tells the steps that make the point's value."""
         value = point.value
         if value.op == "copy":
@@ -120,39 +120,39 @@ class Choices:
             return partial(self._write, point)
         return partial(self._make, point, self.wants.get(value))
 
-    def _make(self, point: Point, want: int | None, before: Assignment) -> list[Step]:
+    def _make(self, point: Point, want: int | None, before: Assignment) -> list[Edge]:
         """A value made by a row, in whatever register is best."""
         registers, _, _ = before
         kept, args = point.keep(registers), {*point.value.args}
-        steps: list[Step] = []
-        for row in point.alternatives:
+        steps: list[Edge] = []
+        for row in point.candidates:
             if row[0].counts and registers[row[0].reads[1]] != RCX:
                 needed = (*point.kept, *(i for i, value in enumerate(point.live) if value in args))
                 for start in self.count_in_rcx(before, point.live, row[0].reads[1], needed):
-                    made: list[Step] = []
+                    made: list[Edge] = []
                     self._make_by(row, start[0], point.keep(start[0][0]), point, want, made)
-                    steps += behind(start, made)
+                    steps += chained(start, made)
             else:
                 self._make_by(row, before, kept, point, want, steps)
         return steps
 
-    def _write(self, point: Point, before: Assignment) -> list[Step]:
+    def _write(self, point: Point, before: Assignment) -> list[Edge]:
         """A store makes no value, and its operands stay where they are."""
         registers, headers, saved = before
         after = point.keep(registers), headers, saved
         if point.value.op == "done":
             return [(after, 0, NOTHING)]
-        alternatives = (alternative for row in point.alternatives for alternative in row)
-        return [(after, 0, (self._written, point, registers, each, 0)) for each in alternatives]
+        candidates = (candidate for row in point.candidates for candidate in row)
+        return [(after, 0, (self._written, point, registers, each, 0)) for each in candidates]
 
     def _make_by(
         self,
-        row: tuple[Alternative, ...],
+        row: tuple[Candidate, ...],
         before: Assignment,
         kept: Registers,
         point: Point,
         want: int | None,
-        steps: list[Step],
+        steps: list[Edge],
     ) -> None:
         """Adds the steps in which a row makes the value, by each order of arguments, wherever it may be."""
         registers, headers, saved = before
@@ -162,29 +162,29 @@ class Choices:
         stays = -1  # the registers of what is kept, where somebody asks
         chosen: list[tuple[int, int, int, tuple[Move, ...]]]
         """Where the value may be made, where the argument that is overwritten goes, at what cost, by which moves."""
-        for alternative in row:
-            first = registers[alternative.reads[0]] if alternative.row.tied else -1
+        for candidate in row:
+            first = registers[candidate.reads[0]] if candidate.row.tied else -1
             if first >= 0 and want is None and first not in kept:
-                chosen = [(first, first, DEPARTURE * alternative.departs, ())]
+                chosen = [(first, first, DEPARTURE * candidate.departs, ())]
             else:
                 if stays < 0:
-                    stays = together(kept)
-                if alternative.row.tied:
-                    chosen = self._over_first(alternative, first, before, stays, point, want, homes)
+                    stays = bitset(kept)
+                if candidate.row.tied:
+                    chosen = self._over_first(candidate, first, before, stays, point, want, homes)
                 else:
-                    dying = together([registers[at] for at in alternative.reads]) & ~stays & FILES[point.file]
-                    found = self.candidates(point.file, want, stays, saved, dying, homes)
+                    dying = bitset([registers[at] for at in candidate.reads]) & ~stays & FILES[point.file]
+                    found = self.registers_for(point.file, want, stays, saved, dying, homes)
                     chosen = [(register, register, cost, ()) for register, cost in found]
             for register, to, cost, moves in chosen:
                 if left >= 0 and register != left:
                     cost += 2 * DEPARTURE
                 lie = (*kept, register) if to == register else (*[to if r == first else r for r in kept], register)
                 after = lie, headers, saved | to_save[register] | to_save[to]
-                steps.append((after, cost, (write, point, registers, alternative, register, moves)))
+                steps.append((after, cost, (write, point, registers, candidate, register, moves)))
 
     def _over_first(
         self,
-        alternative: Alternative,
+        candidate: Candidate,
         first: int,
         before: Assignment,
         stays: int,
@@ -197,13 +197,13 @@ class Choices:
         chosen: list[tuple[int, int, int, tuple[Move, ...]]] = []
         dies = not stays >> first & 1
         if dies:
-            chosen.append((first, first, DEPARTURE * alternative.departs, ()))
+            chosen.append((first, first, DEPARTURE * candidate.departs, ()))
         if not dies or want is not None:
-            arg = alternative.value.args[0]
+            arg = candidate.value.args[0]
             needed_there = (self._fixed | homes) >> first & 1
             its = self._fixed | _homes(headers, point, arg) if point.homes else self._fixed
-            taken = stays | together([registers[at] for at in alternative.reads[1:]])
-            for register, cost in self.candidates(point.file, want, taken, saved, 0, homes):
+            taken = stays | bitset([registers[at] for at in candidate.reads[1:]])
+            for register, cost in self.registers_for(point.file, want, taken, saved, 0, homes):
                 if register == first:
                     continue
                 moves = ((register, first, arg.lanes),)
@@ -213,16 +213,16 @@ class Choices:
                     chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
         return chosen
 
-    def count_in_rcx(self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Step]:
+    def count_in_rcx(self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Edge]:
         """A shift count moved into rcx, whoever of those `needed` was there moved away."""
-        steps: list[Step] = []
+        steps: list[Edge] = []
         for freed in self.evict(before, live, RCX, needed):
             registers, headers, saved = freed[0]
             after = (*registers[:at], RCX, *registers[at + 1 :]), headers, saved
-            steps += behind(freed, [(after, EXTRA, (self.moved, ((RCX, registers[at], 1),)))])
+            steps += chained(freed, [(after, EXTRA, (self.moved, ((RCX, registers[at], 1),)))])
         return steps
 
-    def evict(self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Step]:
+    def evict(self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Edge]:
         """`register` made free: if one of those `needed` lives there, all there move to another."""
         registers, headers, saved = before
         if register not in [registers[at] for at in needed]:
@@ -234,40 +234,40 @@ class Choices:
                 cost + EXTRA,
                 (self.moved, ((other, register, 1),)),
             )
-            for other, cost in self.candidates(first.file, self.wants.get(first), together(registers), saved)
+            for other, cost in self.registers_for(first.file, self.wants.get(first), bitset(registers), saved)
         ]
 
-    def _copy(self, point: Point, at: int, before: Assignment) -> list[Step]:
+    def _copy(self, point: Point, at: int, before: Assignment) -> list[Edge]:
         registers, headers, saved = before
         value, kept, source = point.value, point.keep(registers), registers[at]
         # Both names for one register: no move now; whoever changes it first will have to copy.
         if source not in kept:
             return [(((*kept, source), headers, saved), 0, NOTHING)]
-        steps: list[Step] = [(((*kept, source), headers, saved), DEPARTURE, NOTHING)]
-        for register, cost in self.candidates(point.file, self.wants.get(value), together(registers), saved):
+        steps: list[Edge] = [(((*kept, source), headers, saved), DEPARTURE, NOTHING)]
+        for register, cost in self.registers_for(point.file, self.wants.get(value), bitset(registers), saved):
             after = (*kept, register), headers, saved | self.to_save[register]
             steps.append((after, cost + EXTRA, (self.moved, ((register, source, value.lanes),))))
         return steps
 
     def _written(
-        self, point: Point, registers: Registers, alternative: Alternative, register: int, moves: tuple[Move, ...] = ()
+        self, point: Point, registers: Registers, candidate: Candidate, register: int, moves: tuple[Move, ...] = ()
     ) -> Items:
         """The moves, then the instruction that makes a value in a register, or writes it to memory."""
-        row, value = alternative.row, alternative.value
+        row, value = candidate.row, candidate.value
         first = value.args[0] if row.tied else None
         lies = dict(zip(point.live, registers, strict=True))
 
         def at(arg: Value) -> Register:
             return REGISTERS[register if arg is first else lies[arg]]
 
-        return (*self.moved(moves), build(row, value, REGISTERS[register], alternative.placed(at)))
+        return (*self.moved(moves), build(row, value, REGISTERS[register], candidate.placed(at)))
 
     def moved(self, moves: tuple[Move, ...]) -> Items:
         """Moves."""
         return [self.machine.move(*move) for move in moves]
 
 
-def _viewed(point: Point, at: int, before: Assignment) -> list[Step]:
+def _viewed(point: Point, at: int, before: Assignment) -> list[Edge]:
     """Another view of what lies in a register."""
     registers, headers, saved = before
     return [(((*point.keep(registers), registers[at]), headers, saved), 0, NOTHING)]
@@ -276,4 +276,4 @@ def _viewed(point: Point, at: int, before: Assignment) -> list[Step]:
 def _homes(headers: tuple[Registers, ...], point: Point, value: Value) -> int:
     """The registers in which the region around carries what the value is on the way to."""
     places = point.homes.get(value)
-    return together([headers[-1][place] for place in places]) if places else 0
+    return bitset([headers[-1][place] for place in places]) if places else 0

@@ -11,7 +11,7 @@ from setwise.codegen.kernel import plan
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code
 from setwise.codegen.pipeline import variants
-from setwise.codegen.registers import allocate
+from setwise.codegen.regalloc import allocate
 from setwise.codegen.targets import target_named
 
 TOO_LONG = "dumb7.attacks.{}"
@@ -20,9 +20,9 @@ TOO_LONG = "dumb7.attacks.{}"
 
 @pytest.fixture(autouse=True)
 def no_way_is_known() -> Iterator[None]:
-    allocate._ways.cache_clear()
+    allocate._paths.cache_clear()
     yield
-    allocate._ways.cache_clear()
+    allocate._paths.cache_clear()
 
 
 def code(name: str, isa: str, abi: str = "sysv") -> Code:
@@ -30,14 +30,14 @@ def code(name: str, isa: str, abi: str = "sysv") -> Code:
 
 
 def searches() -> int:
-    return allocate._ways.cache_info().misses
+    return allocate._paths.cache_info().misses
 
 
 @pytest.mark.parametrize("isa", ["x86-64", "avx2"])
 @pytest.mark.parametrize("name", ["dumb7.occluded.{}", "kogge-stone.attacks.{}.batch"])
 def test_directions_share_their_search(name: str, isa: str) -> None:
     alone = code(name.format("noWe"), isa)
-    allocate._ways.cache_clear()
+    allocate._paths.cache_clear()
     code(name.format("noEa"), isa)
     before = searches()
     assert code(name.format("noWe"), isa) == alone
@@ -46,15 +46,15 @@ def test_directions_share_their_search(name: str, isa: str) -> None:
 
 def test_directions_share_what_was_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[bytes] = []
-    way = allocate._Search.way
+    way = allocate._Search.search
 
-    def counted(search: allocate._Search, effort: int, too_much: float) -> allocate.Way:
-        searched.append(search.likeness(effort))
+    def counted(search: allocate._Search, effort: int, too_much: float) -> allocate.SearchPath:
+        searched.append(search.canonical_key(effort))
         return way(search, effort, too_much)
 
-    monkeypatch.setattr(allocate._Search, "way", counted)
+    monkeypatch.setattr(allocate._Search, "search", counted)
     lower(find(TOO_LONG.format("noEa")))
-    assert any(not allocate._ways(likeness)[0].numbers for likeness in searched), "no form was too long"
+    assert any(not allocate._paths(canonical_key)[0].numbers for canonical_key in searched), "no form was too long"
     searched.clear()
     lower(find(TOO_LONG.format("noWe")))
     assert not searched

@@ -7,81 +7,75 @@ from collections.abc import Iterator
 from setwise.codegen.describe.control import SIGN
 from setwise.codegen.describe.values import Condition, Region, Value
 from setwise.codegen.machine.code import Instruction, Item, Label, Register
-from setwise.codegen.registers.assignments import EXTRA, NOTHING, Assignment, Choices, Items, Step, behind, given
-from setwise.codegen.registers.machine import Machine, Moves
-from setwise.codegen.registers.points import REGISTERS, Point, together
+from setwise.codegen.regalloc.candidates import REGISTERS, Point, bitset
+from setwise.codegen.regalloc.edges import EXTRA, NOTHING, Assignment, Edge, Edges, Items, chained, emit
+from setwise.codegen.regalloc.machine import Machine, Moves
 
 
-def at_region(choices: Choices, point: Point, before: Assignment) -> list[Step]:
+def region_edges(edges: Edges, point: Point, before: Assignment) -> list[Edge]:
     """The steps that an event of a region leads to."""
     if point.event.kind == "enter":
-        return _enter(choices, before, point)
+        return _enter(edges, before, point)
     if point.event.kind == "leave":
-        return _leave(choices.machine, before, point)
+        return _leave(edges.machine, before, point)
     _, headers, saved = before
     registers = point.keep(headers[-1])
     if point.event.kind == "body":
         label = () if point.region.kind == "when" else (Label(f"{point.region.name}_{point.event.body}"),)
-        return [((registers, headers, saved), 0, given(label))]
+        return [((registers, headers, saved), 0, emit(label))]
     label = () if point.region.kind == "loop" else (Label(f"{point.region.name}_end"),)
-    return [((registers, headers[:-1], saved), 0, given(label))]
+    return [((registers, headers[:-1], saved), 0, emit(label))]
 
 
-def _enter(choices: Choices, before: Assignment, point: Point) -> list[Step]:
+def _enter(edges: Edges, before: Assignment, point: Point) -> list[Edge]:
     region = point.region
-    starts: list[Step] = [(before, 0, NOTHING)]
+    starts: list[Edge] = [(before, 0, NOTHING)]
     for i in point.kept:
-        if before[0][i] != choices.wants.get(point.live[i], before[0][i]):
+        if before[0][i] != edges.wants.get(point.live[i], before[0][i]):
             # Better here than in each round.
-            starts += choices.count_in_rcx(before, point.live, i, range(len(point.live)))
-    return [step for start in starts for step in behind(start, _entered(choices, start[0], point, region))]
+            starts += edges.count_in_rcx(before, point.live, i, range(len(point.live)))
+    return [step for start in starts for step in chained(start, _entered(edges, start[0], point, region))]
 
 
-def _entered(choices: Choices, before: Assignment, point: Point, region: Region) -> list[Step]:
+def _entered(edges: Edges, before: Assignment, point: Point, region: Region) -> list[Edge]:
     registers, headers, saved = before
     at = dict(zip(point.live, registers, strict=True))
     asked = next(iter(region.asked), None) if region.kind == "when" else region.index
-    options: list[Step] = [((point.keep(registers), headers, saved), 0, NOTHING)]
+    options: list[Edge] = [((point.keep(registers), headers, saved), 0, NOTHING)]
     for number, (phi, init) in enumerate(zip(region.phis[0], region.inits, strict=True)):
-        later = together(at[v] for v in region.inits[number + 1 :] if v.constant is None)
+        later = bitset(at[v] for v in region.inits[number + 1 :] if v.constant is None)
         options = [
             following
             for option in options
-            for following in behind(option, _carried(choices, option[0], phi, init, at, later, asked))
+            for following in chained(option, _carried(edges, option[0], phi, init, at, later, asked))
         ]
-    go = given(_go(region, at))
+    go = emit(_go(region, at))
     return [
         step
         for option in options
         for registers, _, saved in option[:1]
-        for step in behind(option, [((registers, (*headers, registers), saved), 0, go)])
+        for step in chained(option, [((registers, (*headers, registers), saved), 0, go)])
     ]
 
 
 def _carried(
-    choices: Choices,
-    before: Assignment,
-    phi: Value,
-    init: Value,
-    at: dict[Value, int],
-    later: int,
-    asked: Value | None,
-) -> list[Step]:
+    edges: Edges, before: Assignment, phi: Value, init: Value, at: dict[Value, int], later: int, asked: Value | None
+) -> list[Edge]:
     """One more carried value: where its first value is, or moved or loaded to where it may be."""
-    machine = choices.machine
+    machine = edges.machine
     registers, headers, saved = before
     reserved = 1 << at[asked] if asked in at else 0
-    taken = together(registers)
+    taken = bitset(registers)
     source = at.get(init)
     if source is not None and not (taken if init is asked else taken | reserved) >> source & 1:
         return [(((*registers, source), headers, saved), 0, NOTHING)]
-    steps: list[Step] = []
-    for register, cost in choices.candidates(phi.file, choices.wants.get(phi), taken | reserved | later, saved):
+    steps: list[Edge] = []
+    for register, cost in edges.registers_for(phi.file, edges.wants.get(phi), taken | reserved | later, saved):
         if source is None:
             item = machine.load_constant(register, init)
         else:
             item, cost = machine.move(register, source, phi.lanes), cost + EXTRA
-        steps.append((((*registers, register), headers, saved | choices.to_save[register]), cost, given((item,))))
+        steps.append((((*registers, register), headers, saved | edges.to_save[register]), cost, emit((item,))))
     return steps
 
 
@@ -121,7 +115,7 @@ def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: 
     return (Instruction(*test), Instruction(jumps[condition.kind][holds], (label,)))
 
 
-def _leave(machine: Machine, before: Assignment, point: Point) -> list[Step]:
+def _leave(machine: Machine, before: Assignment, point: Point) -> list[Edge]:
     registers, headers, saved = before
     region = point.region
     at = dict(zip(point.live, registers, strict=True))
@@ -134,7 +128,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Step]:
             constants.append(machine.load_constant(header[phi], following))
         elif at[following] != header[phi]:
             moves[header[phi]] = (at[following], phi.lanes)
-    ordered = machine.in_order(moves, together(registers) | together(headers[-1]))
+    ordered = machine.in_order(moves, bitset(registers) | bitset(headers[-1]))
     items: list[Item] = [*ordered, *constants]
     if region.kind == "loop":
         assert region.condition is not None
@@ -144,4 +138,4 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Step]:
         items = [test, *ordered, *zeros, again]
     elif point.event.body < len(region.bodies) - 1 and not region.falls:
         items.append(Instruction("jmp", (Label(f"{region.name}_end"),)))
-    return [(((), headers, saved), EXTRA * len(ordered), given(items))]
+    return [(((), headers, saved), EXTRA * len(ordered), emit(items))]

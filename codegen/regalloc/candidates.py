@@ -1,7 +1,7 @@
 """The events laid out for the search: which values stand where before each event, and what can make a value.
 
-The search holds the registers of the values that live at one point as a tuple, in the order of `Point.live`. A register
-is a number there, its place in REGISTERS, so that a set of registers is an integer, a bit for each.
+The search holds the registers of the values that live at one point as a tuple, in the order of `Point.live`. A
+register is a number there, its place in REGISTERS, so that a set of registers is an integer, a bit for each.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ Registers = tuple[int, ...]
 """Where values lie that stand in a row."""
 
 
-def numbered(register: Register) -> int:
+def number_of(register: Register) -> int:
     """A register's number in the search."""
     return FIRST[register.file] + register.number
 
 
-def together(registers: Iterable[int]) -> int:
+def bitset(registers: Iterable[int]) -> int:
     """A set of registers."""
     union = 0
     for register in registers:
@@ -61,7 +61,7 @@ def together(registers: Iterable[int]) -> int:
     return union
 
 
-class Alternative(NamedTuple):
+class Candidate(NamedTuple):
     """What can make a value: a row of the target, with an order of the arguments."""
 
     row: Row
@@ -107,7 +107,7 @@ class Point(NamedTuple):
     """For values on the way to what the region around carries where that stands in `header`."""
     left: int | None = None
     """Where in `live` the variable stands that the event's value is a new state of, as the description has it."""
-    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    candidates: tuple[tuple[Candidate, ...], ...] = ()
     """What can make the event's value: for each row of the target that can the orders of arguments."""
     file: RegisterFile = "general"
     """Where the event's value goes."""
@@ -126,10 +126,7 @@ class Point(NamedTuple):
 
 
 def lay_out(
-    events: Sequence[ProgramPoint],
-    live: tuple[Value, ...],
-    target: Target,
-    constant: Callable[[Value, Row], Operand],
+    events: Sequence[ProgramPoint], live: tuple[Value, ...], target: Target, constant: Callable[[Value, Row], Operand]
 ) -> list[Point]:
     """Return the points of a routine at whose entry the values `live` are in registers.
 
@@ -157,7 +154,7 @@ def lay_out(
                 following=following if value.op in WRITES else (*following, value),
                 homes=homes.get(regions[-1], {}),
                 left=where.get(value.args[0]) if value.in_place and value.args else None,
-                alternatives=_alternatives(value, where, target, constant),
+                candidates=_candidates(value, where, target, constant),
                 file=value.file,
             )
         elif event.kind == "enter" and region is not None:
@@ -209,12 +206,12 @@ def _picking(kept: tuple[int, ...]) -> Callable[[Registers], Registers]:
     return lambda registers: tuple([registers[at] for at in kept])
 
 
-def _alternatives(
+def _candidates(
     value: Value, where: Mapping[Value, int], target: Target, constant: Callable[[Value, Row], Operand]
-) -> tuple[tuple[Alternative, ...], ...]:
+) -> tuple[tuple[Candidate, ...], ...]:
     by_row = []
     for row in target.rows_for(value):
-        alternatives = []
+        candidates = []
         overwritten: set[tuple[Value, ...]] = set()
         for number, ordered in enumerate(reordered(value) if row.tied else (value,)):
             unread = [letter for letter, arg in zip("abc", ordered.args, strict=False) if not in_register(arg)]
@@ -224,13 +221,13 @@ def _alternatives(
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
             departs = number > 0 and not value.in_place
-            alternatives.append(Alternative(row, ordered, departs, reads, operands, "cl" in row.spelt))
-        if alternatives:
-            by_row.append(tuple(alternatives))
+            candidates.append(Candidate(row, ordered, departs, reads, operands, "cl" in row.spelt))
+        if candidates:
+            by_row.append(tuple(candidates))
     return tuple(by_row)
 
 
-def likeness(vectors: int, points: Sequence[Point], wants: Mapping[Value, int], rest: tuple[object, ...]) -> bytes:
+def canonical_key(vectors: int, points: Sequence[Point], wants: Mapping[Value, int], rest: tuple[object, ...]) -> bytes:
     """Return the same digest for two searches that go the same way: of all that the search asks of its points.
 
     Routines of one family differ from direction to direction in counts and masks, of which the search knows nothing.
@@ -249,7 +246,7 @@ def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
         value = point.value
         rows = [
             [(a.row.tied, a.departs, a.counts, a.reads, _places(point, a.value.args)) for a in row]
-            for row in point.alternatives
+            for row in point.candidates
         ]
         name = value.op if value.op in _BY_NAME else None
         args = [where[arg] for arg in register_operands(value.args)]
