@@ -1,4 +1,4 @@
-"""The pipeline: from a routine's description to code, through named passes.
+"""The pipeline: from a routine's description to code, run_passes named passes.
 
     trace_pass                run the description on traced parameters: the graph
 
@@ -9,7 +9,7 @@
     balance_pass              tree height reduction: optional
 
     select_pass               every operation becomes one that the target has an instruction for, or is refused
-    chain_runs_pass           strength reduction of shifts through chains, for runs alone: optional
+    chain_runs_pass           strength reduction of shifts run_passes chains, for runs alone: optional
     chain_shifts_pass         the same for all shifts: optional
     share_opposite_fill_pass  a fill begins with the opposite one: optional, also before the former
     estimate                  the length of the code: the forms with the shortest estimates go on
@@ -147,7 +147,7 @@ def _select_best(plan: Plan) -> Kernel:
     def limit(form: State, *, of_equals: bool = False) -> SizeLimit:
         return size_limit(form, best.kernel, of_equals=of_equals) if best else SizeLimit()
 
-    for form in variants(plan, limit):
+    for form in lower_forms(plan, limit):
         best = form if best is None else min(best, form, key=figure)
     assert best is not None
     for refinement in REFINEMENTS:
@@ -166,11 +166,11 @@ def size_limit(form: State, best: Kernel, *, of_equals: bool) -> SizeLimit:
     return SizeLimit(length, -moves + (behind >= 0))
 
 
-def variants(plan: Plan, limit: Limit = _unlimited) -> Iterator[State]:
+def lower_forms(plan: Plan, limit: Limit = _unlimited) -> Iterator[State]:
     """Yield the forms with the shortest estimates as code, without those above the limit."""
     for form in _shortest(plan.routine, plan.target, plan.layout):
         with suppress(TooLong):
-            yield through((*ORDER, *CODE), replace(form, convention=plan.convention, most=limit(form)))
+            yield run_passes((*ORDER, *CODE), replace(form, convention=plan.convention, most=limit(form)))
 
 
 def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: Limit = _unlimited) -> Iterator[State]:
@@ -179,7 +179,7 @@ def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: Limit
     other = step(state)
     if other is not state:
         with suppress(OutOfRegisters, TooLong):
-            yield through((*behind, *CODE), replace(other, most=limit(other)))
+            yield run_passes((*behind, *CODE), replace(other, most=limit(other)))
 
 
 @lru_cache(CACHED)
@@ -201,7 +201,7 @@ def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[State, 
 def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
     """Return all forms in the operations of the target."""
     selected = [select_pass(replace(form, target=target)) for form in _every_form(routine, target, layout)]
-    others = (through(passes, state) for passes in ALTERNATIVES for state in selected)
+    others = (run_passes(passes, state) for passes in ALTERNATIVES for state in selected)
     return tuple(_distinct(chain(selected, others)))
 
 
@@ -239,7 +239,7 @@ def _distinct(states: Iterable[State]) -> list[State]:
     return list(by_shape.values())
 
 
-def through(passes: Iterable[Pass], state: State) -> State:
+def run_passes(passes: Iterable[Pass], state: State) -> State:
     """Return the state after these passes."""
     for step in passes:
         state = step(state)

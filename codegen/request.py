@@ -9,8 +9,8 @@ from functools import cached_property
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan
-from setwise.codegen.offers import offered, offered_as
 from setwise.codegen.targets import target_named
+from setwise.codegen.variants import enumerate_variants, variant_named
 
 KernelKey = tuple[str, str, int, str]
 """Routine, instruction set, lanes, calling convention."""
@@ -44,7 +44,7 @@ class Request:
     @cached_property
     def kernel(self) -> Kernel:
         """The kernel, made once. Refused if the set lacks an operation, or there is no such variant."""
-        return offered_as(self.variant, self.routine, self.isa, self.abi, self.lanes)
+        return variant_named(self.variant, self.routine, self.isa, self.abi, self.lanes)
 
     @property
     def key(self) -> KernelKey:
@@ -58,7 +58,7 @@ class Request:
 
     def variants(self) -> list[Request]:
         """Return requests for all variants of the same, "" first, no two with the same code."""
-        kernels = offered(self.routine, self.isa, self.abi, self.lanes)
+        kernels = enumerate_variants(self.routine, self.isa, self.abi, self.lanes)
         return [Request(self.routine, self.isa, self.abi, self.lanes, kernel.variant) for kernel in kernels]
 
     def __reduce__(self) -> tuple[Callable[..., Request], tuple[str, str, str, int | None, str]]:

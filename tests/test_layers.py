@@ -26,7 +26,7 @@ ORDER = (
     "codegen.regalloc",
     "codegen.pipeline",
     "codegen.lower",
-    "codegen.offers",
+    "codegen.variants",
     "codegen.request",
     "codegen.assemble",
     "codegen.run",

@@ -22,8 +22,8 @@ from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
-from setwise.codegen.offers import offered_as
 from setwise.codegen.targets import TARGETS
+from setwise.codegen.variants import variant_named
 
 Text = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_,.-]*\Z", max_length=200)]
 RoutineName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./:+@~-]+\Z", max_length=4096)]
@@ -102,7 +102,7 @@ def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None
 
     def kernel(routine: Routine, isa: str) -> Kernel:
         lanes = lanes_for(request.lanes, request.isas, isa)
-        return offered_as(variants.get((routine.name, isa), ""), routine, isa, request.abi, lanes)
+        return variant_named(variants.get((routine.name, isa), ""), routine, isa, request.abi, lanes)
 
     variants = {(name, isa): variant for name, isa, variant in request.variants}
 

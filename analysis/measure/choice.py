@@ -15,10 +15,10 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.describe.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import lacking
-from setwise.codegen.offers import offered, offered_as
 from setwise.codegen.request import Request
 from setwise.codegen.run.call import host, is_batch, missing
 from setwise.codegen.targets import TARGETS, target_named
+from setwise.codegen.variants import enumerate_variants, variant_named
 
 OBJECTIVES = ("size", "latency", "throughput")
 """The objectives: fewest instructions, shortest latency, or highest throughput of independent calls."""
@@ -178,7 +178,7 @@ def kernel_for(
     """
     check_objective(objective)
     if objective == "size":
-        usual = unrefused(lambda isa: next(offered(routine, isa, abi, lanes)), isas)
+        usual = unrefused(lambda isa: next(enumerate_variants(routine, isa, abi, lanes)), isas)
         return min(usual, key=lambda kernel: len(kernel.code.instructions))
     kernels = chain.from_iterable(unrefused(lambda isa: (*_candidates(objective, on, routine, isa, abi, lanes),), isas))
     return least(kernels, objective, on)
@@ -191,8 +191,8 @@ def _candidates(
     wanted = routine.name, isa, objective if routine.contract.elements == () else "throughput"
     for row in TIMED:
         if row[:3] == wanted and lanes is None and (on is None or on.name == row.cpu):
-            return (offered_as(row.variant, routine, isa, abi),)
-    return offered(routine, isa, abi, lanes)
+            return (variant_named(row.variant, routine, isa, abi),)
+    return enumerate_variants(routine, isa, abi, lanes)
 
 
 def least(kernels: Iterable[Kernel], objective: str, on: Processor | None) -> Kernel:

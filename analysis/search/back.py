@@ -17,7 +17,7 @@ from setwise.codegen.machine.code import Code
 from setwise.codegen.passes.schedule import schedule_pass
 from setwise.codegen.passes.select import load_constant
 from setwise.codegen.passes.state import Block, State
-from setwise.codegen.pipeline import CODE, through
+from setwise.codegen.pipeline import CODE, run_passes
 from setwise.codegen.targets.table import Row, Target
 
 
@@ -60,7 +60,7 @@ def _code(program: Program, plan: Plan, order: Callable[[State], State]) -> Code
     block = Block(tuple(writing.items))
     state = State(plan.routine, plan.layout, plan.routine.descriptions[0], target=target, convention=plan.convention)
     state = order(replace(state, graph=Graph(writing.parameters, results), block=block))
-    return through(CODE, state).code
+    return run_passes(CODE, state).code
 
 
 class _Writing:

@@ -18,13 +18,13 @@ from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import named_number
-from setwise.codegen.offers import offered_as
 from setwise.codegen.regalloc.machine import OutOfRegisters
 from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
 from setwise.codegen.run.executable import Executable
 from setwise.codegen.run.integers import in_range, single_call
 from setwise.codegen.run.loop import inner_loop
 from setwise.codegen.targets import VECTORS
+from setwise.codegen.variants import variant_named
 
 if TYPE_CHECKING:
     from setwise.codegen.run.arrays import Elementwise
@@ -162,7 +162,7 @@ def function(
 ) -> Function:
     """Return the routine as a function, by default on the best instruction set here, in this platform's convention.
 
-    `variant` is one of `codegen.offers`, of an instruction set that is given.
+    `variant` is one of `codegen.variants`, of an instruction set that is given.
     """
     return function_of(Function, routine, isa, abi, lanes, variant)
 
@@ -178,7 +178,7 @@ def function_of(
 
 @lru_cache(LATELY)
 def _function(kind: Any, routine: Routine, isa: str, abi: str, lanes: int | None, recipe: Recipe) -> Function:
-    made: Function = kind(offered_as(recipe[-1], routine, isa, abi, lanes), recipe)
+    made: Function = kind(variant_named(recipe[-1], routine, isa, abi, lanes), recipe)
     return made
 
 

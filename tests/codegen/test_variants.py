@@ -1,81 +1,149 @@
-"""Choosing among forms: the shortest code is taken, and no form is given up that is better."""
+"""Named variants: at most eight, no two alike, each made again by its name, each the form that it is named after."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from math import inf
+from collections import Counter
+from itertools import product
 
 import pytest
 
-from setwise.codegen import pipeline
-from setwise.codegen.catalogue import find
-from setwise.codegen.kernel import Kernel, plan
+from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
+from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.export.listings.listing import listing
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.passes.schedule import estimate
-from setwise.codegen.passes.state import SizeLimit
-from setwise.codegen.pipeline import MOST_FORMS, REFINEMENTS, refine, select_best, size, variants
-from setwise.codegen.targets import target_named
-from setwise.codegen.targets.vector import GFNI
-
-SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")]
+from setwise.codegen.machine.code import Memory, Register
+from setwise.codegen.variants import MOST_VARIANTS, _plans, enumerate_variants, variant_named
 
 
-def offered(name: str, isa: str) -> Iterator[Kernel]:
-    """Each form, and what else is tried of it."""
-    for form in variants(plan(find(name), target_named(isa), "sysv", None)):
-        yield form.kernel
-        for refinement in REFINEMENTS:
-            yield from (state.kernel for state in refine(refinement, form))
+def mnemonics(kernel: Kernel) -> list[str]:
+    return [instruction.mnemonic for instruction in kernel.code.instructions]
 
 
-@pytest.mark.parametrize(("name", "isa"), SEVERAL)
-def test_several_variants_are_offered_and_none_twice(name: str, isa: str) -> None:
-    kernels = list(offered(name, isa))
-    assert 1 < len(kernels) <= 2 * MOST_FORMS
-    assert len({kernel.code for kernel in kernels}) == len(kernels)
-
-
-@pytest.fixture
-def nothing_is_known() -> Iterator[None]:
-    for cached in (pipeline._shortest, pipeline._select_best):
-        cached.cache_clear()
-    yield
-    for cached in (pipeline._shortest, pipeline._select_best):
-        cached.cache_clear()
-
-
-@pytest.mark.usefixtures("nothing_is_known")
-@pytest.mark.parametrize(("name", "isa"), SEVERAL)
-def test_no_form_is_lost_because_not_all_are_asked_to_the_end(
-    name: str, isa: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = plan(find(name), target_named(isa), "sysv", None)
-    first = [form.kernel.code for form in variants(asked)]
-    monkeypatch.setattr(pipeline, "estimate", lambda state, _: estimate(state, inf))
-    pipeline._shortest.cache_clear()
-    assert [form.kernel.code for form in variants(asked)] == first
-
-
-@pytest.mark.usefixtures("nothing_is_known")
 @pytest.mark.parametrize(
-    ("name", "isa"), [*SEVERAL, ("kogge-stone.attacks.nort.batch", "avx2"), ("sliders.sides-empty", "x86-64")]
+    ("name", "isa"), [("push.attacks.sout", "bmi2"), ("leapers.knights", "avx2"), ("sliders.union", "gfni")]
 )
-def test_no_form_is_given_up_that_is_better(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = plan(find(name), target_named(isa), "sysv", None)
-    limited = select_best(asked)
-    assert size(limited) <= min(map(size, offered(name, isa)))
-    monkeypatch.setattr(pipeline, "size_limit", lambda *_, **__: SizeLimit())
-    pipeline._select_best.cache_clear()
-    assert select_best(asked).code == limited.code
+def test_variants_differ_and_are_made_again_by_name(name: str, isa: str) -> None:
+    kernels = list(enumerate_variants(find(name), isa))
+    assert 1 < len({kernel.code for kernel in kernels}) == len({kernel.variant for kernel in kernels}) == len(kernels)
+    assert kernels[0].code == lower(find(name), isa).code
+    for kernel in kernels:
+        again = variant_named(kernel.variant, find(name), isa)
+        assert (again.code, again.variant) == (kernel.code, kernel.variant)
+    assert variant_named("size", find(name), isa).code == kernels[0].code
 
 
-@pytest.mark.parametrize(("name", "lanes", "same"), [("push.attacks.sout", 8, True), ("sliders.union", 8, False)])
-def test_a_set_that_adds_nothing_to_a_routine_has_the_kernel_of_the_one_that_it_extends(
-    name: str, lanes: int, same: bool
-) -> None:
-    asked = plan(find(name), GFNI, "sysv", lanes)
-    taken = select_best(asked)
-    assert (taken.code == lower(find(name), "avx512", lanes=lanes).code) == same
-    assert taken.target is GFNI
-    assert select_best(replace(asked, target=replace(GFNI, extends=None))).code == taken.code
+@pytest.mark.slow
+def test_there_are_at_most_eight() -> None:
+    """Of one direction of each form: the variants of another one are called alike."""
+    for routine in {(routine.family, routine.form): routine for routine in catalogue().values()}.values():
+        for isa in routine.isas:
+            assert len(_plans(routine, isa, "sysv", None)) < MOST_VARIANTS, (routine.name, isa)
+
+
+@pytest.mark.parametrize("name", ["", "9", "held", "urgent-1", "by-ranks"])
+def test_a_variant_that_there_is_not_is_one_line(name: str) -> None:
+    if name:
+        with pytest.raises(ValueError, match=r"has no variant '.*': use one of size, urgent, short"):
+            variant_named(name, find("push.attacks.sout"), "bmi2")
+    else:
+        assert variant_named(name, find("push.attacks.sout"), "bmi2").variant == ""
+
+
+@pytest.mark.parametrize(("name", "switches"), [("exploding.rook", 2), ("exploding.bishop-corners", 1)])
+def test_cases_are_compared_where_else_a_table_says_where_to_jump(name: str, switches: int) -> None:
+    jumping, comparing = (mnemonics(variant_named(variant, find(name), "x86-64")) for variant in ("size", "compared"))
+    assert [names.count("movsxd") for names in (jumping, comparing)] == [switches, 0]
+
+
+def test_arrays_go_rank_by_rank() -> None:
+    union = find("sliders.union.batch")
+    larger = variant_named("by-ranks", union, "avx2")
+    assert larger.routine == union  # the same contract
+    interleaving = [sum("vpunpck" in name for name in mnemonics(kernel)) for kernel in (lower(union, "avx2"), larger)]
+    assert interleaving == [0, 3 * 32 + 24]  # each of three inputs four times, the result three times
+
+
+def test_rooks_go_apart_from_bishops() -> None:
+    kernel = variant_named("rooks-apart", find("sliders.pair"), "avx2")
+    assert kernel.layout.apart == tuple(ROOK)
+    written = {
+        operand.bits if operand.file == "vector" else operand.file
+        for instruction in kernel.code.instructions
+        for operand in instruction.operands[:1]
+        if isinstance(operand, Register)
+    }
+    assert written == {128, "general"}  # no upper halves to clean
+    assert "vzeroupper" not in mnemonics(kernel)
+
+
+def test_two_directions_share_a_vector_beside_six() -> None:
+    kernel = variant_named("two-lanes", find("sliders.union"), "avx512")
+    assert set(DIR8) - {*kernel.layout.apart} == {SOEA, SOWE}
+    assert mnemonics(kernel).count("vmovq") == 1  # the result
+
+
+def test_boards_go_to_all_lanes_through_memory_where_the_convention_keeps_it() -> None:
+    stored = variant_named("held", find("sliders.union"), "avx2")
+    names = mnemonics(stored)
+    assert not {"vpinsrq", "vpermq"} & {*names}
+    assert names.count("vmovq") == 1  # the result
+    spread = [i.operands[1] for i in stored.code.instructions if i.mnemonic == "vpbroadcastq"]
+    assert sorted(o.displacement for o in spread if isinstance(o, Memory) and o.base) == [-24, -16, -8]
+    assert "stack       24 bytes below the return address" in listing(stored, facts_of(stored), "nasm")
+    on_windows = variant_named("held", find("sliders.union"), "avx2", "win64")
+    assert all(o.displacement >= 0 for i in on_windows.code.instructions for o in i.operands if isinstance(o, Memory))
+
+
+def test_constants_that_are_wanted_often_are_loaded_once() -> None:
+    usual, held = (variant_named(variant, find("sliders.rays"), "avx512") for variant in ("size", "held"))
+
+    def read(kernel: Kernel) -> Counter[str | None]:
+        return Counter(
+            o.symbol for i in kernel.code.instructions for o in i.operands if isinstance(o, Memory) and o.symbol
+        )
+
+    assert max(read(usual).values()) > 1
+    assert set(read(held).values()) == {1}
+
+
+def test_shifts_stand_for_rotates() -> None:
+    by_rotates, by_shifts = (
+        mnemonics(variant_named(name, find("sliders.union"), "bmi2")) for name in ("gathered", "gathered-short")
+    )
+    assert ["rorx" in names for names in (by_rotates, by_shifts)] == [True, False]
+
+
+def test_what_a_loop_loads_before_its_rounds_is_held_as_it_is() -> None:
+    kernel = variant_named("by-ranks-held", find("sliders.union-empty.batch"), "avx512")
+    loads = [str(i.operands[1]) for i in kernel.code.instructions if i.mnemonic == "vpbroadcastq"]
+    assert len(loads) == len({*loads}) > 0
+
+
+def test_what_has_the_longest_way_to_go_comes_first() -> None:
+    """Rooks in general registers do not wait for all that is in vectors."""
+    files = [
+        {operand.file for operand in i.operands if isinstance(operand, Register)}
+        for i in variant_named("rooks-apart", find("sliders.union"), "avx512").code.instructions
+    ]
+    first, last = (files.index({"general"}), max(at for at, each in enumerate(files) if "vector" in each))
+    assert first < 12
+    assert last > len(files) - 8  # and what comes back from there comes last
+
+
+@pytest.mark.parametrize(("isa", "variant"), [("bmi2", "gathered"), ("avx2", "rooks-apart")])
+def test_westward_walls_are_gathered(isa: str, variant: str) -> None:
+    names = mnemonics(variant_named(variant, find("sliders.union"), isa))
+    assert names.count("pext") == names.count("pdep") == 1
+
+
+def test_two_lanes_take_a_board_that_was_moved() -> None:
+    kernel = variant_named("rooks-apart", find("sliders.union"), "avx512")
+    spread = [i.operands[1] for i in kernel.code.instructions if i.mnemonic == "vpbroadcastq"]
+    assert {o.file for o in spread if isinstance(o, Register)} == {"vector"}
+
+
+def test_lanes_that_are_named_are_kept() -> None:
+    for lanes, kernel in product((4, 8), enumerate_variants(find("sliders.union"), "avx512", lanes=4)):
+        assert (kernel.layout.lanes == lanes) == (lanes == 4)

@@ -13,9 +13,9 @@ from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import check
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
-from setwise.codegen.offers import offered
 from setwise.codegen.run.call import runner
 from setwise.codegen.run.executable import NotRunnable
+from setwise.codegen.variants import enumerate_variants
 
 OF_EACH_FAMILY = [
     ("sliders.union", "avx2"),
@@ -69,7 +69,7 @@ def test_every_variant_is_proved_and_checked(name: str, isa: str) -> None:
     prover = Prover()
     routine = find(name)
     cases = make_cases(routine.contract, quick=True)
-    for kernel in offered(routine, isa):
+    for kernel in enumerate_variants(routine, isa):
         binary = binary_of(kernel)
         assert prover.prove(binary, task_of(kernel)).status == "proved", kernel.variant
         try:

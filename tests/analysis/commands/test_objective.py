@@ -13,7 +13,7 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.measure import here
 from setwise.codegen.catalogue import find
-from setwise.codegen.offers import offered_as
+from setwise.codegen.variants import variant_named
 
 NAME = ("leapers.knights", "--isa", "avx2")
 FAST = ("--for", "latency", "--cpu", "ice-lake")
@@ -44,7 +44,7 @@ def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest
 def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", *NAME, "--variant", VARIANT, "--abi", "sysv", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    made = offered_as(VARIANT, find(NAME[0]), "avx2")
+    made = variant_named(VARIANT, find(NAME[0]), "avx2")
     assert (row["status"], row["sha256"]) == ("proved", binary_of(made).sha256)
     assert main(["check", *NAME, "--variant", VARIANT, "--abi", "sysv", "--quick"]) == 0
     assert main(["prove", *NAME, "--variant", "9"]) == 2

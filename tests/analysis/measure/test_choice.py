@@ -9,7 +9,7 @@ from setwise.analysis.measure import choice
 from setwise.analysis.measure.choice import TIMED, Timed, kernel_for, least, score
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from setwise.codegen.offers import offered, offered_as
+from setwise.codegen.variants import enumerate_variants, variant_named
 
 UNION = find("sliders.union")
 
@@ -17,7 +17,7 @@ UNION = find("sliders.union")
 @pytest.mark.parametrize("objective", ["latency", "throughput"])
 def test_the_least_bounds_are_taken(objective: str) -> None:
     on, kings = processor("zen3"), find("leapers.kings")
-    kernels = list(offered(kings, "avx2"))
+    kernels = list(enumerate_variants(kings, "avx2"))
     scores = [score(kernel, objective, on) for kernel in kernels]
     assert len(set(scores)) > 1
     assert least(kernels, objective, on) is kernels[scores.index(min(scores))]
@@ -29,7 +29,7 @@ def test_size_is_the_shortest_of_all_sets() -> None:
 
 
 def test_arrays_are_compared_by_boards() -> None:
-    by_ranks, usual = (offered_as(name, find("sliders.union.batch"), "avx512") for name in ("by-ranks", "size"))
+    by_ranks, usual = (variant_named(name, find("sliders.union.batch"), "avx512") for name in ("by-ranks", "size"))
     on = processor("zen5")
     assert score(usual, "latency", on) == score(usual, "throughput", on) > 1.5 * score(by_ranks, "throughput", on) > 1
 
@@ -44,7 +44,7 @@ def test_without_a_processor_those_without_the_set_say_nothing() -> None:
 def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     south = find("kogge-stone.attacks.sout")
     usual = kernel_for("latency", processor("zen4"), south, ("bmi2",), "sysv", None)
-    other = next(kernel for kernel in offered(south, "bmi2") if kernel.code != usual.code)
+    other = next(kernel for kernel in enumerate_variants(south, "bmi2") if kernel.code != usual.code)
     row = Timed(south.name, "bmi2", "latency", other.variant or "size", "zen5", "", "", 9.0)
     monkeypatch.setattr(choice, "TIMED", (row,))
     for on, taken in ((None, other), (processor("zen5"), other), (processor("zen4"), usual)):
@@ -58,4 +58,4 @@ def test_the_table_is_short_and_each_row_is_made() -> None:
         assert row.objective in ("latency", "throughput")
         assert row.cycles > 0
         assert processor(row.cpu).name == row.cpu
-        assert offered_as(row.variant, find(row.routine), row.isa).variant == row.variant.removeprefix("size")
+        assert variant_named(row.variant, find(row.routine), row.isa).variant == row.variant.removeprefix("size")

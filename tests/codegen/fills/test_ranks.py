@@ -13,8 +13,8 @@ from setwise.codegen.board import BISHOP, ROOK
 from setwise.codegen.catalogue import find
 from setwise.codegen.describe.values import parameter
 from setwise.codegen.fills.ranks import both_ways
-from setwise.codegen.offers import offered_as
 from setwise.codegen.run.function import Function
+from setwise.codegen.variants import variant_named
 from tests.conftest import require_module, require_set
 
 
@@ -45,7 +45,7 @@ def attacks(rooks: int, bishops: int, occupied: int) -> int:
 @pytest.mark.parametrize("form", ["union", "union-empty"])
 def test_any_number_of_boards_also_in_the_place_of_the_inputs(isa: str, variant: str, form: str) -> None:
     require_set(isa)
-    call = Function(offered_as(variant, find(f"sliders.{form}.batch"), isa))
+    call = Function(variant_named(variant, find(f"sliders.{form}.batch"), isa))
     random = np.random.default_rng(1)
     for n in SIZES:
         rooks, bishops, others = random.integers(0, 1 << 64, (3, n), np.uint64)
@@ -65,5 +65,5 @@ def test_any_number_of_boards_also_in_the_place_of_the_inputs(isa: str, variant:
 @pytest.mark.parametrize("form", ["union", "union-empty"])
 def test_proved_for_all_boards_and_numbers_of_them(isa: str, variant: str, form: str) -> None:
     require_module("bitwuzla")
-    kernel = offered_as(variant, find(f"sliders.{form}.batch"), isa)
+    kernel = variant_named(variant, find(f"sliders.{form}.batch"), isa)
     assert Prover().prove(binary_of(kernel), task_of(kernel), PATIENCE).status == "proved"

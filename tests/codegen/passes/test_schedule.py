@@ -14,7 +14,7 @@ from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.schedule import latency_schedule_pass, schedule_pass
 from setwise.codegen.passes.state import Block, State
 from setwise.codegen.passes.ternary import map_ternary
-from setwise.codegen.pipeline import CODE, through
+from setwise.codegen.pipeline import CODE, run_passes
 
 LONG = [
     ("dumb7.attacks.queen", "x86-64"),
@@ -64,7 +64,7 @@ def test_every_value_still_comes_after_what_it_is_made_of(name: str, isa: str) -
 @pytest.mark.parametrize(("name", "isa"), LONG)
 def test_to_end_sooner_costs_no_instruction(name: str, isa: str) -> None:
     state, before, after = ordered(name, isa)
-    lengths = [len(through(CODE, replace(state, block=block)).code.instructions) for block in (before, after)]
+    lengths = [len(run_passes(CODE, replace(state, block=block)).code.instructions) for block in (before, after)]
     assert lengths[1] <= lengths[0]
 
 

@@ -10,7 +10,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import plan
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code
-from setwise.codegen.pipeline import variants
+from setwise.codegen.pipeline import lower_forms
 from setwise.codegen.regalloc import allocate
 from setwise.codegen.targets import target_named
 
@@ -26,7 +26,7 @@ def no_way_is_known() -> Iterator[None]:
 
 
 def code(name: str, isa: str, abi: str = "sysv") -> Code:
-    return next(variants(plan(find(name), target_named(isa), abi, None))).code
+    return next(lower_forms(plan(find(name), target_named(isa), abi, None))).code
 
 
 def searches() -> int:

@@ -31,7 +31,7 @@ from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.select import select
 from setwise.codegen.passes.state import Block
-from setwise.codegen.pipeline import variants
+from setwise.codegen.pipeline import lower_forms
 from setwise.codegen.targets import ALL_SETS, TARGETS
 from setwise.codegen.targets.table import Target
 
@@ -251,7 +251,7 @@ def straight_code(seed: int) -> Routine:
 def test_straight_code_in_its_order_needs_no_more(isa: str, abi: str) -> None:
     """Wherever a parameter comes, in the result's register too."""
     for seed in range(12):
-        state = next(variants(plan(straight_code(seed), TARGETS[isa], abi, None)))
+        state = next(lower_forms(plan(straight_code(seed), TARGETS[isa], abi, None)))
         if any(isinstance(item, Value) and item.op not in ("copy", "load-constant") for item in state.block.items):
             ours = moves(state.kernel)
             assert fewest(of_kernel(state.kernel, state.block), ours, in_order=True) == ours, (seed, state.block.items)

@@ -12,9 +12,9 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import boards_a_call
 from setwise.codegen.lower import lower
-from setwise.codegen.offers import offered_as
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
+from setwise.codegen.variants import variant_named
 from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, Functions, every_form, judged, made, sample
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
@@ -111,7 +111,7 @@ def test_a_wrong_operation_is_found(tmp_path: Path, compiler: Compiler) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "flags"), [(C[0], ()), (RUST, ()), (ZIG, ("-mcpu=x86_64_v3",))])
 def test_every_language_gathers_walls(tmp_path: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
-    kernel = offered_as("gathered", find("sliders.union"), "bmi2")
+    kernel = variant_named("gathered", find("sliders.union"), "bmi2")
     functions = {symbol(kernel): kernel}
     library = made(tmp_path, compiler, functions, *shared(compiler, fast=True), *flags)
     assert wrong(library, functions) == {}

@@ -35,27 +35,27 @@ from setwise.codegen.passes.list_schedule import WIDTH
 from setwise.codegen.passes.schedule import crossing_first_pass, estimate, latency_schedule_pass, list_schedule_pass
 from setwise.codegen.passes.select import join_pass
 from setwise.codegen.passes.state import State
-from setwise.codegen.pipeline import CODE, ORDER, refine, selected_forms, through
+from setwise.codegen.pipeline import CODE, ORDER, refine, run_passes, selected_forms
 from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
 
-MOST = 8
+MOST_VARIANTS = 8
 """How many variants of a kernel there are, the usual one among them."""
 
 _ROTATE, _JUMP, _PERMUTE, _BROADCAST = "rorx", "movsxd", "vpermq", "broadcast"
 _PERMUTED = 4  # lanes of what is put side by side and permuted
 
 
-class Offer(NamedTuple):
+class VariantPlan(NamedTuple):
     """A way to lower: the plan, and whether the form that is done soonest is taken, or the shortest."""
 
     plan: Plan
     soonest: bool
 
 
-def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
+def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
     """The usual kernel, whose variant has no name, then the named ones, no two of the same code.
 
     Without lanes other numbers of them are among these. Raises what `lower` does.
@@ -63,30 +63,30 @@ def offered(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = N
     usual = lower(routine, isa, abi, lanes)
     yield usual
     seen = {usual.code}
-    for name, offer in _offers(routine, isa, abi, lanes).items():
+    for name, offer in _plans(routine, isa, abi, lanes).items():
         kernel = _made(name, offer, plan(routine, target_named(isa), abi, lanes))
         if kernel is not None and kernel.code not in seen:
             seen.add(kernel.code)
             yield kernel
 
 
-def offered_as(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
+def variant_named(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
     """The variant of that name, "" or "size" the usual one; Refused where there is none.
 
     >>> from setwise.codegen.catalogue import find
-    >>> offered_as("short", find("push.attacks.sout"), "bmi2").variant
+    >>> variant_named("short", find("push.attacks.sout"), "bmi2").variant
     'short'
     """
     if name in ("", "size"):
         return lower(routine, isa, abi, lanes)
-    offers = _offers(routine, isa, abi, lanes)
+    offers = _plans(routine, isa, abi, lanes)
     kernel = _made(name, offers[name], plan(routine, target_named(isa), abi, lanes)) if name in offers else None
     if kernel is None:
         raise Refused(f"{routine.name} for {isa} has no variant '{name}': use one of {', '.join(('size', *offers))}")
     return kernel
 
 
-def _offers(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, Offer]:
+def _plans(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, VariantPlan]:
     """The variants by their names, but for the usual one; those without a form are left out."""
     asked = plan(routine, target_named(isa), abi, lanes)
     named = (
@@ -95,52 +95,52 @@ def _offers(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str
     return {name: offer for name, offer in named if offer is not None and _forms(offer.plan)}
 
 
-Named = Iterator[tuple[str, Offer | None]]
+Named = Iterator[tuple[str, VariantPlan | None]]
 
 
 def _in_general(asked: Plan) -> Named:
     """All in general registers: the quickest form and the shortest, of the routine and of each of its ways."""
     shifting = _without(asked, _ROTATE) or asked
     comparing = _without(asked, _JUMP) if any("distance" in form.graph.operations for form in _forms(asked)) else None
-    yield "urgent", Offer(asked, soonest=True)
-    yield "short", Offer(shifting, soonest=False)
-    yield "compared", Offer(comparing, soonest=True) if comparing else None
+    yield "urgent", VariantPlan(asked, soonest=True)
+    yield "short", VariantPlan(shifting, soonest=False)
+    yield "compared", VariantPlan(comparing, soonest=True) if comparing else None
     for way, _ in asked.routine.ways:
-        yield way, Offer(_by_way(asked, way), soonest=True)
-        yield f"{way}-short", Offer(_by_way(shifting, way), soonest=False)
-        yield f"{way}-compared", Offer(_by_way(comparing, way), soonest=True) if comparing else None
+        yield way, VariantPlan(_by_way(asked, way), soonest=True)
+        yield f"{way}-short", VariantPlan(_by_way(shifting, way), soonest=False)
+        yield f"{way}-compared", VariantPlan(_by_way(comparing, way), soonest=True) if comparing else None
 
 
 def _boards(asked: Plan) -> Named:
     """Lanes are boards."""
-    yield "urgent", Offer(asked, soonest=True)
-    yield "held", Offer(_holding(asked), soonest=False)
+    yield "urgent", VariantPlan(asked, soonest=True)
+    yield "held", VariantPlan(_holding(asked), soonest=False)
     for way, _ in asked.routine.ways:
-        yield way, Offer(_by_way(asked, way), soonest=True)
-        yield f"{way}-held", Offer(_holding(_by_way(asked, way)), soonest=False)
+        yield way, VariantPlan(_by_way(asked, way), soonest=True)
+        yield f"{way}-held", VariantPlan(_holding(_by_way(asked, way)), soonest=False)
 
 
 def _rays(asked: Plan, lanes: int | None) -> Named:
     """Lanes are directions, or some of them lie in general registers."""
     _, *others = widths(asked.routine, asked.target)
-    yield "held", Offer(_side_by_side(asked), soonest=False)
+    yield "held", VariantPlan(_side_by_side(asked), soonest=False)
     for number in others if lanes is None else ():
         other = plan(asked.routine, asked.target, asked.convention.name, number)
-        yield f"{number}-lanes", Offer(_side_by_side(other), soonest=False)
+        yield f"{number}-lanes", VariantPlan(_side_by_side(other), soonest=False)
     apart = replace(asked, layout=replace(asked.layout, apart=tuple(ROOK)))
     spread = _without(apart, _BROADCAST)  # to move a board and then spread it over two lanes takes no longer
     if spread is not None:
         apart = replace(spread, target=replace(spread.target, rows=(*spread.target.rows, SPLAT)))
     apart = _gathered(apart)
-    yield "rooks-apart", Offer(apart, soonest=True)
-    yield "rooks-apart-held", Offer(_holding(apart), soonest=True)
+    yield "rooks-apart", VariantPlan(apart, soonest=True)
+    yield "rooks-apart-held", VariantPlan(_holding(apart), soonest=True)
     if lanes is None:
-        yield "general", Offer(_gathered(replace(asked, layout=Layout())), soonest=True)
+        yield "general", VariantPlan(_gathered(replace(asked, layout=Layout())), soonest=True)
         rest = tuple(direction for direction in DIR8 if direction not in (SOEA, SOWE))
         two = replace(asked, layout=replace(asked.layout, apart=rest))
-        yield "two-lanes", Offer(_without(two, _ROTATE) or two, soonest=True)
+        yield "two-lanes", VariantPlan(_without(two, _ROTATE) or two, soonest=True)
         if any(way == "turned" for way, _ in asked.routine.ways):
-            yield "turned", Offer(_by_way(replace(asked, layout=Layout()), "turned"), soonest=True)
+            yield "turned", VariantPlan(_by_way(replace(asked, layout=Layout()), "turned"), soonest=True)
 
 
 def _by_way(asked: Plan, name: str) -> Plan:
@@ -197,11 +197,11 @@ def _forms(asked: Plan) -> Sequence[State]:
     return [form for form in forms if not asked.layout.apart or form.in_vectors]
 
 
-def _made(name: str, offer: Offer, asked: Plan) -> Kernel | None:
+def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
     """The variant's best form as code; None where none finds registers."""
     for state in _ranked(offer):
         with suppress(OutOfRegisters, TooLong):
-            made = through((join_pass, *ORDER, crossing_first_pass, *CODE), state)
+            made = run_passes((join_pass, *ORDER, crossing_first_pass, *CODE), state)
             single = len(asked.routine.contract.results) == 1 and not (state.layout.boards or state.layout.abreast)
             order = list_schedule_pass if offer.soonest and single else latency_schedule_pass
             made = next(refine((order, ()), made), made)
@@ -209,7 +209,7 @@ def _made(name: str, offer: Offer, asked: Plan) -> Kernel | None:
     return None
 
 
-def _ranked(offer: Offer) -> Iterator[State]:
+def _ranked(offer: VariantPlan) -> Iterator[State]:
     """The forms of a plan, the best first by the time or the length that they promise."""
     forms = [replace(state, convention=offer.plan.convention) for state in _forms(offer.plan)]
     promised = [estimate(state, inf) for state in forms]
