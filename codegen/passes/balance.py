@@ -1,4 +1,4 @@
-"""As many operations with less waiting: what is ready late is joined last."""
+"""Tree height reduction: balance unions by the depth of their parts."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
 @lru_cache(CACHED_GRAPHS)
 def balance(graph: Graph) -> Graph:
-    """The graph with unions joined by depth, and masks beside the longest way.
+    """Join unions by depth, and take masks off the longest path.
 
-    (x & M) & y = x & y              where y is within M, even if others look at x & M
+    (x & M) & y = x & y              where y is within M, even if x & M has other users
     (x | y | z) & M = (x | y) & M | z    where z is within M
     """
     uses = graph.users
     depths: dict[Value, int] = {}
     known: dict[Value, Lanes] = {}
     unions: dict[Value, deque[Value]] = {}
-    """The parts of each union that only goes into a larger one, or into a mask."""
+    """The parts of each union whose only user is a larger union or a mask."""
 
     def depth(value: Value) -> int:
         if value not in depths:
@@ -38,11 +38,11 @@ def balance(graph: Graph) -> Graph:
         return len(uses[value]) == 1 and uses[value][0].op == "or"
 
     def inside(value: Value) -> bool:
-        """Whether it is a union, masked or not, that only goes into a larger one, or into a mask."""
+        """Return whether the only user of a value is a union or a mask."""
         return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0])[1] is not None)
 
     def parts(value: Value, old: Value) -> deque[Value]:
-        """Of a union; those of a union in it, which goes nowhere else, are taken from there."""
+        """Return the parts of a union, with those of nested unions that have no other user."""
         first, second = (
             unions.pop(before) if before.op == "or" and inside(before) else deque(under(now, before))
             for now, before in zip(value.args, old.args, strict=True)
@@ -54,7 +54,7 @@ def balance(graph: Graph) -> Graph:
         return first
 
     def under(value: Value, old: Value) -> list[Value]:
-        """A masked union as its parts, if some of them need no mask."""
+        """Return the parts of a masked union, if some of them need no mask, or the value alone."""
         union, mask = masked_of(value)
         if mask is None or union.op != "or":
             return [value]
@@ -68,7 +68,7 @@ def balance(graph: Graph) -> Graph:
         return [*free, joined(bound) & constant(mask)] if free and bound else [value]
 
     def joined(values: Iterable[Value]) -> Value:
-        """The union, those that are ready first joined first."""
+        """Return the union of values, the shallowest joined first (Huffman's algorithm on depths)."""
         numbers = count()
         heap = [(depth(value), next(numbers), value) for value in values]
         heapify(heap)
@@ -97,5 +97,5 @@ def balance(graph: Graph) -> Graph:
 
 
 def balance_pass(state: State) -> State:
-    """The pass: the graph with less waiting."""
+    """Reduce the tree height of each stage."""
     return state.each(balance)

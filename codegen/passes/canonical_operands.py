@@ -1,4 +1,4 @@
-"""The order of operands that mean the same either way round: the one that all assemblers encode alike."""
+"""Canonical operands: the order of commutative operands that all assemblers encode alike."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ COMMUTATIVE = frozenset({"vpand", "vpor", "vpxor", "vpaddq", "vpaddb"})
 
 
 def canonical_operands_pass(state: State) -> State:
-    """The pass: the allocated instructions with their sources in the shorter order."""
+    """Put commutative sources in their canonical order."""
     return replace(state, allocated=replace(state.allocated, items=in_canonical_order(state.allocated.items)))
 
 
 def in_canonical_order(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """Of two registers as sources the one from 8 upwards comes first where that spares a byte of VEX prefix.
+    """Put a source register from 8 upwards first if that saves a byte of VEX prefix.
 
-    Only the last source needs a bit of the longer prefix for it. GNU as and LLVM exchange such sources unasked, others
-    do not; written so, every assembler makes the same bytes.
+    Only the last source needs a bit of the longer prefix. GNU as and LLVM swap such sources by themselves, others do
+    not. In this order every assembler makes the same bytes.
 
     >>> from setwise.codegen.machine.code import vector
     >>> low, high = vector(0, 128), vector(8, 128)

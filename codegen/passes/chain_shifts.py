@@ -1,7 +1,7 @@
-"""A shift goes on from a nearer one of the same board: an address by 1 to 3, where no rotate leaves the board as it is.
+"""Strength reduction of shifts: compute a shift from a nearer one of the same board, by a scaled address of 1 to 3.
 
-`p << 9` is `lea` of `p << 7` times 4, which spares the move before a shift. But the nearer one must be there, and then
-values may crowd: so it is tried besides, for the runs of an axis alone and for all shifts.
+`p << 9` is `lea` of `p << 7` times 4, which saves the copy before a shift on targets without a three-operand rotate.
+The nearer shift then lives longer. So the pass is optional: for the runs of an axis alone, or for all shifts.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from setwise.codegen.passes.state import State
 
 
 def _shifted_on(state: State, *, runs_only: bool) -> State:
-    """The state with shifts from the nearest ones, where a shift overwrites the board that it shifts."""
+    """Chain the shifts of each stage, on targets whose shifts overwrite their operand."""
     if state.routine.literal or state.target.has("loose-shl", 1):
         return state
     return state.each(lambda graph: chain_shifts(graph, runs_only=runs_only))
 
 
 def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
-    """The graph with every shift from the nearest one, or every shift that is intersected with the board itself."""
+    """Compute shifts from the nearest one: all shifts, or those that are intersected with the board itself."""
     uses = graph.users
     counts: dict[Value, set[int]] = {}
     for value in graph.order:
@@ -42,10 +42,10 @@ def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
 
 
 def chain_runs_pass(state: State) -> State:
-    """The pass for shifts that are intersected with the board itself."""
+    """Chain the shifts of runs: those that are intersected with the board itself."""
     return _shifted_on(state, runs_only=True)
 
 
 def chain_shifts_pass(state: State) -> State:
-    """The pass for all shifts, where those of runs are among them."""
+    """Chain all shifts, if those of runs are among them."""
     return state if same(chain_runs_pass(state).graphs, state.graphs) else _shifted_on(state, runs_only=False)

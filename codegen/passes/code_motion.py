@@ -1,4 +1,4 @@
-"""From the graph to an order: which block each value is made in, and when."""
+"""Global code motion: assign each value to a block, and order the values of a block."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from setwise.codegen.describe.graph import Graph, dependencies, postorder
 from setwise.codegen.describe.values import Region, Value
 from setwise.codegen.passes.state import Block, RegionBlock, State
 
-LATELY = 64
-"""How many graphs' blocks are kept: what a graph promises is asked before it is put in order for each convention."""
+CACHED_GRAPHS = 64  # the estimate and each convention ask for the same graph
 
 Body = tuple[Region, int]
 """A region, and the number of one of its bodies."""
 
 Home = tuple[Body, ...]
-"""Where a block lies: the bodies around it, outermost first."""
+"""The position of a block: the bodies around it, outermost first."""
 
 _LEAVES = frozenset({"const", "param", "phi", "place"})
-"""What no instruction makes."""
+"""Operations that no instruction carries out."""
 
 
-@lru_cache(LATELY)
+@lru_cache(CACHED_GRAPHS)
 def place_values(graph: Graph) -> Block:
-    """Values go as far inward as their uses allow, so that a branch not taken costs nothing, but not into a loop.
+    """Sink values as far into branches as their uses allow, and hoist them out of loops.
 
-    Within a block the description's own order stays.
+    Within a block the order of the description is kept.
     """
     order = graph.order
-    if all(value.region is None for value in order):  # all lies in one block
+    if all(value.region is None for value in order):  # one block
         return Block(tuple([value for value in order if value.op not in _LEAVES]))
     results = {v.region: [r for r in order if r.region is v.region] for v in order if v.region is not None}
     placing = _Placing(_homes(graph, order, bodies_around(order)), results)
@@ -41,7 +40,7 @@ def place_values(graph: Graph) -> Block:
 
 
 class _Placing:
-    """The blocks of a graph as they fill. `homes` says where each value lies, `results` what each region has."""
+    """The blocks of a graph under construction. `homes` has the block of each value, `results` those of each region."""
 
     def __init__(self, homes: dict[Value, Home], results: dict[Region, list[Value]]) -> None:
         self.homes = homes
@@ -49,7 +48,7 @@ class _Placing:
         self.done: set[Value] = set()
 
     def emit(self, value: Value, home: Home, items: list[Value | RegionBlock]) -> None:
-        """Make all that `value` depends on and that belongs into this block, then the value."""
+        """Append a value to its block, behind all that it depends on and that belongs there."""
         homes, done = self.homes, self.done
         for below in postorder((value,), done):
             if below.op in _LEAVES or homes.get(below) != home:
@@ -96,7 +95,7 @@ def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[
     homes: dict[Value, Home] = {}
     for value in reversed(order):
         if value.region is not None and first[value.region] is not value:
-            # All results of a region lie where the region lies: the first one, seen last, decides.
+            # All results of a region are in one block: the first result, visited last, decides.
             use(first[value.region], wanted.get(value, ()))
             continue
         home = _out_of_loops(wanted.get(value, ()), needs[value])
@@ -122,7 +121,7 @@ def _common(left: Home, right: Home) -> Home:
 
 
 def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
-    """The innermost block around `home` that is in no loop the value does not depend on."""
+    """Return the innermost block around `home` that is in no loop in which the value is invariant."""
     for depth, (region, _) in enumerate(home):
         if region.kind == "loop" and not needed.intersection(home[depth:]):
             return home[:depth]
@@ -130,5 +129,5 @@ def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
 
 
 def code_motion_pass(state: State) -> State:
-    """The pass: the graph's values in blocks."""
+    """Assign the values of the graph to blocks."""
     return replace(state, block=place_values(state.graph))

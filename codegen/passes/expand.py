@@ -1,4 +1,4 @@
-"""Rays become shifts and masks: the pass that knows what wraps, and where its mask costs least."""
+"""Expand steps, runs and paths of rays into shifts, and into masks against wraps where they cost least."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from setwise.codegen.describe.ray import RuntimeRay
 from setwise.codegen.describe.values import ALL, CompassRay, Lanes, Value, same
 from setwise.codegen.passes.state import CACHED_GRAPHS, Masks, State
 
-LATELY = 8
-"""How many graphs it is kept for at which bits of them somebody looks: each is expanded once with each of its masks."""
+CACHED_DEMANDS = 8  # a graph is expanded once with each choice of masks
 
 
 @dataclass
 class _Expansion:
     masks: Masks
     wanted: dict[Value, Lanes]
-    """The bits of each path and run at which somebody looks, by its value before."""
+    """The demanded bits of each path and run, by its value before expansion."""
     rays: dict[Value, RuntimeRay] = field(default_factory=dict)
     known: dict[Value, Lanes] = field(default_factory=dict)
     within: dict[tuple[Value, object], int] = field(default_factory=dict)
@@ -34,7 +33,7 @@ class _Expansion:
             run = self.run(value.args[0], self.ray(value), n)
             return self.exact(run, self.ray(value), n, self.wanted[old])
         if value.op == "and":
-            # The mask of a step goes to the propagator that the step is intersected with: once for all steps.
+            # Mask the propagator that a step is intersected with: once for all steps.
             for step, other in (value.args, value.args[::-1]):
                 if step.op == "step":
                     ray, n = self.ray(step), step.attr[1]
@@ -44,7 +43,7 @@ class _Expansion:
         return value
 
     def ray(self, value: Value) -> CompassRay | RuntimeRay:
-        """The ray of a step, run or path; one whose direction runs is the same for the same number."""
+        """Return the ray of a step, run or path; one object for all uses of the same runtime direction."""
         ray: CompassRay | None = value.attr[0]
         return ray or self.rays.setdefault(value.args[1], RuntimeRay(value.args[1]))
 
@@ -57,21 +56,21 @@ class _Expansion:
         return self.exact(self.confine(propagator, ray, 1), ray, 1, wanted)
 
     def exact(self, value: Value, ray: CompassRay | RuntimeRay, n: int, wanted: Lanes) -> Value:
-        """A path or run without the ranks that no n steps arrive at, where a step that empties them does not follow."""
+        """Mask the ranks that no n steps reach, if a bit there is demanded: no later step clears them."""
         if isinstance(ray, RuntimeRay):
             return value
         mask = ray.mask(n, value.lanes, ranks=True)
         return self.confine_to(value, mask) if _meet(wanted, ~mask) else value
 
     def run(self, propagator: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
-        """p1 = p & mask; p2 = p1 & step(p1); p4 = p2 & step(p2, 2); others by the largest halves."""
+        """Return a run by doubling: p1 = p & mask; p2 = p1 & step(p1); p4 = p2 & step(p2, 2); others by halves."""
         key = (propagator, ray, n)
         if key not in self.runs:
             twin = self.twin(propagator, ray, n) if isinstance(ray, CompassRay) else None
             if n == 1:
                 run = self.confine(propagator, ray, 1)
             elif twin is not None:
-                # The run to the right is the run to the left, moved by n - 1 steps.
+                # The run of the opposite ray, shifted by n - 1 steps, is this run.
                 run = ray.shift(twin, n - 1)
             else:
                 half = n // 2
@@ -82,13 +81,13 @@ class _Expansion:
         return self.runs[key]
 
     def twin(self, propagator: Value, ray: CompassRay, n: int) -> Value | None:
-        """The run the other way, if there is one, of a propagator that has only squares which both rays can enter."""
+        """Return the run of the opposite ray, if the propagator has only squares that both rays can enter, or None."""
         run = self.runs.get((propagator, ray.opposite, n))
         both = self.confine(propagator, ray, 1), self.confine(propagator, ray.opposite, 1)
         return run if both[0] is both[1] else None
 
     def confine(self, value: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
-        """The value within the squares that n steps of the ray can arrive at."""
+        """Return the value within the squares that n steps of the ray can reach."""
         if self.within.get((value, ray), 0) >= n:
             return value
         confined = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.ranks(value)))
@@ -96,11 +95,11 @@ class _Expansion:
         return confined
 
     def ranks(self, value: Value) -> bool:
-        """Rotates spare moves on general registers only."""
+        """Return whether masks clear emptied ranks: rotates save copies in general registers only."""
         return self.masks.ranks and value.lanes == 1
 
     def confine_to(self, value: Value, mask: Value) -> Value:
-        """`value & mask`, or `value` itself where it can hold nothing else; the same node whenever asked again."""
+        """Return `value & mask`, one node for each pair, or `value` itself if it has no other bits."""
         if mask.constant is not None and is_within(value, mask.constant, self.known):
             return value
         key = (value, mask.constant or mask)
@@ -112,23 +111,23 @@ class _Expansion:
 
 
 def _meet(wanted: Lanes, mask: Value) -> bool:
-    """Whether somebody looks at a square of the mask."""
+    """Return whether a bit of the mask is demanded."""
     return any(bits & lane for bits, lane in zip(wanted, mask.constant or (), strict=True))
 
 
 def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
-    """Whether the value surely has no bit outside the mask."""
+    """Return whether a value is known to have no bit outside the mask."""
     return not any(~(zero | lane) & ALL for zero, lane in zip(known_zero(value, known), mask, strict=True))
 
 
-@lru_cache(LATELY)
+@lru_cache(CACHED_DEMANDS)
 def _wanted(graph: Graph) -> dict[Value, Lanes]:
-    """The bits of each value at which somebody looks, where there are paths or runs that ask."""
+    """Return the demanded bits of each value of a graph that has paths or runs."""
     return {} if graph.operations.isdisjoint(("path", "run")) else demanded(graph, known=known_zero_along(graph))
 
 
 def _joined(graph: Graph) -> Graph:
-    """One step in the place of two along the same ray that are united, where nobody else wants either."""
+    """Join two steps along the same ray that are united and have no other user: step the union once."""
     if "step" not in graph.operations:
         return graph
     uses = graph.users
@@ -145,13 +144,13 @@ def _joined(graph: Graph) -> Graph:
 
 @lru_cache(CACHED_GRAPHS)
 def expand(graph: Graph, masks: Masks) -> Graph:
-    """The graph without steps, runs and paths."""
+    """Return the graph without steps, runs and paths."""
     graph = _joined(graph)
     expansion = _Expansion(masks, _wanted(graph))
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:
-        """A step that is not intersected with a propagator keeps its mask; ranks fall off by themselves."""
+        """Mask a step that is not intersected with a propagator. A shift clears emptied ranks itself."""
         ray, n = expansion.ray(value), value.attr[1]
         shifted = ray.shift(value.args[0], n)
         mask = ray.mask(n, value.lanes, ranks=shifted.op == "rotl")
@@ -164,5 +163,5 @@ def expand(graph: Graph, masks: Masks) -> Graph:
 
 
 def expand_pass(state: State) -> State:
-    """The pass: the graph without steps, runs and paths, masked as the state says."""
+    """Expand rays into shifts and masks, by the choice of masks of the state."""
     return state.each(lambda graph: expand(graph, replace(state.masks, ranks=state.masks.ranks and graph.moves_alone)))

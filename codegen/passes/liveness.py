@@ -1,4 +1,4 @@
-"""The placed blocks as one line of events, each with the values that are still needed after it."""
+"""Liveness: the values that are live after each step of a routine."""
 
 from __future__ import annotations
 
@@ -9,32 +9,36 @@ from typing import Literal, NamedTuple
 from setwise.codegen.describe.values import Region, Value, in_register
 from setwise.codegen.passes.state import Block, RegionBlock
 
-LATELY = 8
-"""How many blocks' events are kept: what spills nothing goes into the search for registers as it is."""
+CACHED_BLOCKS = 8  # the spiller and the allocator ask for the same block in turn
 
 
 class ProgramPoint(NamedTuple):
-    """make: a value is made. enter: a region's phis are loaded. body: a body begins, all registers as at enter.
-    leave: a body's next values go to the phis. exit: the region is over. `after` is what is needed later, `left` what
-    goes to which phi of the first body.
-    """
+    """One step in execution order."""
 
     kind: Literal["make", "enter", "body", "leave", "exit"]
+    """make: define a value. enter: load the phis of a region. body: begin a body, registers as at enter. leave: move
+    the next values to the phis. exit: end the region."""
     live_after: frozenset[Value]
     value: Value | None = None
+    """The value that is defined."""
     region: Region | None = None
     body: int = 0
+    """The number of the body that begins or ends."""
     phi_inputs: tuple[tuple[Value, Value], ...] = ()
+    """Pairs of a phi of the first body and its next value, at the end of a body."""
 
 
-@lru_cache(LATELY)
+@lru_cache(CACHED_BLOCKS)
 def program_points(block: Block, results: tuple[Value, ...]) -> tuple[ProgramPoint, ...]:
-    """The events of a routine's outermost block, which must leave `results`."""
+    """Return the steps of a routine's outermost block, behind which `results` are live."""
     return tuple(_events(block, _named(results))[0])
 
 
 def register_operands(values: Iterable[Value]) -> list[Value]:
-    """The values that need a register: all but constants; for a place in memory those that say where it is."""
+    """Return the values that occupy a register.
+
+    Constants do not; a memory operand occupies its base and index.
+    """
     found: list[Value] = []
     for value in values:
         if value.op == "place":
@@ -45,17 +49,17 @@ def register_operands(values: Iterable[Value]) -> list[Value]:
 
 
 def entry_conditions(region: Region) -> tuple[Value, ...]:
-    """What decides how control enters a region."""
+    """Return the values that a region tests on entry."""
     return (*(region.asked if region.kind == "when" else ()), *region.outside[len(region.inits) :])
 
 
 def loop_conditions(region: Region) -> tuple[Value, ...]:
-    """What decides at the end of a loop's body whether it is run again."""
+    """Return the values that a loop tests after each iteration."""
     return region.asked if region.kind == "loop" else ()
 
 
 def reads(event: ProgramPoint) -> tuple[Value, ...]:
-    """The values whose registers an event reads."""
+    """Return the values whose registers a step reads."""
     region = event.region
     if event.value is not None:
         return tuple(register_operands(event.value.args))
@@ -110,7 +114,7 @@ def _region_events(placed: RegionBlock, after: frozenset[Value]) -> tuple[list[P
         inputs = placed.phi_inputs(number)
         nexts = _named((*(value for _, value in inputs), *loop_conditions(region)))
         if region.kind == "loop":
-            # What the body reads from outside must be there for the next round too.
+            # A value that the body reads from outside stays live across the back edge.
             read = upward_exposed(placed.bodies[number].items, nexts)
             onward = (onward | read) - set(region.phis[number])
         inner, read = _events(placed.bodies[number], onward | nexts)

@@ -1,4 +1,4 @@
-"""Squares counted: by the instruction where the target has one, else by sums side by side.
+"""Lower population counts: to the instruction if the target has it, else to sums side by side.
 
 Source: H. S. Warren, Hacker's Delight, 2nd edition, section 5-1.
 """
@@ -16,7 +16,7 @@ from setwise.codegen.targets.table import Target
 
 
 def lower_popcount(graph: Graph, target: Target) -> Graph:
-    """The graph with every `total` and `popcount` in operations of the target."""
+    """Lower every `total` and `popcount` to operations of the target."""
 
     def summed(value: Value, _: Value) -> Value:
         (counts,) = value.args
@@ -34,7 +34,7 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
 
 
 def _apart(value: Value) -> Iterator[Value]:
-    """Each lane in a general register."""
+    """Yield each lane in a general register."""
     if value.lanes > 2:
         for half in halves(value):
             yield from _apart(half)
@@ -44,7 +44,7 @@ def _apart(value: Value) -> Iterator[Value]:
 
 
 def _side_by_side(squares: Value) -> Value:
-    """How many bits each lane has, by sums that lie side by side in it; a product, or steps, add up those of bytes."""
+    """Count the bits of each lane by sums of 2, 4 and 8 bits; a product, or shifts, add up those of bytes."""
     twos, fours, bytes_ = (ALL // ((1 << width) + 1) for width in (1, 2, 4))
     sums = squares - (squares >> 1 & twos)
     sums = (sums & fours) + (sums >> 2 & fours)

@@ -1,8 +1,8 @@
-"""The frame: saved registers, stack slots, arguments on the stack, and the way out.
+"""Prologue and epilogue: the frame with saved registers and stack slots, stack arguments, and the return.
 
-rsp is a multiple of 8 or 16, and a vector that lies across a line of memory takes twice as long. So where vectors wait
-in a loop, the slots begin at a multiple of the largest one's size, and a register that is left over says where. The
-frame around them stays where those look for it who unwind the stack.
+rsp is a multiple of 8 or 16, and a vector across two cache lines takes twice as long. So slots of vectors that are
+spilled in a loop are aligned to the largest one, and a free register points to them. The saved registers stay where
+unwinders expect them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from setwise.codegen.targets.operands import ARGUMENT, RSP
 from setwise.codegen.targets.table import Refused
 
 PAGE = 4096
-"""How many bytes of stack a routine takes at most: Windows wants more to be probed, and a thread need not have it."""
+"""The most bytes of stack of a routine: Windows requires a larger frame to be probed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a routine needs on the stack: registers to save, and slots of 8 bytes for spilled values.
+    """A stack frame: registers to save, and slots of 8 bytes for spilled values.
 
-    The slots begin at a multiple of `alignment` bytes, in register `start` where rsp is none.
+    The slots are aligned to `alignment` bytes. The register `start` points to them, if rsp is not aligned itself.
     """
 
     saved: tuple[Register, ...]
@@ -36,7 +36,7 @@ class Frame:
 
     @property
     def vectors(self) -> tuple[Register, ...]:
-        """The saved vector registers, their low 128 bits."""
+        """The low 128 bits of the saved vector registers."""
         return tuple(vector(register.number, 128) for register in self.saved if register.file == "vector")
 
     @property
@@ -46,19 +46,19 @@ class Frame:
 
     @property
     def vectors_start(self) -> int:
-        """Where above rsp the saved vector registers lie, behind the slots: a multiple of 16."""
+        """The offset from rsp of the saved vector registers, behind the slots: a multiple of 16."""
         return -(-self._slot_bytes // 16) * 16
 
     @property
     def _slot_bytes(self) -> int:
-        """Bytes for the slots, with what lies below their start."""
+        """The bytes of the slots and of their alignment."""
         return 8 * self.slots + self.alignment - 8
 
     @property
     def room(self) -> int:
-        """Bytes below the pushed registers: the slots, then 16 for each saved vector register.
+        """The bytes below the pushed registers: the slots, then 16 for each saved vector register.
 
-        These lie at multiples of 16, for so Windows reads them when it unwinds the stack.
+        Those are aligned to 16, as the unwinder of Windows expects.
         """
         if not self.vectors:
             return self._slot_bytes
@@ -67,15 +67,15 @@ class Frame:
 
     @property
     def size(self) -> int:
-        """Bytes from the return address down."""
+        """The bytes of the frame below the return address."""
         return self.room + 8 * len(self.pushed)
 
 
 def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bool) -> tuple[Item, ...]:
-    """The routine from entry to ret: registers saved and restored, stack operands at their distance from rsp.
+    """Return the routine with its frame: save and restore registers, and resolve stack operands to offsets from rsp.
 
-    SSE code that follows runs slowly while upper halves of registers 0 to 15 are dirty: vzeroupper cleans them, unless
-    the result itself lies in one.
+    SSE code after the routine runs slowly if upper halves of registers 0 to 15 are dirty. So vzeroupper clears them,
+    unless the result is in one.
     """
     dirty = _writes_upper_half(items) and not wide_result
 
@@ -107,12 +107,12 @@ def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: boo
 
 
 def _is_slot(operand: Operand) -> TypeGuard[Memory]:
-    """Whether it is a slot; what lies below rsp is none."""
+    """Return whether an operand is a slot. The red zone has none."""
     return isinstance(operand, Memory) and operand.base == RSP and operand.displacement >= 0
 
 
 def _aligned(frame: Frame, items: tuple[Item, ...], convention: Convention) -> Frame:
-    """The frame with aligned slots, where vectors wait in a loop and a register is free."""
+    """Align the slots of a frame if vectors are spilled in a loop and a register is free."""
     size = max([o.bits // 8 for item in _in_loops(items) for o in item.operands if _is_slot(o)], default=0)
     used = {register for item in items if isinstance(item, Instruction) for register in _named(item)}
     free = (register for register in (*convention.scratch, *convention.saved) if register not in used)
@@ -124,7 +124,7 @@ def _aligned(frame: Frame, items: tuple[Item, ...], convention: Convention) -> F
 
 
 def _in_loops(items: tuple[Item, ...]) -> list[Instruction]:
-    """The instructions from where a branch goes back to up to that branch."""
+    """Return the instructions in loops: from the target of a backward branch to the branch."""
     places = {item: at for at, item in enumerate(items) if isinstance(item, Label)}
     inside: set[int] = set()
     for at, item in enumerate(items):
@@ -135,7 +135,7 @@ def _in_loops(items: tuple[Item, ...]) -> list[Instruction]:
 
 
 def _named(instruction: Instruction) -> Iterator[Register]:
-    """The general registers in its operands."""
+    """Yield the general registers in the operands of an instruction."""
     for operand in instruction.operands:
         parts = (operand.base, operand.index) if isinstance(operand, Memory) else (operand,)
         for part in parts:
@@ -149,7 +149,7 @@ def _writes_upper_half(items: tuple[Item, ...]) -> bool:
 
 
 def prologue_epilogue_pass(state: State) -> State:
-    """The pass: the code, with the data that it reads; Refused where it needs more stack than a routine takes."""
+    """Add the frame, and finish the code with the data that it reads; raise Refused for a frame above PAGE."""
     wide_result = any(result.lanes > 2 for result in state.graph.results if result.op not in WRITES)
     frame = _aligned(Frame(state.allocated.saved, state.spilled.slots), state.allocated.items, state.convention)
     if frame.size > PAGE:
@@ -159,6 +159,6 @@ def prologue_epilogue_pass(state: State) -> State:
         )
     items = add_frame(state.allocated.items, frame, "avx" in state.target.features, wide_result)
     read = {o.symbol for item in items if isinstance(item, Instruction) for o in item.operands if isinstance(o, Memory)}
-    # A constant whose instructions all took it as an immediate lies nowhere.
+    # Constants that are used only as immediates need no storage.
     data = tuple(datum for datum in (*state.data, *state.constants) if datum.label in read)
     return replace(state, code=Code(state.routine.name, items, data))

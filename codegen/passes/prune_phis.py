@@ -1,4 +1,4 @@
-"""What regions carry: nothing that nobody reads, and nothing that stays as it is."""
+"""Prune the phis of regions: dead and invariant carried values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from setwise.codegen.describe.graph import Graph, rewrite
 from setwise.codegen.describe.values import Region, Value
 
 Owner = tuple[Region, int, int]
-"""Whose a phi is: its region, the number of its body, its place among what is carried."""
+"""The owner of a phi: its region, the number of its body, its number among the carried values."""
 
 
 def prune_phis(graph: Graph) -> Graph:
-    """The graph whose regions carry only what somebody reads in the end or on the way, and what some body changes.
+    """Drop carried values that are dead or that no body changes.
 
-    A body leaves as it came what nobody reads after it.
+    A body passes a value through unchanged if nothing reads it afterwards.
     """
     regions = {value.region: None for value in graph.order if value.region is not None}
     if not regions:
@@ -61,13 +61,13 @@ def prune_phis(graph: Graph) -> Graph:
 
 
 def _stays(region: Region, at: int, unread: set[Value]) -> bool:
-    """Whether every body returns that carried value as it came, where somebody reads it."""
+    """Return whether no body changes a carried value that is read after it."""
     pairs = zip(region.bodies, region.phis, strict=True)
     return all(body[at] is phis[at] or phis[at] in unread for body, phis in pairs)
 
 
 def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, int]], set[Value]]:
-    """What results, conditions or writes depend on: places of what regions carry, and what bodies leave, by phi."""
+    """Return the live carried values, as region and number, and the phis whose next values are live."""
     places: set[tuple[Region, int]] = set()
     left: set[Value] = set()
     seen: set[Value] = set()
@@ -95,7 +95,7 @@ def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, i
 
 
 def _before(region: Region, number: int) -> range:
-    """The bodies after which a body may come."""
+    """Return the bodies that may run just before a body."""
     if region.kind == "loop":
         return range(1)
     return range(max(0, number - 1), number) if region.falls else range(0)

@@ -1,8 +1,7 @@
-"""All lanes of a value united in a general register: square by square where the target can, else half by half.
+"""Horizontal reduction: unite all lanes of a value in a general register, square by square or half by half.
 
-Where bytes of all lanes can change places, bytes be mapped by matrices of bits and masks hold a bit a byte, eight
-boards become 64 bytes, one for each square, with a bit for each board; a test of all bytes at once, which sees the last
-mask for nothing, is the union. Source: setwise.
+With byte permutations, bit matrix products and byte masks, eight boards become 64 bytes, one for each square, with a
+bit for each board. One test for nonzero bytes is then the union, and applies the last mask for free. Source: setwise.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.targets.table import Target
 
 _BY_RANKS = tuple(sum(8 * lane + rank << 8 * lane for lane in range(8)) for rank in range(8))
-"""Lane by lane which bytes come there: those of one rank, from each board."""
+"""The bytes that each lane gets: those of one rank, from each board."""
 _SQUARE_BY_SQUARE = ("permute-bytes", "affine", "test-bytes")
 
 
 def reduce_lanes(graph: Graph, target: Target) -> Graph:
-    """The graph with every `unite` in operations of the target."""
+    """Lower every `unite` to operations of the target."""
     if "unite" not in graph.operations:
         return graph
     uses = graph.users
@@ -37,9 +36,9 @@ def reduce_lanes(graph: Graph, target: Target) -> Graph:
 
 
 def _folded_under_mask(boards: Value) -> Value:
-    """The upper half on the lower one, a mask that one of them needs over that one alone."""
+    """Unite the halves of masked lanes; a mask that only one half needs is applied to that half alone."""
     bare, mask = masked_of(boards)
-    if mask is None or boards.lanes == 2:  # two lanes meet in one register
+    if mask is None or boards.lanes == 2:  # two lanes share one register
         return boards
     needs = [zero | lane != ALL for zero, lane in zip(known_zero(bare, {}), mask, strict=True)]
     low, high = halves(bare)
@@ -53,19 +52,19 @@ def _folded_under_mask(boards: Value) -> Value:
 
 def _by_halves(value: Value) -> Value:
     value = folded(value, 2)
-    # The upper lane comes down beside itself, and the lower one of the union is the result.
+    # Move the upper lane down; the low lane of the union is the result.
     both = value | Value("high-half", (value,), lanes=2)
     return Value("to-general", (both,))
 
 
 def _by_squares(boards: Value, mask: Lanes) -> Value:
-    """Eight boards, each within its mask."""
+    """Unite eight boards, each within its mask, as 64 bytes."""
     ranks = Value("permute-bytes", (boards, constant(_BY_RANKS)), lanes=8)
     squares = files(ranks, RISING)
     return Value("from-mask", (Value("test-bytes", (squares, constant(_turned(mask)))),))
 
 
 def _turned(boards: Lanes) -> Lanes:
-    """Of eight boards 64 bytes, one for each square: the first board is the highest bit, as in a matrix's rows."""
+    """Transpose eight boards to 64 bytes, one for each square; the first board is the highest bit of each."""
     squares = [sum((board >> square & 1) << 7 - at for at, board in enumerate(boards)) for square in range(64)]
     return tuple(sum(byte << 8 * file for file, byte in enumerate(squares[at : at + 8])) for at in range(0, 64, 8))

@@ -1,4 +1,4 @@
-"""Tests that repeat what the flags say already go."""
+"""Remove redundant tests: those that repeat the state of the flags."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from setwise.codegen.passes.state import State
 
 
 def redundant_tests_pass(state: State) -> State:
-    """The pass: `test r, r` goes where the instruction before, moves aside, has just set the flags from r."""
+    """Remove `test r, r` if the instruction before, moves aside, has set the flags from r."""
     kept: list[Item] = []
     for item in state.allocated.items:
         if isinstance(item, Label) or item.mnemonic != "test" or not _flags_from(kept, item.operands[0]):

@@ -370,22 +370,22 @@ def _by(block: Block, results: tuple[Value, ...], target: Target, registers: int
 
 
 def schedule_pass(state: State) -> State:
-    """The pass: the block in an order that needs fewest moves."""
+    """Schedule for the fewest copies."""
     return replace(state, block=schedule(state.block, state.graph.results, state.target, len(state.convention.scratch)))
 
 
 def latency_schedule_pass(state: State) -> State:
-    """The pass: the block in an order that ends sooner; the same state without one."""
+    """Schedule for latency: list scheduling by height, at no more copies."""
     return _scheduled(state, "dag.shortest")
 
 
 def list_schedule_pass(state: State) -> State:
-    """The pass: the block with what has the longest way to go first, whatever moves that takes."""
+    """Schedule by the critical path, whatever copies that takes."""
     return _scheduled(state, "dag.critical_path_first")
 
 
 def crossing_first_pass(state: State) -> State:
-    """The pass: the block with what leads from one file of registers to another first, for that takes longest."""
+    """Schedule all that leads to a move between register files first, since these moves take longest."""
     return _scheduled(state, "dag.crossing_first")
 
 

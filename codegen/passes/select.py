@@ -1,4 +1,4 @@
-"""Selection: every operation of the graph becomes one that the target has a row for, or is refused by name."""
+"""Instruction selection: rewrite every operation into one that the target has a row for, or refuse it by name."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
-_FARTHEST = 1 << 31  # bytes that an address may be off
+_FARTHEST = 1 << 31  # bytes of displacement
 
 
 @lru_cache(CACHED_GRAPHS)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
-    """The same graph in the operations of the target, and the tables that it reads."""
+    """Return the graph in the operations of the target, and the tables that it reads."""
     graph, data = _tables(_canonical(graph), target)
     lowering = (_low_half, _scaled_sum, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
     for step in (_displaced, *lowering, _loosen, _from_memory, _written, _loaded):
@@ -35,7 +35,7 @@ def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
 
 def _canonical(graph: Graph) -> Graph:
-    """Constants stand second, where instructions take them."""
+    """Put constants second, where instructions take them."""
 
     def rule(value: Value, _: Value) -> Value:
         if value.args[0].constant is not None:
@@ -46,9 +46,9 @@ def _canonical(graph: Graph) -> Graph:
 
 
 def _low_half(graph: Graph, target: Target) -> Graph:
-    """A shift of which only the lower half is kept clears the upper one itself, as instructions of 32 bits do.
+    """Select a 32-bit shift for a shift whose upper half is masked off: it clears that half itself.
 
-    Those take only the low five bits of a count.
+    It takes only the low five bits of a count.
     """
     lower_half = ((1 << 32) - 1,)
     if not target.has("low-shl", 1) or not any(value.constant == lower_half for value in graph.order):
@@ -65,7 +65,7 @@ def _low_half(graph: Graph, target: Target) -> Graph:
 
 
 def _displaced(graph: Graph, _: Target) -> Graph:
-    """What of an index is a number is part of the address."""
+    """Fold the constant part of an index into the displacement."""
 
     def rule(value: Value, _: Value) -> Value:
         pointer, index, *boards = value.args
@@ -79,7 +79,7 @@ def _displaced(graph: Graph, _: Target) -> Graph:
 
 
 def _loosen(graph: Graph, target: Target) -> Graph:
-    """A shift may be a rotate where nobody looks at the bits that wrap round."""
+    """Let a shift be a rotate if the bits that wrap round are not demanded."""
     shifts = ("shl", "shr")
     if not target.has("loose-shl", 1) or not any(value.op in shifts and value.lanes == 1 for value in graph.order):
         return graph
@@ -96,7 +96,7 @@ def _loosen(graph: Graph, target: Target) -> Graph:
 
 
 def _complement(graph: Graph, target: Target) -> Graph:
-    """and with a complement in one instruction, where the complement has no other use."""
+    """Select and-not for a complement whose users are intersections."""
     if "not" not in graph.operations:
         return graph
     uses = graph.users
@@ -108,7 +108,7 @@ def _complement(graph: Graph, target: Target) -> Graph:
                 if old.args[at].op == "not" and all(user.op == "and" for user in uses[old.args[at]]):
                     return Value("andn", (inverted.args[0], value.args[1 - at]), None, value.lanes)
         if value.op == "not" and not target.has("not", value.lanes) and not target.has("ternary", value.lanes):
-            # A complement that stays one; those that vanish into andn are not reached.
+            # A complement that no and-not takes in.
             return Value("xor", (value.args[0], constant(ALL, value.lanes)), None, value.lanes)
         return value
 
@@ -116,13 +116,13 @@ def _complement(graph: Graph, target: Target) -> Graph:
 
 
 def _ternary(graph: Graph, target: Target) -> Graph:
-    """Three-input logic where the target has it."""
+    """Select three-input logic if the target has it."""
     widths = frozenset(lanes for lanes in target.widths if target.has("ternary", lanes))
     return map_ternary(graph, widths) if widths else graph
 
 
 def _lanes(graph: Graph, target: Target) -> Graph:
-    """Operations on several lanes in the forms that the target has; two pairs may have a board in common."""
+    """Legalize operations on several lanes. Pairs may then share a board."""
     made = rewrite(graph, lambda value, _: _in_lanes(value, target))
     return cse(made) if "beside" in graph.operations else made
 
@@ -152,14 +152,14 @@ def _in_lanes(value: Value, target: Target) -> Value:
 
 
 def _alone(value: Value) -> Value:
-    """One lane of two in a general register: the upper one comes down first."""
+    """Legalize the move of one lane of two to a general register: the upper one is moved down first."""
     if value.op == "high-half":
         return Value("to-general", (Value("high-half", value.args, lanes=2),))
     return Value("to-general", value.args) if value.op == "low-half" else value
 
 
 def _pair(target: Target, first: Value, second: Value) -> Value:
-    """Two scalars, a lane each; the way into a vector register leaves its upper lanes empty."""
+    """Return a vector of two scalars. A move into a vector register clears its upper lanes."""
     if first.constant == (0,):
         return Value("join", (constant(0, 2), Value("from-general", (second,), lanes=2)), lanes=2)
     low = Value("from-general", (first,), lanes=2)
@@ -171,7 +171,7 @@ def _pair(target: Target, first: Value, second: Value) -> Value:
 
 
 def _blend(value: Value, target: Target) -> Value:
-    """Lanes of one value or of another; two scalars are first put side by side, then spread, where there is that."""
+    """Legalize a choice between two values by lane; of two scalars by a permutation of their pair."""
     mask, chosen, other = value.args
     picks = tuple(lane != 0 for lane in mask.attr)
     scalars = [v.args[0].args[0] for v in (chosen, other) if v.op == "splat" and v.args[0].op == "from-general"]
@@ -187,7 +187,7 @@ def _blend(value: Value, target: Target) -> Value:
 
 
 def _scaled_sum(graph: Graph, target: Target) -> Graph:
-    """A sum with a board shifted by 1 to 3, which has no other use, in one address."""
+    """Select a scaled address for a sum with a board shifted by 1 to 3 that has no other user."""
     if not target.has("scaled-sum", 1) or "add" not in graph.operations:
         return graph
     uses = graph.users
@@ -205,9 +205,9 @@ def _scaled_sum(graph: Graph, target: Target) -> Graph:
 
 
 def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
-    """Table look-ups become an address and an entry; a switch becomes a table of distances and a jump.
+    """Lower table look-ups to an address and an entry, and switches to a jump table.
 
-    Where the target has no such jumps a switch compares its index with the numbers of the cases.
+    Without such jumps on the target, a switch stays and compares its index with the numbers of its cases.
     """
     data: dict[tuple[object, ...], Datum] = {}
     bases: dict[str, Value] = {}
@@ -239,13 +239,13 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
 
 def _from_memory(graph: Graph, target: Target) -> Graph:
-    """A board of an array that all its users can take from memory is not loaded; a constant beside it then is, once."""
+    """Fold loads into their users if all can take a memory operand. A constant beside one is then loaded, once."""
     if target.aligned or "load" not in graph.operations:
-        return graph  # an array's boards lie anywhere
+        return graph  # arrays need not be aligned
     uses = graph.users
 
     def position(user: Value, board: Value) -> int | None:
-        """Where the user would have the board, if it can take it from memory."""
+        """Return the operand position in which a user can take a board from memory, or None."""
         others = [arg for arg in user.args if arg is not board]
         if sum(arg is board for arg in user.args) != 1 or any(arg in eager for arg in others):
             return None
@@ -288,7 +288,7 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
 
 
 def _written(graph: Graph, target: Target) -> Graph:
-    """A result of one lane goes from where it is to memory, not by a general register."""
+    """Store the low lane of a vector directly, not through a general register."""
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
@@ -301,7 +301,7 @@ def _written(graph: Graph, target: Target) -> Graph:
 
 
 def _loaded(graph: Graph, target: Target) -> Graph:
-    """A constant goes into a register where no instruction takes it as it is, or where the target holds it there."""
+    """Load constants that no instruction takes as an operand, and hoist repeated ones if the target asks for it."""
     loads: dict[Lanes, Value] = {}
     often = {lanes for lanes, number in _times(graph).items() if number > 1} if target.holds else set()
 
@@ -331,7 +331,7 @@ def _loaded(graph: Graph, target: Target) -> Graph:
 
 
 def _times(graph: Graph) -> Counter[Lanes]:
-    """How often constants of several lanes are operands."""
+    """Count the uses of each vector constant as an operand."""
     return Counter(
         arg.constant for value in graph.order for arg in value.args if arg.constant is not None and arg.lanes > 1
     )
@@ -354,7 +354,7 @@ def _checked(graph: Graph, target: Target) -> Graph:
 
 
 def select_pass(state: State) -> State:
-    """The pass: the graph in the target's operations, and the tables that it reads; Refused where one has no row."""
+    """Select instructions for each stage; raise Refused for an operation without a row on the target."""
     data: list[Datum] = []
 
     def selected(graph: Graph) -> Graph:
@@ -366,6 +366,6 @@ def select_pass(state: State) -> State:
 
 
 def join_pass(state: State) -> State:
-    """The pass: one graph of all that run in turn."""
+    """Join the stages into one graph."""
     graph = in_turn(state.graphs)
     return replace(state, before=(), graph=graph, selected=graph)

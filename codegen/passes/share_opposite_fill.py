@@ -1,9 +1,8 @@
-"""A fill that goes back begins with what the fill against it has after a step.
+"""Reuse the opposite fill: begin a fill with the result of the fill against it after a step.
 
-`x = g | q & g << n` and `y = g | p & g >> n` both shift `g`, which takes a move. From `x` comes back what does from `g`
-and, beyond that, only squares of `g`, which `y` has: `y = g | p & x >> n`. Where nobody reads `x` after that, the move
-goes, whichever of the two the description has first. But `x` lives until then, and values may crowd: so it is tried
-besides.
+`x = g | q & g << n` and `y = g | p & g >> n` both shift `g`, which takes a copy. `x >> n` has the squares of `g >> n`,
+and beyond them only squares of `g`, which `y` has anyway: `y = g | p & x >> n`. If that is the last use of `x`, the
+copy is saved. But `x` lives until then, so the pass is optional.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from setwise.codegen.passes.state import State
 
 
 def share_opposite_fill(graph: Graph) -> Graph:
-    """The graph with fills to the right from what those to the left have, where that needs none of the former."""
+    """Begin right fills with the results of left fills that do not depend on them."""
     uses = graph.users
     there: dict[tuple[Value, int], Value] = {}
     fills: dict[Value, tuple[int, int]] = {}
-    """Those to the right, with the places of the run among the arguments and of the shift among the run's."""
+    """The right fills, with the positions of the run among the arguments and of the shift among those of the run."""
     for value in graph.order:
         for at, run in enumerate(value.args) if value.op == "or" and value.lanes == 1 else ():
             for to, shift in enumerate(run.args) if run.op == "and" else ():
@@ -31,7 +30,7 @@ def share_opposite_fill(graph: Graph) -> Graph:
     if not there or not fills:
         return graph
     behind = set(fills)
-    """They, and what needs one of them."""
+    """The right fills, and all values that depend on one of them."""
     for value in graph.order:
         if not behind.isdisjoint(dependencies(value)):
             behind.add(value)
@@ -53,5 +52,5 @@ def share_opposite_fill(graph: Graph) -> Graph:
 
 
 def share_opposite_fill_pass(state: State) -> State:
-    """The pass, where a shift overwrites the board that it shifts."""
+    """Reuse opposite fills in each stage, on targets whose shifts overwrite their operand."""
     return state if state.routine.literal or state.target.has("loose-shl", 1) else state.each(share_opposite_fill)

@@ -1,4 +1,4 @@
-"""Algebra on the graph: equal values made once, masks moved to where one serves many, or dropped where nobody looks."""
+"""Simplify a graph: common subexpressions, constant folding, reassociation and factoring of masks, demanded bits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rule = Callable[[Graph], Graph]
 
 
 def cse(graph: Graph) -> Graph:
-    """Equal operations on equal arguments become one value; a copy stays a variable of its own."""
+    """Share common subexpressions. A copy stays a variable of its own."""
     seen: dict[tuple[Any, ...], Value] = {}
 
     def rule(value: Value, old: Value) -> Value:
@@ -30,10 +30,7 @@ def cse(graph: Graph) -> Graph:
 
 
 def fold(graph: Graph, unfolded: set[Value]) -> Graph:
-    """Operations on constants, and those that change nothing, vanish.
-
-    `unfolded` remembers the values that stay as they are.
-    """
+    """Fold constants, and drop operations that change nothing. `unfolded` remembers values that do not fold."""
 
     def rule(value: Value, old: Value) -> Value:
         if value in unfolded:
@@ -45,7 +42,7 @@ def fold(graph: Graph, unfolded: set[Value]) -> Graph:
 
     def rule_once(value: Value) -> Value:
         if value.op == "broadcast" and value.args[0].op == "not":
-            # Many lanes have and-not, or three-input logic: there the complement costs nothing.
+            # Vectors have and-not or three-input logic, where the complement is free.
             return ~value.on(value.args[0].args)
         if value.op == "copy" and value.args[0].constant is not None:
             return value.args[0]
@@ -56,7 +53,7 @@ def fold(graph: Graph, unfolded: set[Value]) -> Graph:
             return value
         plain = value.op != "not" and not operation.left and (len(args) != 2 or args[0] is not args[1])
         if plain and "const" not in [arg.op for arg in args]:
-            return value  # whatever vanishes has a constant, a count, twice the same or twice `not`
+            return value  # only these fold: a constant operand, a count, equal operands, a double complement
         joins = operation.bitwise and operation.commutes
         if joins and args[0].op == value.op and args[1].constant is not None:
             inner, first = args[0].args
@@ -69,7 +66,7 @@ def fold(graph: Graph, unfolded: set[Value]) -> Graph:
 
 
 def masked_of(value: Value) -> tuple[Value, Lanes | None]:
-    """The value and the constant mask that were and-ed; without a mask the value as it is, and None."""
+    """Split `value & mask` into the value and the constant mask; the mask is None if there is none."""
     if value.op == "and":
         first, second = value.args
         if second.op == "const" and first.op != "const":
@@ -80,7 +77,7 @@ def masked_of(value: Value) -> tuple[Value, Lanes | None]:
 
 
 def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
-    """A constant mask is dropped where the value is within it anyway, and moves outward through `or`, to serve several.
+    """Reassociate constant masks: drop one that the value is within, move others outward through `or`.
 
     (x & M) & y = x & y            where y is within M
     (x & M) | y = (x | y) & M      where y is within M
@@ -92,7 +89,7 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
 
     @cache
     def moves(masked: Value) -> bool:
-        """Whether every user can do without the mask; else the unmasked value would only live beside the masked."""
+        """Return whether every user can do without the mask. Otherwise both values would be live."""
         _, mask = masked_of(masked)
         return mask is not None and all(
             user.op in ("and", "or")
@@ -120,7 +117,7 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
 
 
 def factor_masks(graph: Graph) -> Graph:
-    """In a tree of `or`, leaves under one constant mask are gathered, so that the mask is applied once."""
+    """Factor a constant mask out of a union: gather its leaves, so that the mask is applied once."""
     uses = graph.users
 
     def leaves(root: Value) -> Iterator[Value]:
@@ -162,10 +159,10 @@ def factor_masks(graph: Graph) -> Graph:
 
 
 def demanded_bits(graph: Graph, loose: bool = False, literal: bool = False) -> Graph:
-    """What changes only bits at which nobody looks vanishes: a constant mask, or a part of a union.
+    """Drop masks and parts of unions that change no demanded bit.
 
-    Two may lean on each other: together vanish those of which none does so, then the first alone. `loose` keeps the
-    masks that a rotate in place of a shift needs, `literal` the parts of unions: those are steps of an algorithm.
+    One may be needed only because another is dropped. So those that stay droppable together go first, then single ones.
+    `loose` keeps masks that a rotate in place of a shift needs. `literal` keeps the parts of unions.
     """
     while doomed := _unseen_together(graph, loose, literal):
         graph = _without(graph, doomed)
@@ -173,13 +170,13 @@ def demanded_bits(graph: Graph, loose: bool = False, literal: bool = False) -> G
 
 
 def _unseen_together(graph: Graph, loose: bool, literal: bool) -> dict[Value, Value]:
-    """Values that may vanish all at once, each with the argument that does as well."""
+    """Return values that can be dropped together, each with the argument that replaces it."""
     if not any((value.op == "or" and not literal) or masked_of(value)[1] for value in graph.order):
         return {}
     candidates = _unseen(graph, loose, literal, {})
     doomed = candidates
     while doomed:
-        # What others know of a value they must know without its mask too, else the mask would vouch for itself.
+        # Known bits must hold without the dropped masks too: else a mask would justify its own removal.
         left = _unseen(graph, loose, literal, doomed)
         holding = {value: arg for value, arg in doomed.items() if left.get(value) is arg}
         if len(holding) == len(doomed):
@@ -190,7 +187,7 @@ def _unseen_together(graph: Graph, loose: bool, literal: bool) -> dict[Value, Va
 
 
 def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
-    """Values with an argument that does as well where only the bits are looked at that are, once others are gone."""
+    """Return values with an argument that has the same demanded bits, once the values `gone` are dropped."""
     known: dict[Value, Lanes] = {}
     wanted = demanded(graph, loose=loose, known=known, gone=gone)
 
@@ -210,18 +207,18 @@ def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value
 
 
 def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
-    """The graph with one of its arguments in the place of each of these values."""
+    """Replace each of these values by one of its arguments."""
     return rewrite(graph, lambda new, old: new.args[place_of(doomed[old], old.args)] if old in doomed else new)
 
 
 def _meet(changes: Iterable[int], bits: Lanes) -> bool:
-    """Whether some bit that changes is looked at."""
+    """Return whether a bit that changes is demanded."""
     return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
 
 
 @lru_cache(CACHED_GRAPHS)
 def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Graph:
-    """All rules in turn, until nothing changes; `loose` keeps shifts replaceable by rotates, `literal` all steps."""
+    """Apply all rules until nothing changes. `loose` keeps masks for rotates, `literal` keeps parts of unions."""
     unfolded: set[Value] = set()
     known: dict[Value, Lanes] = {}
     left_alone: dict[Rule, Graph] = {}
@@ -236,7 +233,7 @@ def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Gra
         return demanded_bits(before, loose, literal)
 
     def applied(rule: Rule, before: Graph) -> Graph:
-        """The graph after a rule that has not left it alone already, or made it and would find nothing more."""
+        """Apply a rule, unless it is known to change nothing."""
         if left_alone.get(rule) is before:
             return before
         after = rule(before)
@@ -265,7 +262,7 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
 
 
 def simplify_pass(state: State) -> State:
-    """The pass: the graph simplified; masks that hold ranks keep what a rotate in place of a shift needs."""
+    """Simplify each stage. A choice of masks with ranks keeps what a rotate in place of a shift needs."""
     return state.each(
         lambda graph: simplify(graph, loose=state.masks.ranks and graph.moves_alone, literal=state.routine.literal)
     )

@@ -225,7 +225,7 @@ class Rewriting:
 
 
 def _align(slot: int, lanes: int) -> int:
-    """Return the first slot from there on that is aligned for a value of so many lanes."""
+    """Return the next slot that is aligned for a value of that width."""
     return -(-slot // lanes) * lanes
 
 
@@ -404,7 +404,7 @@ def spill(block: Block, results: tuple[Value, ...], target: Target, available: M
 
 
 def spill_pass(state: State) -> State:
-    """The pass: the block with stores of parameters, and stores and fetches where the registers do not suffice."""
+    """Store stack-bound parameters, and spill where registers do not suffice."""
     general = len(state.convention.scratch) + len(state.convention.saved)
     # A mask is moved to a general register at once, so there are always enough registers for masks.
     available: dict[RegisterFile, int] = {"general": general}

@@ -1,7 +1,7 @@
-"""A board within two masks is the intersection of the board within each, where both are there.
+"""Split a mask in two to save a copy: rewrite `x & (A & B)` as `(x & A) & (x & B)` if both values exist.
 
-`x & (A & B)` overwrites `x & A` or `x & B`, where one has its last use there, and leaves `x` to another, which spares a
-move. But both live until then, and values may crowd: so it is tried besides, of the best form.
+The instruction then overwrites `x & A` or `x & B`, and leaves `x` to another user. But both values live until then, so
+the pass is a refinement that is tried on the best form.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from setwise.codegen.passes.state import State
 
 
 def split_masks(graph: Graph) -> Graph:
-    """The graph with boards of one lane within two masks from those within one."""
+    """Compute masked boards of one lane from two boards with wider masks."""
     masks: dict[Value, set[Lanes]] = {}
     for value in graph.order:
         if value.op == "and" and value.lanes == 1 and (mask := value.args[1].constant):
@@ -39,6 +39,6 @@ def split_masks(graph: Graph) -> Graph:
 
 
 def split_masks_pass(state: State) -> State:
-    """The pass: values want an order again behind it."""
+    """Split masks in the selected graph, which is then scheduled again."""
     graph = state.selected if state.routine.literal else split_masks(state.selected)
     return state if graph is state.selected else replace(state, selected=graph, graph=graph)

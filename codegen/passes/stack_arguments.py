@@ -1,4 +1,4 @@
-"""Parameters that the convention passes on the stack are read from there, and those that go to all lanes through it."""
+"""Stack arguments: read parameters from the stack where the convention or a broadcast has them there."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from setwise.codegen.targets.table import Refused
 
 
 def stack_arguments_pass(state: State) -> State:
-    """The pass: the graph, where parameters that find no register are read from the stack.
+    """Read parameters without a register from the stack.
 
-    Where the target asks for it, others that go to all lanes are, too: `stores` puts them there, below the stack
-    pointer, as far as the convention keeps that. Refused where vectors find no register.
+    If the target asks for it, broadcasts read their parameters from the red zone too, where `parameter_stores` puts
+    them. Raises Refused if a vector parameter has no register.
     """
     parameters = state.graph.parameters
     vectors, registers = sum(p.lanes > 1 for p in parameters), len(state.convention.vector_arguments)
@@ -35,7 +35,7 @@ def stack_arguments_pass(state: State) -> State:
 
 
 def _through_memory(graph: Graph) -> Graph:
-    """The graph, where parameters in general registers go to all lanes from slots below the stack pointer."""
+    """Broadcast parameters in general registers from slots in the red zone."""
     slots = {value: -1 - at for at, value in enumerate(graph.parameters)}
 
     def rule(value: Value, _: Value) -> Value:
@@ -46,6 +46,6 @@ def _through_memory(graph: Graph) -> Graph:
 
 
 def parameter_stores(graph: Graph) -> tuple[Value, ...]:
-    """What puts parameters where the graph reads them, by the slots that it reads."""
+    """Return the stores of parameters to the slots that broadcasts read."""
     slots = sorted({value.count for value in graph.order if value.op == "splat-reload"}, reverse=True)
     return tuple(Value("store", (graph.parameters[-1 - slot],), slot) for slot in slots)

@@ -1,4 +1,4 @@
-"""What goes from pass to pass: a routine on its way down, and the blocks that its values lie in."""
+"""The state of a routine between passes, and its blocks of values."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from setwise.codegen.targets.general import X86_64
 from setwise.codegen.targets.table import Target
 
 CACHED_GRAPHS = 64
-"""For how many graphs a pass keeps what it made of them: a stage of a routine comes again with others."""
+"""Graphs whose rewriting a pass remembers: several forms of a routine share a stage."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Masks:
-    """Which of the allowed masks lie on a ray's path.
+    """The choice of masks on a ray's path.
 
-    `inner`: attack rays hold the path to squares that their opposites can enter too, the inner files (a flood need not
-    pass an edge square to attack beyond it), so that one path serves both. `ranks`: the mask also leaves out the ranks
-    that a shift empties, so that a rotate may stand for the shift.
+    `inner`: the path of an attack ray keeps only squares that the opposite ray can enter too, so that one path serves
+    both; a flood need not pass an edge square to attack beyond it. `ranks`: the mask also clears the ranks that a shift
+    empties, so that a rotate may replace the shift.
     """
 
     inner: bool = False
@@ -37,23 +37,23 @@ class Masks:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Block:
-    """Values in the order in which they are made, regions among them where they run."""
+    """Values and regions in the order of execution."""
 
     items: tuple[Value | RegionBlock, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RegionBlock:
-    """A region with a block for each of its bodies, and its results that somebody uses."""
+    """A region with a block for each of its bodies, and those of its results that have users."""
 
     region: Region
     bodies: tuple[Block, ...]
     results: tuple[Value, ...]
 
     def phi_inputs(self, number: int) -> tuple[tuple[Value, Value], ...]:
-        """What a body must leave: the phi of the first body where that belongs, and the value.
+        """Return the phi inputs of a body: pairs of a phi of the first body and its next value.
 
-        After the last of bodies that fall, that is what somebody uses.
+        If bodies fall through, the last one has only inputs of results with users.
         """
         pairs = tuple(zip(self.region.phis[0], self.region.bodies[number], strict=True))
         if not self.region.falls or number < len(self.bodies) - 1:
@@ -64,7 +64,7 @@ class RegionBlock:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Spilled:
-    """The block with stores and reloads, the results as they are called now, and the stack slots of 8 bytes used."""
+    """A block after spilling: with stores and reloads, its results by their new names, and its slots of 8 bytes."""
 
     block: Block
     results: tuple[Value, ...]
@@ -73,7 +73,7 @@ class Spilled:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Instructions and labels with registers, the saved registers that they use, and whether the search was exact."""
+    """The result of register allocation: code, callee-saved registers in use, and whether the search was exact."""
 
     items: tuple[Item, ...]
     saved: tuple[Register, ...]
@@ -81,35 +81,35 @@ class Allocation:
 
 
 class SizeLimit(NamedTuple):
-    """How large code may be: so many instructions, and of that many some must be moves, which cost least."""
+    """A size limit: the most instructions, and the fewest moves among exactly that many, since moves cost least."""
 
     instructions: float = inf
     moves: int = 0
 
     def besides(self, others: int) -> float:
-        """How many instructions there may be where so many at least are no moves."""
+        """Return the most instructions if at least this number of them are no moves."""
         return self.instructions - (self.instructions - others < self.moves)
 
 
 @dataclass(frozen=True)
 class State:
-    """A routine on its way down; each pass fills in the next field, from those above it alone."""
+    """The state of a routine between passes. Each pass sets the next field from those above it."""
 
     routine: Routine
     layout: Layout
     describe: Description
     masks: Masks = Masks()
     target: Target = X86_64
-    """Asked from selection on."""
+    """Known from selection on."""
     convention: Convention = SYSV
-    """Asked once a graph has been selected."""
+    """Known after selection."""
     most: SizeLimit = SizeLimit()
-    """How large its code may be; none is made where it would be larger."""
+    """The size limit of its code; allocation raises TooLong above it."""
     before: tuple[Graph, ...] = ()
-    """What runs first: what each graph gives is the last parameter of the next, until they become one."""
+    """The stages that run first, until they are joined: the result of each is the last parameter of the next."""
     graph: Graph = Graph((), ())
     masked: tuple[Graph, ...] = ()
-    """The graphs in shifts and masks, as they were selected from."""
+    """The graphs in shifts and masks, before selection."""
     selected: Graph = Graph((), ())
     data: tuple[Datum, ...] = ()
     """The tables that the selected graph reads."""
@@ -117,37 +117,37 @@ class State:
     spilled: Spilled = Spilled(Block(()), (), 0)
     allocated: Allocation = Allocation((), (), True)
     constants: tuple[Datum, ...] = ()
-    """Those that the allocated instructions may read from memory."""
+    """The constants that the allocated instructions may read from memory."""
     code: Code = Code("", ())
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
-        """All of them in turn."""
+        """All stages, in order."""
         return (*self.before, self.graph)
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """What two units that describe the same code have in common."""
+        """A key that is equal for two states with the same graphs."""
         return tuple([graph.shape for graph in self.graphs])
 
     @property
     def values(self) -> int:
-        """How many values there are in all."""
+        """The number of values in all stages."""
         return sum(len(graph.order) for graph in self.graphs)
 
     @property
     def in_vectors(self) -> bool:
-        """Whether some values lie in vector registers."""
+        """Whether some values are in vector registers."""
         return any(value.file == "vector" for graph in self.graphs for value in graph.order)
 
     def each(self, rule: Callable[[Graph], Graph]) -> State:
-        """The state with each graph as the rule makes it."""
+        """Return the state with each stage rewritten by a rule."""
         *before, graph = map(rule, self.graphs)
         return replace(self, before=tuple(before), graph=graph)
 
     @cached_property
     def kernel(self) -> Kernel:
-        """What came of it."""
+        """The finished kernel."""
         return Kernel(
             self.routine,
             self.target,

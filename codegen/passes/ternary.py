@@ -1,7 +1,7 @@
-"""Ternary logic: bitwise operations gathered into as few three-input instructions as possible.
+"""Map bitwise operations to three-input instructions: technology mapping by cut enumeration.
 
-Every bitwise value is covered by a cut: the values at its leaves, three at most, from which one instruction makes it.
-Inside a cut lie values that nobody else uses. For each value the cut is taken that needs fewest instructions in all.
+A cut of a value is a set of at most three leaves from which one instruction computes it. Values inside a cut have no
+other users. Each value takes the cut that needs fewest instructions in all.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from setwise.codegen.describe.values import Value, same
 Cut = tuple[Value, ...]
 
 MOST_CUTS = 16
-"""How many cuts of a value its users go on from: a long chain over a few leaves has as many as values."""
+"""The most cuts of a value that its users extend: a long chain over a few leaves has as many as values."""
 
 
 def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
-    """The graph with `ternary` values, their truth table as attribute, where they replace two operations or more.
+    """Replace two or more operations by a `ternary` value with its truth table as attribute.
 
     `wanted` are the numbers of lanes for which the target has the instruction.
     """
@@ -34,7 +34,7 @@ def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
         return len(leaves) <= 3 and [leaf.op for leaf in leaves].count("const") <= 1
 
     def cuts(value: Value) -> Iterator[Cut]:
-        """Sets of leaves from which one instruction makes the value."""
+        """Yield the cuts of a value."""
         yield tuple(dict.fromkeys(value.args))
         inner = [[(arg,), *inside.get(arg, ())] for arg in value.args]
         for parts in product(*inner):
@@ -78,7 +78,7 @@ def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
 
 
 def _truth(value: Value, inputs: dict[Value, int]) -> int:
-    """The truth table of a value over its leaves' tables."""
+    """Return the truth table of a value over the tables of its leaves."""
     truths = dict(inputs)
     for below in postorder((value,), inputs):
         truths[below] = below.operation.of(*(truths[arg] for arg in below.args)) & 0xFF
@@ -86,11 +86,10 @@ def _truth(value: Value, inputs: dict[Value, int]) -> int:
 
 
 def _last_first(args: tuple[Value, ...], truth: int, ready: Mapping[Value, int]) -> tuple[tuple[Value, ...], int]:
-    """Arguments and the truth table for their order: what is ready last first, a constant last.
+    """Order the arguments, with the truth table: the one that is ready last comes first, a constant last.
 
-    The first is overwritten where it may be, and what it takes then is the shortest: on Zen 4 a rotate and the
-    vpternlogq that overwrites its result take 3 cycles, 4 where the result is only read (measured), and fills over
-    arrays run a quarter faster (1.07 to 0.81 cycles a board). A constant comes from memory, as only the last can.
+    The first operand may be overwritten, and its latency is the shortest: on Zen 4 a rotate and the vpternlogq that
+    overwrites its result take 3 cycles, 4 if the result is only read. Only the last operand can come from memory.
     """
     order = tuple(sorted(range(3), key=lambda at: (args[at].constant is not None, -ready.get(args[at], 0))))
     return tuple(args[i] for i in order), permuted(truth, order)

@@ -1,4 +1,4 @@
-"""The description is run on traced parameters: the graph."""
+"""Trace a description: run it on traced parameters, which yields its graph."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from setwise.codegen.passes.state import State
 from setwise.codegen.targets.table import Refused
 
 MOST = 4096
-"""The largest number of operations of a routine, constants and parameters among them."""
+"""The most operations of a routine, constants and parameters included."""
 
-LATELY = 8
-"""How many graphs are kept: descriptions of one routine may end in the same stage."""
+CACHED_GRAPHS = 8  # descriptions of one routine may end in the same stage
 
 
 def trace_pass(state: State) -> State:
-    """The pass: the graph of what the description returns; several results are written behind a pointer.
+    """Trace the description. Several results are stored through the last parameter, a pointer.
 
-    Refused for several without one, and for more than MOST operations.
+    Raises Refused for several results without a pointer, and for more than MOST operations.
     """
     describe = state.describe
     if isinstance(describe, InTurn) and state.layout.lanes > 1:
@@ -42,7 +41,7 @@ def trace_pass(state: State) -> State:
 
 
 def _has_tables(graph: Graph) -> bool:
-    """Whether it has what selection numbers in all of a routine."""
+    """Return whether a graph has tables or switches, whose labels selection numbers over the whole routine."""
     return any(v.op == "table" or (v.region is not None and v.region.index is not None) for v in graph.order)
 
 
@@ -53,19 +52,19 @@ def _parameters(routine: Routine, layout: Layout) -> tuple[Value, ...]:
 
 
 def _stage(routine: Routine, layout: Layout, describe: Description) -> Graph:
-    """A stage behind which others come."""
+    """Return the graph of a stage that others follow."""
     values = _parameters(routine, layout)
     graph = Graph(values, describe(layout, *values))
     _stays_inside(graph)
     return graph
 
 
-@lru_cache(LATELY)
+@lru_cache(CACHED_GRAPHS)
 def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
-    """A description alone, or the last stage of one, which is the same for several."""
+    """Return the graph of a whole description, or of its last stage, which several descriptions may share."""
     values = _parameters(routine, layout)
     boards = layout.lanes if layout.boards else 1
-    # One number for all boards is given for each of them.
+    # A single result of a routine on several boards is broadcast to all of them.
     results = tuple(
         result if result.lanes > 1 or boards == 1 or result.op in WRITES else reshaped("broadcast", result, boards)
         for result in describe(layout, *values)
@@ -86,7 +85,7 @@ def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
 
 
 def _stays_inside(graph: Graph) -> None:
-    """Refuse a description that takes from elsewhere what a body makes, or what another routine was given."""
+    """Refuse a description that uses a value outside its body, or a parameter of another routine."""
     if {value for value in graph.order if value.op == "param"} - {*graph.parameters}:
         raise Refused("a value that was made for another routine has no meaning here: let it be a parameter")
     regions = dict.fromkeys(value.region for value in graph.order if value.region is not None)
