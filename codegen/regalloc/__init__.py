@@ -1,1 +1,1 @@
-"""The exact search for the fewest moves."""
+"""Register allocation: the exact search for the fewest moves."""

@@ -1,13 +1,13 @@
-"""Registers: an exact search for the fewest moves, then for the allocation that follows the description's variables.
+"""Register allocation: an exact search for the fewest moves, then for the allocation nearest to the description.
 
-The search walks the events of a routine in order. An assignment says which register holds which value; each event leads
-from one to others, at a cost. Assignments that agree are one, the cheapest way to it is kept, and the most promising
-goes on first, so all allocations of the order are weighed without listing them. Costs are compared in this order:
+The search is A* over the steps of a routine in execution order. A node is an assignment: the register of each live
+value. An edge is one way to carry out a step, at a cost. Equal assignments are one node, so all allocations of the
+schedule are weighed without listing them. Costs are compared in this order:
 
-1. instructions that the choice adds: moves, saves and restores of registers;
-2. departures from the description: an in-place operator that leaves the register of its left side, a copy that is
-   not moved, a first argument that is not the one overwritten, or that makes way for the result;
-3. registers first used late in the convention's order.
+1. instructions that the allocation adds: moves, saves and restores of registers;
+2. departures from the description: an in-place operator that leaves the register of its left operand, a copy that is
+   not moved, an overwritten operand other than the first, or one that makes way for the result;
+3. registers first used late in the order of the convention.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ from setwise.codegen.regalloc.regions import region_edges
 from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
-"""Assignments that may go on, in all; each event has its share. A search that never asks for more is exact."""
+"""The most assignments that are expanded; each step has an equal share. A search that stays below it is exact."""
 
 SWITCHING = 5 * EFFORT
-"""The same where there is a switch: what it carries may lie in many ways, and each body pays for it."""
+"""The same with a switch, whose carried values have many assignments; each body pays for a bad one."""
 
-ALIKE = 1 << 12
-"""How many ways are kept: kernels of a family, made one after the other, are fewer."""
+CACHED_PATHS = 1 << 12  # directions of one fill have the same search
 
 Results = tuple[tuple[Value, Register], ...]
 
@@ -49,19 +48,19 @@ class Bounds(NamedTuple):
     operations: int
     """Instructions without copies and saves, the return included."""
     stores: int
-    """Those among them that move a value to memory, and pass for moves."""
+    """Stores among the operations, which count as moves."""
     copies: list[int]
-    """The copies that each event and those after it need: no operand dies that may be overwritten. Views count too."""
+    """Copies from each step on: no operand dies that may be overwritten. Views are counted too."""
     views: int
-    """Those among the copies that are none: views see only less of a register, or more."""
+    """Views among the copies, which need none: they see only less of a register, or more."""
     saves: int
-    """Registers that must be saved: where most values are live there are too few that may change."""
+    """Callee-saved registers that are needed where pressure is highest."""
 
 
 class SearchPath(NamedTuple):
-    """What a search found: at each step the number of the one that was taken, the cost, whether it is exact.
+    """The result of a search: the number of the edge taken at each step, the cost, and whether it is exact.
 
-    Without numbers it is that no way costs less.
+    Without numbers it says that no path costs less.
     """
 
     numbers: tuple[int, ...]
@@ -78,9 +77,9 @@ def allocate(
     effort: int,
     most: float,
 ) -> Allocation:
-    """The cheapest allocation; `results` must end in the registers named with them.
+    """Return the cheapest allocation that leaves the results in their registers.
 
-    OutOfRegisters where there is none, or the effort does not reach one; TooLong where it adds more than `most`
+    Raises OutOfRegisters if there is none or the effort does not reach one, and TooLong if it adds more than `most`
     instructions.
     """
     search = _Search(machine, events, bounds, parameters, results)
@@ -93,14 +92,14 @@ def allocate(
     return search.along(known[0])
 
 
-@lru_cache(ALIKE)
+@lru_cache(CACHED_PATHS)
 def _paths(_: bytes) -> list[SearchPath]:
-    """What one of all searches alike has found of their way."""
+    """Return the list that holds the path of all searches with this key, once one is found."""
     return []
 
 
 class _Search:
-    """The assignments of a routine, event by event."""
+    """The search over the assignments of a routine."""
 
     def __init__(
         self,
@@ -123,7 +122,7 @@ class _Search:
         self.starts = _starts(self.edges, tuple(entry), (*entry.values(),))
 
     def canonical_key(self, effort: int) -> bytes:
-        """The same for two searches that find the same way."""
+        """Return a key that is equal for two searches that find the same path."""
         at = {value: number for number, value in enumerate(self.live_at_end)}
         ends = [(at.get(value), number_of(register)) for value, register in self.results]
         starts = [registers for (registers, _, _), _, _ in self.starts]
@@ -132,7 +131,7 @@ class _Search:
 
     @cached_property
     def successors(self) -> list[Successors]:
-        """What tells the steps that each event leads to; chained the last the results go to their registers."""
+        """The successor functions of all steps, and of the end, where results move to their registers."""
         making, machine = self.edges.making, self.machine
         return [
             *(making(p) if p.event.kind == "make" else partial(region_edges, self.edges, p) for p in self.points),
@@ -140,7 +139,7 @@ class _Search:
         ]
 
     def along(self, way: SearchPath) -> Allocation:
-        """What is emitted along a way."""
+        """Return the allocation of a path."""
         items: list[Item] = []
         steps = self.starts
         for number, successors in zip(way.numbers, (*self.successors, None), strict=True):
@@ -152,22 +151,22 @@ class _Search:
         return Allocation(tuple(items), tuple(registers), way.exact)
 
     def search(self, effort: int, too_much: float) -> SearchPath:
-        """The cheapest way, or that none costs less than what would be too much."""
+        """Return the cheapest path, or the statement that none costs less than `too_much`."""
         end = len(self.points)
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
         expanded = [0] * (end + 1)
         cheapest: list[dict[Assignment, list[int]]] = [{} for _ in range(end + 2)]
-        """For each event the assignments chained which it comes, and the least cost of each."""
+        """The assignments before each step, each with its least cost."""
         ticket = count()
         heap: list[tuple[int, int, int, Assignment, int, list[int], Any]] = [
             (bounds[0] + cost, 0, next(ticket), after, cost, [cost], ((), number))
             for number, (after, cost, _) in enumerate(self.starts)
         ]
-        closed = -1  # the last event that has had its share: whoever stands there or before it gets no further
+        closed = -1  # the last step whose share is used up: no assignment up to there is expanded
         limit = too_much + EXTRA * self.views
         successors = self.successors
-        first = None  # what was reached first waits outside the heap: most often it goes on next
+        first = None  # the first successor stays outside the heap: most often it is next
         while heap or first is not None:
             least, key, _, before, spent, cheaper, way = heappop(heap) if first is None else heappushpop(heap, first)
             first = None
@@ -200,7 +199,7 @@ class _Search:
 
 
 def _numbers(way: Any) -> tuple[int, ...]:
-    """The numbers of a way that is emitted from its end: the way before, and a number."""
+    """Return the numbers of a path that is linked from its end."""
     numbers: list[int] = []
     while way:
         way, number = way
@@ -209,7 +208,7 @@ def _numbers(way: Any) -> tuple[int, ...]:
 
 
 def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
-    """Values that must lie in a certain register when they are used: shift counts in rcx."""
+    """Return the values that need a certain register when they are used: shift counts in rcx."""
     wants: dict[Value, int] = {}
     values = [event.value for event in events if event.value is not None]
     for value in values:
@@ -217,7 +216,7 @@ def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
         if rows and all("cl" in row.spelt for row in rows):
             wants[value.args[1]] = RCX
     for value in values:
-        # A doubled count stays where the count was.
+        # A doubled count stays in the register of the count.
         if value in wants and value.op == "add":
             for arg in value.args:
                 if arg.constant is None:
@@ -226,7 +225,7 @@ def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
 
 
 def _starts(edges: Edges, live: tuple[Value, ...], registers: Registers) -> list[Edge]:
-    """The assignment at entry, and those in which a parameter has made way for a shift count first."""
+    """Return edges to the assignment at entry, and to those in which a parameter makes way for a shift count."""
     entry: Assignment = registers, (), 0
     starts: list[Edge] = [(entry, 0, NOTHING)]
     for value, register in zip(live, registers, strict=True):
@@ -236,7 +235,7 @@ def _starts(edges: Edges, live: tuple[Value, ...], registers: Registers) -> list
 
 
 def _needed_first(first: ProgramPoint | None, results: Results) -> set[Value]:
-    """The values that the first event needs, or leaves to those after it."""
+    """Return the values that are live on entry."""
     if first is None:
         return {value for value, _ in results}
     needed = set(first.live_after)
@@ -248,7 +247,7 @@ def _needed_first(first: ProgramPoint | None, results: Results) -> set[Value]:
 
 
 def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Assignment) -> list[Edge]:
-    """The results in their registers."""
+    """Return the edge that moves the results to their registers."""
     lie, headers, saved = before
     registers = dict(zip(live, lie, strict=True))
     moves: Moves = {}
@@ -296,9 +295,9 @@ def _needs_copy(target: Target, value: Value, after: Set[Value]) -> bool:
 
 
 def allocate_pass(state: State) -> State:
-    """The pass: instructions with registers, and the constants that they may read from memory.
+    """Allocate registers, and collect the constants that instructions may read from memory.
 
-    OutOfRegisters where the order fits no registers, TooLong where that takes more instructions than are allowed.
+    Raises OutOfRegisters if the schedule fits no registers, and TooLong above the size limit.
     """
     pool: dict[tuple[int, ...], str] = {}
 
@@ -317,7 +316,7 @@ def allocate_pass(state: State) -> State:
     machine = Machine(state.target, state.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
     bounds = lower_bounds(machine, events)
-    # Slots are made and emit back by an instruction each, saved registers too.
+    # Slots are allocated and freed by an instruction each, and so are saved registers.
     operations = bounds.operations + 2 * bool(state.spilled.slots)
     forced = operations + 2 * bounds.saves
     most = state.most.besides(forced - bounds.stores)

@@ -1,7 +1,7 @@
-"""The events laid out for the search: which values stand where before each event, and what can make a value.
+"""Candidates for the search: the instructions that can carry out each step, and the live values around it.
 
-The search holds the registers of the values that live at one point as a tuple, in the order of `Point.live`. A
-register is a number there, its place in REGISTERS, so that a set of registers is an integer, a bit for each.
+The search holds the registers of live values as a tuple, in the order of `Point.live`. A register is its number in
+REGISTERS, so that a set of registers is an integer with a bit for each.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ REGISTERS = (
     *(vector(number, WHOLE) for number in range(32)),
     *(Register("mask", number, 64) for number in range(8)),
 )
-"""Every register, at the place of its number in the search."""
+"""All registers by their number in the search."""
 
 FIRST: Mapping[RegisterFile, int] = MappingProxyType({"general": 0, "vector": 16, "mask": 48})
-"""The number of each file's first register."""
+"""The number of the first register of each file."""
 
 FILES: Mapping[RegisterFile, int] = MappingProxyType(
     {file: sum(1 << at for at, register in enumerate(REGISTERS) if register.file == file) for file in FIRST}
 )
-"""The set of each file's registers."""
+"""The set of registers of each file."""
 
 RCX = 1
 
 _BY_NAME = {"copy", "done", "low-half", "as-wide"} | WRITES
-"""Operations that the search tells from others."""
+"""Operations that the search treats by name."""
 
 _PLAIN = 2
-"""A version of marshal that writes equal numbers alike, wherever they came from."""
+"""A version of marshal that writes equal numbers alike, without references to objects."""
 
 Registers = tuple[int, ...]
-"""Where values lie that stand in a row."""
+"""The registers of a row of values."""
 
 
 def number_of(register: Register) -> int:
-    """A register's number in the search."""
+    """Return the number of a register in the search."""
     return FIRST[register.file] + register.number
 
 
 def bitset(registers: Iterable[int]) -> int:
-    """A set of registers."""
+    """Return a set of registers as an integer."""
     union = 0
     for register in registers:
         union |= 1 << register
@@ -62,22 +62,22 @@ def bitset(registers: Iterable[int]) -> int:
 
 
 class Candidate(NamedTuple):
-    """What can make a value: a row of the target, with an order of the arguments."""
+    """An instruction that can define a value: a row of the target, and an order of the arguments."""
 
     row: Row
     value: Value
-    """The value with its arguments in that order."""
+    """The value with its arguments in this order."""
     departs: bool
-    """Whether the description's own order tells which argument is overwritten, and it is another."""
+    """Whether the order departs from that of the description, which names another argument to overwrite."""
     reads: tuple[int, ...]
-    """Where in `Point.live` the arguments stand that are read from registers, in order."""
+    """The positions in `Point.live` of the arguments that are read from registers, in order."""
     operands: tuple[Operand | None, ...]
-    """The constants among the operands; None for what depends on registers."""
+    """The constant operands; None for those that depend on registers."""
     counts: bool
-    """Whether the second argument is a shift count, which must lie in rcx."""
+    """Whether the second argument is a shift count, which must be in rcx."""
 
     def placed(self, at: Callable[[Value], Register]) -> list[Operand]:
-        """The operands, once it is known in which register a value lies."""
+        """Return the operands, given the register of each value."""
         placed: list[Operand] = []
         for arg, operand in zip(self.value.args, self.operands, strict=True):
             if operand is not None:
@@ -90,37 +90,37 @@ class Candidate(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A program point: an event, what lives before it and after it, and where that stands."""
+    """A step as the search sees it: the live values before and after it, and their positions."""
 
     event: ProgramPoint
     live: tuple[Value, ...]
-    """What has a register before the event."""
+    """The values in registers before the step."""
     header: tuple[Value, ...]
-    """What has a register at the start of the region around the event."""
+    """The values in registers at the start of the region around the step."""
     following: tuple[Value, ...]
-    """What has a register after the event."""
+    """The values in registers after the step."""
     kept: tuple[int, ...]
-    """For `following`, but for what is made now, where each stands: in `live`, for body and exit in `header`."""
+    """The positions of the values in `following`, new ones excepted: in `live`, for body and exit in `header`."""
     keep: Callable[[Registers], Registers]
-    """Of the registers of these the kept ones."""
+    """Pick the kept ones from the registers of those."""
     homes: Mapping[Value, Sequence[int]] = MappingProxyType({})
-    """For values on the way to what the region around carries where that stands in `header`."""
+    """The positions in `header` of the carried values that a chain of overwrites leads to from each value."""
     left: int | None = None
-    """Where in `live` the variable stands that the event's value is a new state of, as the description has it."""
+    """The position in `live` of the left operand of an in-place operator."""
     candidates: tuple[tuple[Candidate, ...], ...] = ()
-    """What can make the event's value: for each row of the target that can the orders of arguments."""
+    """The candidates that define the value, grouped by row."""
     file: RegisterFile = "general"
-    """Where the event's value goes."""
+    """The register file of the value."""
 
     @property
     def value(self) -> Value:
-        """The value that the event makes."""
+        """The value that the step defines."""
         assert self.event.value is not None
         return self.event.value
 
     @property
     def region(self) -> Region:
-        """The region that the event is about."""
+        """The region that the step enters, leaves or is in."""
         assert self.event.region is not None
         return self.event.region
 
@@ -170,9 +170,9 @@ def lay_out(
 
 
 def _homes(events: Sequence[ProgramPoint]) -> dict[Region | None, dict[Value, list[int]]]:
-    """For each region the values from which instructions that overwrite lead to what it carries, and to which of that.
+    """Return, for each region, the values that a chain of overwrites leads to carried values, and the numbers of these.
 
-    A place is counted from the end, as it stands in the region's header.
+    A number counts from the end, as positions in the header of the region do.
     """
     homes: dict[Region | None, dict[Value, list[int]]] = {}
     around: list[Region] = []
@@ -216,7 +216,7 @@ def _candidates(
         for number, ordered in enumerate(reordered(value) if row.tied else (value,)):
             unread = [letter for letter, arg in zip("abc", ordered.args, strict=False) if not in_register(arg)]
             if not all(map(row.folds, unread)) or (row.tied and ordered.args[:1] in overwritten):
-                continue  # what can be overwritten is all that orders differ in
+                continue  # orders with one first argument are equal candidates
             overwritten.add(ordered.args[:1])
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
@@ -228,17 +228,17 @@ def _candidates(
 
 
 def canonical_key(vectors: int, points: Sequence[Point], wants: Mapping[Value, int], rest: tuple[object, ...]) -> bytes:
-    """Return the same digest for two searches that go the same way: of all that the search asks of its points.
+    """Return a digest that is equal for two searches that find the same path.
 
-    Routines of one family differ from direction to direction in counts and masks, of which the search knows nothing.
-    `rest` is what else it goes by, in plain numbers.
+    Directions of one fill differ in counts and masks, which the search does not read. `rest` is all else that it reads:
+    plain numbers.
     """
     asked: Any = vectors, [_asked(point, wants) for point in points], rest
     return sha256(dumps(asked, _PLAIN)).digest()
 
 
 def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
-    """Return what the search asks of a point."""
+    """Return all that the search reads of a point, as plain data."""
     where = {value: at for at, value in enumerate(point.live)}
     wanted = [wants.get(value) for value in point.following] if wants else None
     region, kind = point.event.region, point.event.kind
@@ -265,5 +265,5 @@ def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
 
 
 def _places(point: Point, values: Sequence[Value]) -> list[Sequence[int]] | None:
-    """For these values the places in which the region around carries what they are on the way to."""
+    """Return the homes of values, or None if the point has none."""
     return [point.homes.get(value, ()) for value in values] if point.homes else None

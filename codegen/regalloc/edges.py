@@ -1,4 +1,4 @@
-"""What one event may lead to: the registers that an instruction can have, and what each choice costs."""
+"""Edges of the search: the registers that a step can use, and the cost of each choice."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ from setwise.codegen.regalloc.machine import Machine
 from setwise.codegen.targets.table import build
 
 EXTRA = 1 << 40
-"""What one instruction costs that a choice adds."""
+"""The cost of an added instruction."""
 DEPARTURE = 1 << 20
-"""What it costs to depart from the description."""
+"""The cost of a departure from the description."""
 LATE = 1
-"""What it costs to take the second register in the convention's order; the third costs twice that."""
+"""The cost of the second register in the order of the convention; the third costs twice that."""
 
 Items = Sequence[Item]
 Move = tuple[int, int, int]
-"""To a register, from another, so many lanes."""
+"""A move: destination, source, number of lanes."""
 
 VIEWS = frozenset({"low-half", "as-wide", "extended"})
 """Operations that only see less of a register, or more of it than is known."""
 
 Assignment = tuple[Registers, tuple[Registers, ...], int]
-"""Where all lies: registers of the live values, those at the start of each region around, those in use to be saved."""
+"""A node: the registers of live values, those at the start of each region around, the callee-saved ones in use."""
 
 Emission = tuple[Any, ...]
-"""What writes the instructions of a step, a function and its arguments: few of the steps that are weighed are taken."""
+"""A delayed list of instructions, as a function and its arguments: few edges are on the final path."""
 
 Edge = tuple[Assignment, int, Emission]
-"""Where all lies then, what getting there costs, and what is emitted for it."""
+"""The assignment that an edge leads to, its cost, and its instructions."""
 
 Successors = Callable[[Assignment], list[Edge]]
-"""The steps that go on from an assignment."""
+"""The function from an assignment to its edges."""
 
 NOTHING: Emission = (tuple,)
 
 
 def emitted(writing: Emission) -> Items:
-    """The instructions."""
+    """Return the instructions of an emission."""
     write, *arguments = writing
     items: Items = write(*arguments)
     return items
 
 
 def emit(items: Items) -> Emission:
-    """What writes these."""
+    """Return the emission of given instructions."""
     return (tuple, items) if items else NOTHING
 
 
 def chained(first: Edge, steps: Sequence[Edge]) -> list[Edge]:
-    """The first step and each of those chained it as one."""
+    """Return each path of the first edge and one of those behind it as one edge."""
     _, cost, writing = first
     return [(after, cost + more, (_both, writing, another)) for after, more, another in steps]
 
@@ -65,9 +65,9 @@ def _both(writing: Emission, another: Emission) -> Items:
 
 
 class Edges:
-    """The edges of one search. `wants` are values that must lie in a certain register when they are used.
+    """The edges of one search. `wants` has the register that a value needs when it is used.
 
-    No two registers are alike that some value wants, or a result (`ends`).
+    Registers that a value or a result (`ends`) needs are not interchangeable with others.
     """
 
     def __init__(self, machine: Machine, wants: dict[Value, int], ends: int) -> None:
@@ -81,9 +81,9 @@ class Edges:
     def _registers_for(
         self, file: RegisterFile, want: int | None, taken: int, saved: int, also: int = 0, homes: int = 0
     ) -> list[tuple[int, int]]:
-        """Registers where a new value may go and their costs, the free ones that are alike represented by the first.
+        """Return the registers that a new value may take, with their costs; of interchangeable ones the first.
 
-        None is like those that its arguments leave (`also`), or that a region carries values in (`homes`).
+        Registers of dying operands (`also`) and of carried values (`homes`) are not interchangeable with others.
         """
         order = self.machine.free[file]
         left = [register for register in range(len(REGISTERS)) if also >> register & 1]
@@ -105,12 +105,12 @@ class Edges:
                     extra = 0 if saved >> register & 1 else 2 * EXTRA
                     return [*offered.items(), (register, extra + LATE * len(order))]
         if not offered:
-            # Nothing else is left: one that waits for a shift count, which will push the value out again.
+            # Only a register that is reserved for a shift count is left; the count will evict the value again.
             return [(register, LATE * len(order)) for register in order if not taken >> register & 1]
         return list(offered.items())
 
     def making(self, point: Point) -> Successors:
-        """What tells the steps that make the point's value."""
+        """Return the successor function of a step that defines a value."""
         value = point.value
         if value.op == "copy":
             return partial(self._copy, point, place_of(value.args[0], point.live))
@@ -121,7 +121,7 @@ class Edges:
         return partial(self._make, point, self.wants.get(value))
 
     def _make(self, point: Point, want: int | None, before: Assignment) -> list[Edge]:
-        """A value made by a row, in whatever register is best."""
+        """Return edges for each candidate, after a shift count has moved to rcx where one is needed."""
         registers, _, _ = before
         kept, args = point.keep(registers), {*point.value.args}
         steps: list[Edge] = []
@@ -137,7 +137,7 @@ class Edges:
         return steps
 
     def _write(self, point: Point, before: Assignment) -> list[Edge]:
-        """A store makes no value, and its operands stay where they are."""
+        """Return edges for a store, which defines no value and moves no operand."""
         registers, headers, saved = before
         after = point.keep(registers), headers, saved
         if point.value.op == "done":
@@ -154,14 +154,14 @@ class Edges:
         want: int | None,
         steps: list[Edge],
     ) -> None:
-        """Adds the steps in which a row makes the value, by each order of arguments, wherever it may be."""
+        """Append the edges of one row: each order of arguments, each register of the result."""
         registers, headers, saved = before
         to_save, write = self.to_save, self._written
         homes = _homes(headers, point, point.value) if point.homes else 0
         left = registers[point.left] if point.left is not None else -1
-        stays = -1  # the registers of what is kept, where somebody asks
+        stays = -1  # the set of registers that stay live, computed on demand
         chosen: list[tuple[int, int, int, tuple[Move, ...]]]
-        """Where the value may be made, where the argument that is overwritten goes, at what cost, by which moves."""
+        """The register of the result, the new register of the overwritten operand, the cost, and the moves."""
         for candidate in row:
             first = registers[candidate.reads[0]] if candidate.row.tied else -1
             if first >= 0 and want is None and first not in kept:
@@ -192,7 +192,7 @@ class Edges:
         want: int | None,
         homes: int,
     ) -> list[tuple[int, int, int, tuple[Move, ...]]]:
-        """What may be chosen where the first argument is overwritten, in its register or moved to another."""
+        """Return the choices for a form that overwrites its first operand: in place, or after a copy."""
         registers, headers, saved = before
         chosen: list[tuple[int, int, int, tuple[Move, ...]]] = []
         dies = not stays >> first & 1
@@ -209,12 +209,12 @@ class Edges:
                 moves = ((register, first, arg.lanes),)
                 chosen.append((register, register, cost + EXTRA, moves))
                 if needed_there or its >> register & 1:
-                    # The argument makes way: it is needed there, or the result here.
+                    # The operand moves away instead: the result is needed here, or the operand there.
                     chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
         return chosen
 
     def count_in_rcx(self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Edge]:
-        """A shift count moved into rcx, whoever of those `needed` was there moved away."""
+        """Return edges that move a shift count to rcx, and evict values that are `needed` from there."""
         steps: list[Edge] = []
         for freed in self.evict(before, live, RCX, needed):
             registers, headers, saved = freed[0]
@@ -223,7 +223,7 @@ class Edges:
         return steps
 
     def evict(self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Edge]:
-        """`register` made free: if one of those `needed` lives there, all there move to another."""
+        """Return edges that free a register: if it holds a value that is `needed`, move that to another register."""
         registers, headers, saved = before
         if register not in [registers[at] for at in needed]:
             return [(before, 0, NOTHING)]
@@ -240,7 +240,7 @@ class Edges:
     def _copy(self, point: Point, at: int, before: Assignment) -> list[Edge]:
         registers, headers, saved = before
         value, kept, source = point.value, point.keep(registers), registers[at]
-        # Both names for one register: no move now; whoever changes it first will have to copy.
+        # Coalesce: both names share a register, and the first instruction that changes it copies.
         if source not in kept:
             return [(((*kept, source), headers, saved), 0, NOTHING)]
         steps: list[Edge] = [(((*kept, source), headers, saved), DEPARTURE, NOTHING)]
@@ -252,7 +252,7 @@ class Edges:
     def _written(
         self, point: Point, registers: Registers, candidate: Candidate, register: int, moves: tuple[Move, ...] = ()
     ) -> Items:
-        """The moves, then the instruction that makes a value in a register, or writes it to memory."""
+        """Return the moves, then the instruction that defines the value or stores it."""
         row, value = candidate.row, candidate.value
         first = value.args[0] if row.tied else None
         lies = dict(zip(point.live, registers, strict=True))
@@ -263,17 +263,17 @@ class Edges:
         return (*self.moved(moves), build(row, value, REGISTERS[register], candidate.placed(at)))
 
     def moved(self, moves: tuple[Move, ...]) -> Items:
-        """Moves."""
+        """Return the instructions of moves."""
         return [self.machine.move(*move) for move in moves]
 
 
 def _viewed(point: Point, at: int, before: Assignment) -> list[Edge]:
-    """Another view of what lies in a register."""
+    """Return the edge of a view, which shares the register of its operand."""
     registers, headers, saved = before
     return [(((*point.keep(registers), registers[at]), headers, saved), 0, NOTHING)]
 
 
 def _homes(headers: tuple[Registers, ...], point: Point, value: Value) -> int:
-    """The registers in which the region around carries what the value is on the way to."""
+    """Return the registers of the carried values that a chain of overwrites leads to from a value."""
     places = point.homes.get(value)
     return bitset([headers[-1][place] for place in places]) if places else 0

@@ -1,4 +1,4 @@
-"""The machine that the search works on: its registers in the order of their use, moves between them, constants."""
+"""The machine model of the search: registers in order of preference, moves, constants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from setwise.codegen.targets.operands import sized
 from setwise.codegen.targets.table import Row, Target, build
 
 Moves = dict[int, tuple[int, int]]
-"""To each register from which, and how many lanes; all at once."""
+"""A parallel move: for each destination its source and the number of lanes."""
 
 
 def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
@@ -22,43 +22,43 @@ def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
 
 
 class OutOfRegisters(ValueError):
-    """No allocation of this order fits the registers; the message says what would help."""
+    """No allocation of a schedule fits the registers; the message names a remedy."""
 
 
 class TooLong(ValueError):
-    """No allocation of this order has as few instructions as are allowed."""
+    """No allocation of a schedule is within the size limit."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A target's rows, a convention's registers, the constants' places."""
+    """The machine model: rows of a target, registers of a convention, places of constants."""
 
     target: Target
     convention: Convention
     memory: Callable[[Value, bool], Memory]
-    """Where a constant lies in read-only memory, all lanes of it or perhaps one number for all."""
+    """The memory operand of a constant: of all its lanes, or, unless it must be whole, perhaps of one to broadcast."""
 
     @cached_property
     def free(self) -> dict[RegisterFile, tuple[int, ...]]:
-        """The registers of each file that need not be saved, the first to use first."""
+        """The caller-saved registers of each file, in order of preference."""
         vectors, _ = self.convention.vectors(self.target.vectors)
         return _by_file(self.convention.scratch, vectors, MASKS)
 
     @cached_property
     def saved(self) -> dict[RegisterFile, tuple[int, ...]]:
-        """Those that the routine must save."""
+        """The callee-saved registers of each file."""
         _, vectors = self.convention.vectors(self.target.vectors)
         return _by_file(self.convention.saved, vectors, ())
 
     @cached_property
     def preserved(self) -> int:
-        """The set of registers that the convention preserves, whether the target has them or not."""
+        """The set of callee-saved registers, including those that the target lacks."""
         return bitset(self.saved["general"]) | bitset(
             FIRST["vector"] + number for number in self.convention.saved_vectors
         )
 
     def constant(self, value: Value, row: Row) -> Operand:
-        """A constant as an operand: a sign-extended 32-bit immediate where there is one, else read-only memory."""
+        """Return a constant as an operand: a sign-extended 32-bit immediate if it fits, else a memory operand."""
         if value.lanes == 1 and row.tied:
             number = value.number
             if number < 1 << 31:
@@ -68,7 +68,7 @@ class Machine:
         return self.memory(value, row.whole)
 
     def load_constant(self, to: int, value: Value) -> Instruction:
-        """A constant into a register."""
+        """Return the instruction that loads a constant."""
         register = REGISTERS[to]
         if register.file == "vector":
             if not any(value.attr):
@@ -82,27 +82,27 @@ class Machine:
         return Instruction("mov", (register.at(32) if number < 1 << 32 else register, number))
 
     def exchange(self, one: int, other: int, lanes: int = 1) -> list[Instruction]:
-        """Two registers change places."""
+        """Return the exchange of two registers."""
         if REGISTERS[one].file == "general":
             return [Instruction("xchg", (REGISTERS[one], REGISTERS[other]))]
         a, b = sized(REGISTERS[one], lanes), sized(REGISTERS[other], lanes)
         return [self._xor(a, b), self._xor(b, a), self._xor(a, b)]
 
     def move(self, to: int, source: int, lanes: int = 1) -> Instruction:
-        """A register to a register."""
+        """Return the move of a register."""
         register = REGISTERS[to]
         mnemonic = {"general": "mov", "vector": self.target.move, "mask": "kmovq"}[register.file]
         return Instruction(mnemonic, (sized(register, lanes), sized(REGISTERS[source], lanes)))
 
     def _xor(self, to: Register, other: Register) -> Instruction:
-        """The exclusive or of two vector registers in the first of them."""
+        """Return the exclusive or of two vector registers, in the first."""
         if "avx" not in self.target.features:
             return Instruction("pxor", (to, other))
         vex = to.bits < 512 and max(to.number, other.number) < 16
         return Instruction("vpxor" if vex else "vpxorq", (to, to, other))
 
     def in_order(self, moves: Moves, taken: int) -> list[Instruction]:
-        """Moves that all happen at once, one by one; `taken` registers hold what is still wanted, or will."""
+        """Return a parallel move as a sequence. The registers `taken` are no temporaries."""
         left = dict(moves)
         spare = next((register for register in self.free["vector"] if not taken >> register & 1), None)
         ordered: list[Instruction] = []
@@ -115,11 +115,11 @@ class Machine:
             to, (source, lanes) = next(reversed(left.items()))
             held = max(n for s, n in left.values() if s == to)
             if spare is not None and REGISTERS[to].file == "vector":
-                # Of a circle what one of them held goes elsewhere: processors move vectors without any state.
+                # Break a cycle by a temporary: renaming eliminates vector moves.
                 ordered.append(self.move(spare, to, held))
                 left = {t: (spare if s == to else s, n) for t, (s, n) in left.items()}
                 continue
-            # Else two registers change places: `to` is right then, and what it held is found in `source`.
+            # Break a cycle by an exchange: `to` is then right, and its old value is in `source`.
             ordered += self.exchange(to, source, max(lanes, held))
             left = {t: (source if s == to else s, n) for t, (s, n) in left.items() if t != to}
             left = {t: (s, n) for t, (s, n) in left.items() if t != s}

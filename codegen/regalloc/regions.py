@@ -1,4 +1,4 @@
-"""What a region leads to: carried values put in their registers, branches, and everything back in place at the end."""
+"""Edges at regions: assign registers to carried values, branch, and restore the assignment at the end of a body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from setwise.codegen.regalloc.machine import Machine, Moves
 
 
 def region_edges(edges: Edges, point: Point, before: Assignment) -> list[Edge]:
-    """The steps that an event of a region leads to."""
+    """Return the edges of a step of a region."""
     if point.event.kind == "enter":
         return _enter(edges, before, point)
     if point.event.kind == "leave":
@@ -32,7 +32,7 @@ def _enter(edges: Edges, before: Assignment, point: Point) -> list[Edge]:
     starts: list[Edge] = [(before, 0, NOTHING)]
     for i in point.kept:
         if before[0][i] != edges.wants.get(point.live[i], before[0][i]):
-            # Better here than in each round.
+            # Move a shift count to rcx once, before the loop.
             starts += edges.count_in_rcx(before, point.live, i, range(len(point.live)))
     return [step for start in starts for step in chained(start, _entered(edges, start[0], point, region))]
 
@@ -61,7 +61,7 @@ def _entered(edges: Edges, before: Assignment, point: Point, region: Region) -> 
 def _carried(
     edges: Edges, before: Assignment, phi: Value, init: Value, at: dict[Value, int], later: int, asked: Value | None
 ) -> list[Edge]:
-    """One more carried value: where its first value is, or moved or loaded to where it may be."""
+    """Return edges that assign a register to one carried value: that of its initial value, or another one."""
     machine = edges.machine
     registers, headers, saved = before
     reserved = 1 << at[asked] if asked in at else 0
@@ -80,7 +80,7 @@ def _carried(
 
 
 def _go(region: Region, at: dict[Value, int]) -> Items:
-    """How control enters a region."""
+    """Return the branch at the entry of a region."""
     if region.kind == "when":
         assert region.condition is not None
         return _branch(region.condition, at, Label(f"{region.name}_end"), holds=False)
@@ -92,7 +92,7 @@ def _go(region: Region, at: dict[Value, int]) -> Items:
 
 
 def _compared(region: Region, register: Register) -> Iterator[Instruction]:
-    """Two cases a comparison, the last ones first; the first body follows."""
+    """Yield the comparisons of a switch: two cases each, the last ones first; the first body follows."""
     number = len(region.bodies)
     for case in range(number - 2, 0, -2):
         yield Instruction("cmp", (register, case))
@@ -108,7 +108,7 @@ _SIGN_JUMPS = {"below": ("js", "jns"), "at-least": ("jns", "js")}
 
 
 def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: bool) -> Items:
-    """The test and the jump to a label that is taken if the condition holds, or if it does not."""
+    """Return a test, and the jump to a label that is taken if the condition is as given."""
     register = REGISTERS[at[condition.value]]
     jumps = _SIGN_JUMPS if condition.bound == SIGN else _JUMPS
     test = ("test", (register, register)) if condition.bound in (0, SIGN) else ("cmp", (register, condition.bound))
@@ -120,7 +120,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Edge]:
     region = point.region
     at = dict(zip(point.live, registers, strict=True))
     header = dict(zip(point.header, headers[-1], strict=True))
-    # What a shift count displaced goes home.
+    # A value that a shift count evicted returns to its register.
     moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.live_after and at[v] != r}
     constants: list[Instruction] = []
     for phi, following in point.event.phi_inputs:
@@ -133,7 +133,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Edge]:
     if region.kind == "loop":
         assert region.condition is not None
         test, again = _branch(region.condition, at, Label(f"{region.name}_0"), holds=True)
-        # Behind the test: mov 0, for xor would write the flags.
+        # xor would overwrite the flags of the test.
         zeros = (Instruction("mov", (c.operands[0], 0)) if c.mnemonic == "xor" else c for c in constants)
         items = [test, *ordered, *zeros, again]
     elif point.event.body < len(region.bodies) - 1 and not region.falls:
