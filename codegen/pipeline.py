@@ -19,7 +19,7 @@
     code_motion_pass          assign values to blocks
     schedule_pass             schedule for the fewest copies
 
-    split_masks_pass          split masks to save a copy: a refinement of the best form, scheduled anew
+    split_masks_pass          split masks to save a copy: a refinement of the best form, scheduled again
     latency_schedule_pass     schedule for latency at no more copies: a refinement of the best form
 
     spill_pass                spill where registers do not suffice
@@ -206,7 +206,7 @@ def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[St
 
 
 def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]:
-    """Return all forms that are worth trying for the target."""
+    """Return all forms before selection, as far as the target can tell them apart."""
     masked = [_forms(routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
     return _distinct(
         sorted(chain(*masked), key=lambda state: (routine.descriptions.index(state.describe), state.masks))

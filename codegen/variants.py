@@ -1,21 +1,20 @@
 """The named variants of a kernel: at most eight ways to lower a routine for a target.
 
-`size`, the kernel that `lower` makes, has no name. The others divide the work otherwise, and choose one form each:
+The kernel of `lower` is the variant `size`, whose name is empty. Each of the others takes one form of a changed plan:
 
-urgent            the form that is done soonest, in the order of the longest way to go
-short             the shortest form without rotates, in an order that ends sooner
-gathered, joined  a way that the routine names, as `urgent`; `gathered-short` and `joined-short` as `short`
-compared          comparisons where cases are jumped to by a table; also `joined-compared`
-held              constants are held in registers, so that operations read them there; boards beside each other where
-                  lanes are directions
+urgent            the form with the least estimated time, scheduled by its critical path
+short             the shortest form without rotates, scheduled for latency
+gathered, joined  a description that the routine names, as `urgent`; `gathered-short` and `joined-short` as `short`
+compared          comparisons in place of jump tables; also `joined-compared`
+held              constants are hoisted into registers; boards are packed through memory if lanes are directions
 4-lanes, 8-lanes  the same with directions in registers of another width
 rooks-apart       rooks in general registers beside bishops in vectors; also `rooks-apart-held`
 general           all directions in general registers
-two-lanes         SE and SW share a vector, all others lie in general registers
+two-lanes         SE and SW share a vector, all others are in general registers
 turned            rooks on boards that GFNI turns
-by-ranks          arrays go rank by rank, eight registers at once; `mirrored-ranks` by GFNI; also `...-held`
+by-ranks          arrays rank by rank, eight registers at once; `mirrored-ranks` by GFNI; also `...-held`
 
-Whoever knows processors chooses among them: setwise.analysis.measure.choice.
+setwise.analysis.measure.choice chooses among them for a processor.
 """
 
 from __future__ import annotations
@@ -42,23 +41,23 @@ from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
 
 MOST_VARIANTS = 8
-"""How many variants of a kernel there are, the usual one among them."""
+"""The most variants of a kernel, `size` included."""
 
 _ROTATE, _JUMP, _PERMUTE, _BROADCAST = "rorx", "movsxd", "vpermq", "broadcast"
-_PERMUTED = 4  # lanes of what is put side by side and permuted
+_PERMUTED = 4  # lanes of a permuted pair
 
 
 class VariantPlan(NamedTuple):
-    """A way to lower: the plan, and whether the form that is done soonest is taken, or the shortest."""
+    """The plan of a variant, and whether its form has the least estimated time or the least length."""
 
     plan: Plan
     soonest: bool
 
 
 def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
-    """The usual kernel, whose variant has no name, then the named ones, no two of the same code.
+    """Yield the kernel of `lower`, whose variant has no name, then the named ones, no two of the same code.
 
-    Without lanes other numbers of them are among these. Raises what `lower` does.
+    Without `lanes`, variants with other numbers of lanes are included. Raises the errors of `lower`.
     """
     usual = lower(routine, isa, abi, lanes)
     yield usual
@@ -71,7 +70,7 @@ def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int
 
 
 def variant_named(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
-    """The variant of that name, "" or "size" the usual one; Refused where there is none.
+    """Return the variant of a name, or raise Refused. The kernel of `lower` is "size" or "".
 
     >>> from setwise.codegen.catalogue import find
     >>> variant_named("short", find("push.attacks.sout"), "bmi2").variant
@@ -87,7 +86,7 @@ def variant_named(name: str, routine: Routine, isa: str, abi: str = "sysv", lane
 
 
 def _plans(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, VariantPlan]:
-    """The variants by their names, but for the usual one; those without a form are left out."""
+    """Return the plans of all variants that have a form, by name, `size` excepted."""
     asked = plan(routine, target_named(isa), abi, lanes)
     named = (
         _in_general(asked) if not asked.target.vectors else _boards(asked) if routine.boards else _rays(asked, lanes)
@@ -99,7 +98,7 @@ Named = Iterator[tuple[str, VariantPlan | None]]
 
 
 def _in_general(asked: Plan) -> Named:
-    """All in general registers: the quickest form and the shortest, of the routine and of each of its ways."""
+    """Yield the variants in general registers: of the routine, and of each description that it names."""
     shifting = _without(asked, _ROTATE) or asked
     comparing = _without(asked, _JUMP) if any("distance" in form.graph.operations for form in _forms(asked)) else None
     yield "urgent", VariantPlan(asked, soonest=True)
@@ -112,7 +111,7 @@ def _in_general(asked: Plan) -> Named:
 
 
 def _boards(asked: Plan) -> Named:
-    """Lanes are boards."""
+    """Yield the variants whose lanes are boards."""
     yield "urgent", VariantPlan(asked, soonest=True)
     yield "held", VariantPlan(_holding(asked), soonest=False)
     for way, _ in asked.routine.ways:
@@ -121,14 +120,14 @@ def _boards(asked: Plan) -> Named:
 
 
 def _rays(asked: Plan, lanes: int | None) -> Named:
-    """Lanes are directions, or some of them lie in general registers."""
+    """Yield the variants whose lanes are directions, or with some directions in general registers."""
     _, *others = widths(asked.routine, asked.target)
     yield "held", VariantPlan(_side_by_side(asked), soonest=False)
     for number in others if lanes is None else ():
         other = plan(asked.routine, asked.target, asked.convention.name, number)
         yield f"{number}-lanes", VariantPlan(_side_by_side(other), soonest=False)
     apart = replace(asked, layout=replace(asked.layout, apart=tuple(ROOK)))
-    spread = _without(apart, _BROADCAST)  # to move a board and then spread it over two lanes takes no longer
+    spread = _without(apart, _BROADCAST)  # a move and a splat over two lanes are as fast
     if spread is not None:
         apart = replace(spread, target=replace(spread.target, rows=(*spread.target.rows, SPLAT)))
     apart = _gathered(apart)
@@ -144,24 +143,24 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
 
 
 def _by_way(asked: Plan, name: str) -> Plan:
-    """The plan by one of the ways that the routine names."""
+    """Return the plan with a description that the routine names."""
     describe = dict(asked.routine.ways)[name]
     return replace(asked, routine=replace(asked.routine, descriptions=(describe,)))
 
 
 def _gathered(asked: Plan) -> Plan:
-    """The plan with westward attacks gathered by pext, where the target has it."""
+    """Return the plan with westward attacks by pext, if the target has it."""
     way = _by_way(asked, "gathered") if "gathered" in dict(asked.routine.ways) else asked
     return way if _forms(way) else asked
 
 
 def _holding(asked: Plan) -> Plan:
-    """The plan with vectors of constants loaded once where they are read more than once."""
+    """Return the plan with repeated vector constants hoisted into registers."""
     return replace(asked, target=replace(asked.target, holds=True))
 
 
 def _side_by_side(asked: Plan) -> Plan:
-    """The plan with constants held, and boards brought beside each other through memory, or blended."""
+    """Return the plan with constants hoisted, and boards packed through memory or by blends."""
     packing = asked.layout.abreast and asked.layout.packed == _PERMUTED
     blending = _without(asked, _PERMUTE) if packing else None
     if blending is None:
@@ -173,7 +172,7 @@ def _side_by_side(asked: Plan) -> Plan:
 
 
 def _without(asked: Plan, name: str) -> Plan | None:
-    """The plan for the target without an instruction, or an operation; None where it has none."""
+    """Return the plan for the target without an instruction or an operation, or None if it has none such."""
     target: Target = asked.target
     rows = tuple(row for row in target.rows if name not in (row.mnemonic, row.op))
     if rows == target.rows:
@@ -182,9 +181,9 @@ def _without(asked: Plan, name: str) -> Plan | None:
 
 
 def _forms(asked: Plan) -> Sequence[State]:
-    """All forms of a plan; none where a description joins rays lane by lane that lie in registers of two files.
+    """Return all forms of a plan; none if a description joins rays lane by lane across register files.
 
-    Where directions lie apart, only those that put others in vectors.
+    If directions are apart, only forms that have others in vectors.
     """
     try:
         forms = selected_forms(asked.routine, asked.target, asked.layout)
@@ -198,7 +197,7 @@ def _forms(asked: Plan) -> Sequence[State]:
 
 
 def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
-    """The variant's best form as code; None where none finds registers."""
+    """Return the kernel of the best form of a variant, or None if none finds registers."""
     for state in _ranked(offer):
         with suppress(OutOfRegisters, TooLong):
             made = run_passes((join_pass, *ORDER, crossing_first_pass, *CODE), state)
@@ -210,7 +209,7 @@ def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
 
 
 def _ranked(offer: VariantPlan) -> Iterator[State]:
-    """The forms of a plan, the best first by the time or the length that they promise."""
+    """Yield the forms of a plan, best first by estimated time or length."""
     forms = [replace(state, convention=offer.plan.convention) for state in _forms(offer.plan)]
     promised = [estimate(state, inf) for state in forms]
     key: Callable[[int], tuple[float, ...]]
