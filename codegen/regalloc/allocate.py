@@ -23,7 +23,7 @@ from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.orders import overwritable
 from setwise.codegen.describe.values import Value, in_register, original
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
-from setwise.codegen.passes.liveness import ProgramPoint, program_points
+from setwise.codegen.passes.liveness import ProgramPoint, program_points, reads
 from setwise.codegen.passes.state import Allocation, State
 from setwise.codegen.regalloc.candidates import RCX, REGISTERS, Registers, bitset, canonical_key, lay_out, number_of
 from setwise.codegen.regalloc.edges import EXTRA, NOTHING, Assignment, Edge, Edges, Successors, emit, emitted
@@ -68,30 +68,6 @@ class SearchPath(NamedTuple):
     exact: bool
 
 
-def allocate(
-    machine: Machine,
-    events: Sequence[ProgramPoint],
-    bounds: Bounds,
-    parameters: dict[Value, Register],
-    results: Results,
-    effort: int,
-    most: float,
-) -> Allocation:
-    """Return the cheapest allocation that leaves the results in their registers.
-
-    Raises OutOfRegisters if there is none or the effort does not reach one, and TooLong if it adds more than `most`
-    instructions.
-    """
-    search = _Search(machine, events, bounds, parameters, results)
-    too_much = EXTRA * (most + 1)
-    known = _paths(search.canonical_key(effort))
-    if not known or (not known[0].numbers and known[0].cost < too_much):
-        known[:] = [search.search(effort, too_much)]
-    if known[0].cost >= too_much:
-        raise TooLong
-    return search.along(known[0])
-
-
 @lru_cache(CACHED_PATHS)
 def _paths(_: bytes) -> list[SearchPath]:
     """Return the list that holds the path of all searches with this key, once one is found."""
@@ -110,7 +86,7 @@ class _Search:
         results: Results,
     ) -> None:
         ends = bitset(number_of(register) for _, register in results)
-        needed = _needed_first(events[0] if events else None, results)
+        needed = {*events[0].live_after, *reads(events[0])} if events else {value for value, _ in results}
         entry = {value: number_of(register) for value, register in parameters.items() if value in needed}
         self.machine = machine
         self.results = results
@@ -120,6 +96,20 @@ class _Search:
         self.bounds = [EXTRA * copies for copies in bounds.copies]
         self.views = bounds.views
         self.starts = _starts(self.edges, tuple(entry), (*entry.values(),))
+
+    def allocate(self, effort: int, most: float) -> Allocation:
+        """Return the cheapest allocation that leaves the results in their registers.
+
+        Raises OutOfRegisters if there is none or the effort does not reach one, and TooLong if it adds more than `most`
+        instructions.
+        """
+        too_much = EXTRA * (most + 1)
+        known = _paths(self.canonical_key(effort))
+        if not known or (not known[0].numbers and known[0].cost < too_much):
+            known[:] = [self.search(effort, too_much)]
+        if known[0].cost >= too_much:
+            raise TooLong
+        return self.along(known[0])
 
     def canonical_key(self, effort: int) -> bytes:
         """Return a key that is equal for two searches that find the same path."""
@@ -234,18 +224,6 @@ def _starts(edges: Edges, live: tuple[Value, ...], registers: Registers) -> list
     return starts
 
 
-def _needed_first(first: ProgramPoint | None, results: Results) -> set[Value]:
-    """Return the values that are live on entry."""
-    if first is None:
-        return {value for value, _ in results}
-    needed = set(first.live_after)
-    if first.value is not None:
-        needed |= set(first.value.args)
-    if first.region is not None:
-        needed.update(first.region.outside, first.region.asked)
-    return needed
-
-
 def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Assignment) -> list[Edge]:
     """Return the edge that moves the results to their registers."""
     lie, headers, saved = before
@@ -322,11 +300,11 @@ def allocate_pass(state: State) -> State:
     most = state.most.besides(forced - bounds.stores)
     if forced + bounds.copies[0] - bounds.views > most:
         raise TooLong
-    search = partial(allocate, machine, events, bounds, places, results, most=most - operations)
+    search = _Search(machine, events, bounds, places, results)
     try:
-        allocated = search(SWITCHING if switches else EFFORT)
+        allocated = search.allocate(SWITCHING if switches else EFFORT, most - operations)
     except OutOfRegisters:
         # A tight fit: look further before giving up.
-        allocated = search(20 * EFFORT)
+        allocated = search.allocate(20 * EFFORT, most - operations)
     constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
     return replace(state, allocated=allocated, constants=constants)
