@@ -19,7 +19,7 @@ setwise.analysis.measure.choice chooses among them for a processor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
@@ -208,13 +208,11 @@ def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
     return None
 
 
-def _ranked(offer: VariantPlan) -> Iterator[State]:
-    """Yield the forms of a plan, best first by estimated time or length."""
-    forms = [replace(state, convention=offer.plan.convention) for state in _forms(offer.plan)]
-    promised = [estimate(state, inf) for state in forms]
-    key: Callable[[int], tuple[float, ...]]
-    if offer.soonest:
-        key = lambda at: (promised[at][0] / WIDTH + promised[at][1], *promised[at])  # noqa: E731
-    else:
-        key = lambda at: promised[at]  # noqa: E731
-    return (forms[at] for at in sorted(range(len(forms)), key=key))
+def _ranked(offer: VariantPlan) -> list[State]:
+    """Return the forms of a plan, best first by estimated time or length."""
+
+    def rank(form: State) -> tuple[float, int, int]:
+        length, depth = estimate(form, inf)
+        return length / WIDTH + depth if offer.soonest else 0.0, length, depth
+
+    return sorted([replace(state, convention=offer.plan.convention) for state in _forms(offer.plan)], key=rank)

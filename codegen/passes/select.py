@@ -255,9 +255,13 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
         return at if rows and all(row.folds("abc"[at]) for row in rows) else None
 
     eager: set[Value] = set()
+    position_of: dict[Value, int] = {}
     for value, found in uses.items():
-        if value.op == "load" and value.lanes > 1 and all(position(user, value) is not None for user in found):
-            eager.add(value)
+        if value.op == "load" and value.lanes > 1:
+            positions = {user: at for user in found if (at := position(user, value)) is not None}
+            if len(positions) == len({*found}):
+                eager.add(value)
+                position_of |= positions
     if not eager:
         return graph
 
@@ -276,14 +280,6 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
         )
         return replace(value, args=args, attr=attr)
 
-    position_of: dict[Value, int] = {}
-    for board in eager:
-        for user in uses[board]:
-            eager.discard(board)
-            found_at = position(user, board)
-            eager.add(board)
-            assert found_at is not None
-            position_of[user] = found_at
     return rewrite(graph, rule)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, lru_cache, reduce
+from functools import cache, lru_cache, partial, reduce
 from operator import or_
 from typing import Any
 
@@ -222,15 +222,9 @@ def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Gra
     unfolded: set[Value] = set()
     known: dict[Value, Lanes] = {}
     left_alone: dict[Rule, Graph] = {}
-
-    def folded(before: Graph) -> Graph:
-        return fold(before, unfolded)
-
-    def moved(before: Graph) -> Graph:
-        return reassociate_masks(before, known)
-
-    def dropped(before: Graph) -> Graph:
-        return demanded_bits(before, loose, literal)
+    folded = partial(fold, unfolded=unfolded)
+    moved = partial(reassociate_masks, known=known)
+    dropped = partial(demanded_bits, loose=loose, literal=literal)
 
     def applied(rule: Rule, before: Graph) -> Graph:
         """Apply a rule, unless it is known to change nothing."""
