@@ -221,32 +221,22 @@ def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Gra
     """Apply all rules until nothing changes. `loose` keeps masks for rotates, `literal` keeps parts of unions."""
     unfolded: set[Value] = set()
     known: dict[Value, Lanes] = {}
-    left_alone: dict[Rule, Graph] = {}
     folded = partial(fold, unfolded=unfolded)
     moved = partial(reassociate_masks, known=known)
     dropped = partial(demanded_bits, loose=loose, literal=literal)
 
-    def applied(rule: Rule, before: Graph) -> Graph:
-        """Apply a rule, unless it is known to change nothing."""
-        if left_alone.get(rule) is before:
-            return before
-        after = rule(before)
-        if after is before or rule in (cse, dropped):
-            left_alone[rule] = after
-        return after
-
     def tidy(graph: Graph) -> Graph:
         for rule in (prune_phis, folded, cse, moved):
-            graph = applied(rule, graph)
+            graph = rule(graph)
         return graph
 
-    def grouped_and_dropped(graph: Graph) -> Graph:
+    def factored(graph: Graph) -> Graph:
         for rule in (factor_masks, dropped):
-            after = applied(rule, graph)
+            after = rule(graph)
             graph = after if after is graph else tidy(after)
         return graph
 
-    return _settled(_settled(graph, tidy), grouped_and_dropped)
+    return _settled(_settled(graph, tidy), factored)
 
 
 def _settled(graph: Graph, rules: Rule) -> Graph:
