@@ -44,6 +44,7 @@ class SubtreeOrders:
         """The values that no instruction of the block reads, the last first."""
         self.reads = [0] * len(dag.file)
         """All that each value is made of. A set of values is an integer, a bit for each."""
+        self.operands = [sum([1 << arg for arg in args]) for args in dag.before]
         for i, args in enumerate(dag.args):
             for arg in args:
                 self.reads[i] |= self.reads[arg] | 1 << arg
@@ -124,7 +125,7 @@ class SubtreeOrders:
         for subtree in subtrees:
             done = self._add(subtree, done, order)
             for joint in joints:
-                if all(done >> arg & 1 for arg in self.dag.before[joint]):
+                if not self.operands[joint] & ~done:
                     done |= 1 << joint
                     order.append(joint)
             joints = [joint for joint in joints if not done >> joint & 1]
