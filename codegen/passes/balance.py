@@ -34,9 +34,6 @@ def balance(graph: Graph) -> Graph:
                 depths[below] = depth_of(below, below.args, depths)
         return depths[value]
 
-    def part_of_union(value: Value) -> bool:
-        return len(uses[value]) == 1 and uses[value][0].op == "or"
-
     def inside(value: Value) -> bool:
         """Return whether the only user of a value is a union or a mask."""
         return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0])[1] is not None)
@@ -84,7 +81,7 @@ def balance(graph: Graph) -> Graph:
                 return joined(terms) if len(terms) > 2 else value
             unions[old] = terms
         if value.op == "and":
-            factors = under(value, old) if not part_of_union(old) else [value]
+            factors = [value] if [user.op for user in uses[old]] == ["or"] else under(value, old)
             if len(factors) > 1:
                 return joined(factors)
             for at in (0, 1):

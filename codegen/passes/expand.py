@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -51,7 +52,7 @@ class _Expansion:
         if attacks and self.masks.inner and isinstance(ray, CompassRay):
             ranks = self.ranks(propagator)
             there, back = (way.mask(1, propagator.lanes, ranks=ranks) for way in (ray, ray.opposite))
-            if not _meet(wanted, ray.mask(1, propagator.lanes, ranks=True) & ~back):
+            if not meets((ray.mask(1, propagator.lanes, ranks=True) & ~back).constant or (), wanted):
                 return self.exact(self.confine_to(propagator, there & back), ray, 1, wanted)
         return self.exact(self.confine(propagator, ray, 1), ray, 1, wanted)
 
@@ -60,7 +61,7 @@ class _Expansion:
         if isinstance(ray, RuntimeRay):
             return value
         mask = ray.mask(n, value.lanes, ranks=True)
-        return self.confine_to(value, mask) if _meet(wanted, ~mask) else value
+        return self.confine_to(value, mask) if meets((~mask).constant or (), wanted) else value
 
     def run(self, propagator: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
         """Return a run by doubling: p1 = p & mask; p2 = p1 & step(p1); p4 = p2 & step(p2, 2); others by halves."""
@@ -110,9 +111,9 @@ class _Expansion:
         return self.confined[key]
 
 
-def _meet(wanted: Lanes, mask: Value) -> bool:
-    """Return whether a bit of the mask is demanded."""
-    return any(bits & lane for bits, lane in zip(wanted, mask.constant or (), strict=True))
+def meets(changes: Iterable[int], wanted: Lanes) -> bool:
+    """Return whether a bit that changes is demanded."""
+    return any(change & want & ALL for change, want in zip(changes, wanted, strict=True))
 
 
 def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:

@@ -77,7 +77,6 @@ def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: boo
     SSE code after the routine runs slowly if upper halves of registers 0 to 15 are dirty. So vzeroupper clears them,
     unless the result is in one.
     """
-    dirty = _writes_upper_half(items) and not wide_result
 
     def placed(operand: Operand) -> Operand:
         if isinstance(operand, Memory) and operand.symbol == ARGUMENT:
@@ -102,8 +101,8 @@ def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: boo
     if frame.start != RSP:
         before.append(Instruction("lea", (frame.start, Memory(64, RSP, displacement=frame.alignment - 8))))
         before.append(Instruction("and", (frame.start, -frame.alignment)))
-    way_out = ["vzeroupper"] if dirty else []
-    return (*before, *body, *(Instruction(name) for name in way_out), *after, Instruction("ret"))
+    clear = [Instruction("vzeroupper")] if _writes_upper_half(items) and not wide_result else []
+    return (*before, *body, *clear, *after, Instruction("ret"))
 
 
 def _is_slot(operand: Operand) -> TypeGuard[Memory]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache, partial, reduce
 from operator import or_
 from typing import Any
 
 from setwise.codegen.describe.bits import demanded
 from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
-from setwise.codegen.passes.expand import is_within
+from setwise.codegen.describe.values import RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
+from setwise.codegen.passes.expand import is_within, meets
 from setwise.codegen.passes.prune_phis import prune_phis
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
@@ -195,10 +195,10 @@ def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value
         bare, mask = masked_of(value)
         if mask is not None:
             changes = (~(lane | zero) for lane, zero in zip(mask, known[bare], strict=True))
-            return None if _meet(changes, wanted[value]) else bare
+            return None if meets(changes, wanted[value]) else bare
         if value.op == "or" and not literal:
             for at in (0, 1):
-                if not _meet((~zero for zero in known[value.args[at]]), wanted[value]):
+                if not meets((~zero for zero in known[value.args[at]]), wanted[value]):
                     return value.args[1 - at]
         return None
 
@@ -209,11 +209,6 @@ def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value
 def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
     """Replace each of these values by one of its arguments."""
     return rewrite(graph, lambda new, old: new.args[place_of(doomed[old], old.args)] if old in doomed else new)
-
-
-def _meet(changes: Iterable[int], bits: Lanes) -> bool:
-    """Return whether a bit that changes is demanded."""
-    return any(change & want & ALL for change, want in zip(changes, bits, strict=True))
 
 
 @lru_cache(CACHED_GRAPHS)
