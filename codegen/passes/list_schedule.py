@@ -74,7 +74,7 @@ class BlockDag:
 
     def cost(self, order: Iterable[int]) -> int:
         """Return the copies that a schedule needs, plus two for each register that it lacks."""
-        pressure = Pressure(self)
+        pressure = PressureTracker(self)
         copies = sum([pressure.issue(i) for i in order])
         return copies + excess(pressure.least.values())
 
@@ -174,7 +174,7 @@ class BlockDag:
         return before
 
 
-class Pressure:
+class PressureTracker:
     """Register pressure as a schedule is issued: free registers of each file, and the readers left of each value."""
 
     def __init__(self, dag: BlockDag) -> None:
@@ -219,7 +219,7 @@ def list_schedule(
     for i, firsts in enumerate(before):
         for first in firsts:
             after[first].append(i)
-    pressure = Pressure(dag)
+    pressure = PressureTracker(dag)
     waiting = [*map(len, before)]
     groups: dict[int, tuple[RegisterFile, int]] = {}
     """The register file of each ready instruction, and how many registers of it the instruction takes.

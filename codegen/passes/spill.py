@@ -229,7 +229,7 @@ def _align(slot: int, lanes: int) -> int:
     return -(-slot // lanes) * lanes
 
 
-class _Pressure:
+class _StepPressure:
     """Register pressure at each step of a block."""
 
     def __init__(self, events: Sequence[ProgramPoint], target: Target, available: Mapping[RegisterFile, int]) -> None:
@@ -286,7 +286,7 @@ class _Pressure:
         return others | vectors - set(dying[:1])
 
 
-class _Spiller(_Pressure):
+class _Spiller(_StepPressure):
     """Register pressure of a block with some spills, and the next victims."""
 
     def __init__(
@@ -392,7 +392,7 @@ def _path(event: ProgramPoint, paths: Mapping[Value | Region | Variable, Path]) 
 
 def spill(block: Block, results: tuple[Value, ...], target: Target, available: Mapping[RegisterFile, int]) -> Spilled:
     """Insert spills and reloads until the pressure on each register file is at most `available`."""
-    pressure = _Pressure(program_points(block, results), target, available)
+    pressure = _StepPressure(program_points(block, results), target, available)
     if not any(map(pressure.exceeded_file, pressure.events)):
         return Spilled(block, results, 0)
     spills = SpillSet()

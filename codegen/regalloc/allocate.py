@@ -74,7 +74,7 @@ def _paths(_: bytes) -> list[SearchPath]:
     return []
 
 
-class _Search:
+class _RegisterSearch:
     """The search over the assignments of a routine."""
 
     def __init__(
@@ -300,7 +300,7 @@ def allocate_pass(state: State) -> State:
     most = state.most.besides(forced - bounds.stores)
     if forced + bounds.copies[0] - bounds.views > most:
         raise TooLong
-    search = _Search(machine, events, bounds, places, results)
+    search = _RegisterSearch(machine, events, bounds, places, results)
     try:
         allocated = search.allocate(SWITCHING if switches else EFFORT, most - operations)
     except OutOfRegisters:

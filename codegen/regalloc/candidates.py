@@ -61,7 +61,7 @@ def bitset(registers: Iterable[int]) -> int:
     return union
 
 
-class Candidate(NamedTuple):
+class RowCandidate(NamedTuple):
     """An instruction that can define a value: a row of the target, and an order of the arguments."""
 
     row: Row
@@ -107,7 +107,7 @@ class Point(NamedTuple):
     """The positions in `header` of the carried values that a chain of overwrites leads to from each value."""
     left: int | None = None
     """The position in `live` of the left operand of an in-place operator."""
-    candidates: tuple[tuple[Candidate, ...], ...] = ()
+    candidates: tuple[tuple[RowCandidate, ...], ...] = ()
     """The candidates that define the value, grouped by row."""
     file: RegisterFile = "general"
     """The register file of the value."""
@@ -208,7 +208,7 @@ def _picking(kept: tuple[int, ...]) -> Callable[[Registers], Registers]:
 
 def _candidates(
     value: Value, where: Mapping[Value, int], target: Target, constant: Callable[[Value, Row], Operand]
-) -> tuple[tuple[Candidate, ...], ...]:
+) -> tuple[tuple[RowCandidate, ...], ...]:
     by_row = []
     for row in target.rows_for(value):
         candidates = []
@@ -221,7 +221,7 @@ def _candidates(
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
             departs = number > 0 and not value.in_place
-            candidates.append(Candidate(row, ordered, departs, reads, operands, "cl" in row.spelt))
+            candidates.append(RowCandidate(row, ordered, departs, reads, operands, "cl" in row.spelt))
         if candidates:
             by_row.append(tuple(candidates))
     return tuple(by_row)

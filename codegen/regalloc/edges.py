@@ -9,7 +9,7 @@ from typing import Any
 from setwise.codegen.describe.operations import WRITES
 from setwise.codegen.describe.values import Value, place_of
 from setwise.codegen.machine.code import Item, Register, RegisterFile
-from setwise.codegen.regalloc.candidates import FILES, RCX, REGISTERS, Candidate, Point, Registers, bitset
+from setwise.codegen.regalloc.candidates import FILES, RCX, REGISTERS, Point, Registers, RowCandidate, bitset
 from setwise.codegen.regalloc.machine import Machine
 from setwise.codegen.targets.table import build
 
@@ -147,7 +147,7 @@ class Edges:
 
     def _make_by(
         self,
-        row: tuple[Candidate, ...],
+        row: tuple[RowCandidate, ...],
         before: Assignment,
         kept: Registers,
         point: Point,
@@ -184,7 +184,7 @@ class Edges:
 
     def _over_first(
         self,
-        candidate: Candidate,
+        candidate: RowCandidate,
         first: int,
         before: Assignment,
         stays: int,
@@ -250,7 +250,7 @@ class Edges:
         return steps
 
     def _written(
-        self, point: Point, registers: Registers, candidate: Candidate, register: int, moves: tuple[Move, ...] = ()
+        self, point: Point, registers: Registers, candidate: RowCandidate, register: int, moves: tuple[Move, ...] = ()
     ) -> Items:
         """Return the moves, then the instruction that defines the value or stores it."""
         row, value = candidate.row, candidate.value

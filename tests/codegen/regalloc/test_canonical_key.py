@@ -46,13 +46,13 @@ def test_directions_share_their_search(name: str, isa: str) -> None:
 
 def test_directions_share_what_was_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[bytes] = []
-    way = allocate._Search.search
+    way = allocate._RegisterSearch.search
 
-    def counted(search: allocate._Search, effort: int, too_much: float) -> allocate.SearchPath:
+    def counted(search: allocate._RegisterSearch, effort: int, too_much: float) -> allocate.SearchPath:
         searched.append(search.canonical_key(effort))
         return way(search, effort, too_much)
 
-    monkeypatch.setattr(allocate._Search, "search", counted)
+    monkeypatch.setattr(allocate._RegisterSearch, "search", counted)
     lower(find(TOO_LONG.format("noEa")))
     assert any(not allocate._paths(canonical_key)[0].numbers for canonical_key in searched), "no form was too long"
     searched.clear()
