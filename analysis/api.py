@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.parallel import unrefused
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, convention_named, widths
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.request import Request

@@ -20,7 +20,7 @@ from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.raywalk import DIR8, SETS
 from setwise.analysis.spec.task import Task
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import widths
 from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS

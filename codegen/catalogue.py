@@ -10,9 +10,6 @@ from itertools import product
 
 from setwise.codegen import literature
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
-from setwise.codegen.describe.description import Fill, along, at_run_time, plain
-from setwise.codegen.describe.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Description, Parameter, Routine
-from setwise.codegen.describe.values import Ray, Value
 from setwise.codegen.fills import (
     batch,
     bytewise,
@@ -26,6 +23,9 @@ from setwise.codegen.fills import (
     sliders,
     subtraction,
 )
+from setwise.codegen.ir.description import Fill, along, at_run_time, plain
+from setwise.codegen.ir.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Description, Parameter, Routine
+from setwise.codegen.ir.values import Ray, Value
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
 from setwise.codegen.own.files import is_own, routines_named
 from setwise.codegen.tables import TABLES

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import CONVENTIONS, Convention
 from setwise.codegen.targets import VECTORS, in_words

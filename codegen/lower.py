@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.pipeline import select_best
 from setwise.codegen.targets import target_named

@@ -43,8 +43,8 @@ from itertools import chain, product
 from math import inf
 from typing import Any
 
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
 from setwise.codegen.passes.balance import balance_pass

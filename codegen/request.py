@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan
 from setwise.codegen.targets import target_named
 from setwise.codegen.variants import enumerate_variants, variant_named

@@ -10,8 +10,8 @@ from math import prod
 from typing import Literal
 
 from setwise.codegen.board import DIR8
-from setwise.codegen.describe.values import CompassRay, constant
 from setwise.codegen.fills import exploding, kogge_stone
+from setwise.codegen.ir.values import CompassRay, constant
 from setwise.codegen.literature import DUMB7, EXPLODING, KOGGE_STONE, PageSection
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, Numbering
 

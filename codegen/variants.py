@@ -26,8 +26,8 @@ from math import inf
 from typing import NamedTuple
 
 from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan, plan, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.list_schedule import WIDTH

@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that
         Direction as Direction,
         parse_board as parse_board,
     )
-    from setwise.codegen.describe.control import (
+    from setwise.codegen.ir.control import (
         at_least as at_least,
         below as below,
         nonzero as nonzero,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that
         when as when,
         while_ as while_,
     )
-    from setwise.codegen.describe.kinds import (
+    from setwise.codegen.ir.kinds import (
         Board as Board,
         Bound as Bound,
         Dir8 as Dir8,
@@ -84,9 +84,9 @@ if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that
         Occupied as Occupied,
         Square as Square,
     )
-    from setwise.codegen.describe.layout import Layout as Layout, halves as halves, union as union
-    from setwise.codegen.describe.ray import ray as ray
-    from setwise.codegen.describe.values import Ray as Ray, Value as Value, constant as constant
+    from setwise.codegen.ir.layout import Layout as Layout, halves as halves, union as union
+    from setwise.codegen.ir.ray import ray as ray
+    from setwise.codegen.ir.values import Ray as Ray, Value as Value, constant as constant
     from setwise.codegen.own.definition import DescriptionError as DescriptionError
     from setwise.codegen.run.function import Function as Function
     from setwise.kernels import KernelFunction as KernelFunction
@@ -104,11 +104,11 @@ _ROOMS = {
         "NOWE QUEEN RANK_1 RANK_2 RANK_3 RANK_4 RANK_5 RANK_6 RANK_7 RANK_8 ROOK SOEA SOUT SOWE WEST "
         "Direction parse_board"
     ),
-    "setwise.codegen.describe.control": "at_least below nonzero repeat switch table when while_",
-    "setwise.codegen.describe.kinds": "Board Bound Dir8 Empty Number Occupied Square",
-    "setwise.codegen.describe.layout": "Layout halves union",
-    "setwise.codegen.describe.ray": "ray",
-    "setwise.codegen.describe.values": "Ray Value constant",
+    "setwise.codegen.ir.control": "at_least below nonzero repeat switch table when while_",
+    "setwise.codegen.ir.kinds": "Board Bound Dir8 Empty Number Occupied Square",
+    "setwise.codegen.ir.layout": "Layout halves union",
+    "setwise.codegen.ir.ray": "ray",
+    "setwise.codegen.ir.values": "Ray Value constant",
     "setwise.codegen.own.definition": "DescriptionError",
     "setwise.codegen.run.function": "Function",
     "setwise.kernels": "KernelFunction",

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 
 from setwise.analysis import api
 from setwise.analysis.parallel import unrefused
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.definition import Definition
 from setwise.codegen.request import Request
 from setwise.codegen.run.function import function_of

@@ -15,7 +15,7 @@ ORDER = (
     "codegen.numbering",
     "codegen.literature",
     "codegen.machine",
-    "codegen.describe",
+    "codegen.ir",
     "codegen.targets",
     "codegen.fills",
     "codegen.tables",

@@ -12,7 +12,7 @@ from setwise.analysis.run.cases import Cases
 from setwise.analysis.run.checks import run_cases
 from setwise.codegen.board import ALL
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.literature import DUMB7, EXPLODING, FUNCTIONS, ISENBERG, KOGGE_STONE, PageFunction
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing

@@ -21,8 +21,8 @@ from setwise.analysis.measure.compilers import FOR_SCALE, Compiled
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.assemble import NotEncodable
-from setwise.codegen.describe.lines import recorded
-from setwise.codegen.describe.routine import Parameter, Routine
+from setwise.codegen.ir.lines import recorded
+from setwise.codegen.ir.routine import Parameter, Routine
 from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS

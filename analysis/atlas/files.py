@@ -15,7 +15,7 @@ from setwise.analysis.measure.compilers import Compiled, compile_all, installed
 from setwise.analysis.progress import Progress
 from setwise.analysis.workers import Workers, digest
 from setwise.codegen.catalogue import catalogue, chosen, find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 
 
 def write(folder: Path, names: Sequence[str] = ()) -> None:

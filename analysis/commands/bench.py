@@ -17,7 +17,7 @@ from setwise.analysis.measure.trials import EMPTY, METHOD, Refusal, Timing
 from setwise.analysis.parallel import unrefused
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 from setwise.codegen.run.timer import MODES
 from setwise.codegen.targets import ALL_SETS, TARGETS, VECTORS, target_named

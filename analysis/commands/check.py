@@ -25,7 +25,7 @@ from setwise.analysis.commands.tables import print_json, print_reasons, print_ta
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find
-from setwise.codegen.describe.routine import Contract
+from setwise.codegen.ir.routine import Contract
 
 if TYPE_CHECKING:
     from setwise.analysis.run.check import Mismatch

@@ -11,7 +11,7 @@ from setwise.analysis.commands.arguments import object_given
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import chosen, is_pattern
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 
 

@@ -12,7 +12,7 @@ from setwise.analysis.commands.tables import print_json, width
 from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.literature import FUNCTIONS, PAGES, PageSection
 from setwise.codegen.tables import TABLES
 

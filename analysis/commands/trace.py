@@ -20,7 +20,7 @@ from setwise.analysis.run.steps import RegisterWrite, Step
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import Numbering, named_number

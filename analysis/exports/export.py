@@ -19,9 +19,9 @@ from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.text import counted
-from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import write
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.files import is_own
 from setwise.codegen.targets import TARGETS

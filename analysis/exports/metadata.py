@@ -16,11 +16,11 @@ from msgspec import Meta, Struct
 
 from setwise.analysis.exports.request import ExportRequest
 from setwise.codegen.assemble import assemble
-from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.files import told_content
+from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.numbering import LITTLE_ENDIAN

@@ -15,11 +15,11 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.measure.choice import OBJECTIVES
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Routine
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import checked_name, symbol
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.targets import TARGETS

@@ -12,7 +12,7 @@ from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.measure.here import processor_named
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.request import Request

@@ -15,7 +15,7 @@ from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.measure.trials import EMPTY, OURS, Measurand, Sections
 from setwise.analysis.spec import raywalk
-from setwise.codegen.describe.routine import Contract, Parameter
+from setwise.codegen.ir.routine import Contract, Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import SYSV, Convention
 from setwise.codegen.run.driver import GENERAL, passing

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.run.positions import BOARDS
 from setwise.codegen import board
-from setwise.codegen.describe.routine import Contract
+from setwise.codegen.ir.routine import Contract
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name
 
 _TITLES = ("expected", "got")

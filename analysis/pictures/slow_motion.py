@@ -11,9 +11,9 @@ from typing import Any, Literal
 from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.spec.evaluator import Scope, evaluate
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS, Direction
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.routine import Routine
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.routine import Routine
+from setwise.codegen.ir.values import Value
 from setwise.codegen.lower import lower
 
 Family = Literal["dumb7", "kogge-stone"]

@@ -20,7 +20,7 @@ from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import Outcome
 from setwise.analysis.run.check import check as check_cases
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.processors import BASELINE, asked_for

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from setwise.analysis.text import counted
 from setwise.codegen import board
-from setwise.codegen.describe.routine import Parameter, Routine
+from setwise.codegen.ir.routine import Parameter, Routine
 from setwise.codegen.numbering import Numbering, named_number, numbering
 
 BOARDS = ("board", "leapers", "occupied", "empty", "word")

@@ -9,9 +9,9 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.search.forms import Form, Spelling, takes_all_registers
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
 from setwise.codegen.assemble import NotEncodable, assemble
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.operations import COMMUTATIVE
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.operations import COMMUTATIVE
+from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.kernel import Plan
 from setwise.codegen.machine.code import Code
 from setwise.codegen.passes.schedule import schedule_pass

@@ -15,7 +15,7 @@ from setwise.analysis.search.forms import Form
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
 from setwise.analysis.search.trials import Trials
 from setwise.analysis.semantics.samples import PITCH, Samples
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Row, Target

@@ -12,7 +12,7 @@ from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.state import AddressSpace
 from setwise.analysis.semantics.table import SemanticsError, State, execute
 from setwise.codegen.assemble import NotEncodable, assemble
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Operand, Register, RegisterFile
 from setwise.codegen.targets.operands import CL, OperandForm
 from setwise.codegen.targets.table import Row

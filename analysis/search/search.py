@@ -24,7 +24,7 @@ from setwise.analysis.search.program import Program, ProgramStep
 from setwise.analysis.search.subject import SearchSubject, instruction_set
 from setwise.analysis.search.trials import Trials
 from setwise.analysis.workers import Workers
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 
 _WORTH_PROCESSES = 8  # kernels: level a of fewer is done before processes have started

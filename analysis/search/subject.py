@@ -9,8 +9,8 @@ from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.spec.contracts import task_for
 from setwise.analysis.spec.task import Task
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Plan, convention_named
 from setwise.codegen.targets import TARGETS, target_named
 

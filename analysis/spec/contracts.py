@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 
 from setwise.analysis.spec.task import Argument, Place, Result, Task
-from setwise.codegen.describe.routine import Contract as Contract
-from setwise.codegen.describe.routine import Parameter as Parameter
+from setwise.codegen.ir.routine import Contract as Contract
+from setwise.codegen.ir.routine import Parameter as Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Register
 from setwise.codegen.machine.convention import Convention

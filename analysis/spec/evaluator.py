@@ -16,8 +16,8 @@ from typing import Any
 
 from setwise.analysis.spec.raywalk import DIRECTIONS
 from setwise.analysis.spec.words import ALL, clip, known_number, population
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import Condition, Region, Value
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.values import Condition, Region, Value
 
 WordLike = Any
 """What is like a word (`words.WordLike`)."""
@@ -49,7 +49,7 @@ def evaluate(
     memory, and for a loop of which the words do not say when it ends; `possible` may say whether such a word may be 1.
     `seen` is told of every value as it is made.
 
-    >>> from setwise.codegen.describe.values import parameter
+    >>> from setwise.codegen.ir.values import parameter
     >>> squares = parameter(0)
     >>> evaluate(Graph((squares,), (squares << 8 | 1,)), (0xFF,))
     ((65281,),)

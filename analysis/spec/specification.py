@@ -12,12 +12,12 @@ from setwise.analysis.semantics.words import BranchError, Word
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.evaluator import EvaluationError, evaluate
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import SLIDERS_WITHIN as SLIDERS_WITHIN
-from setwise.codegen.describe.routine import Routine
-from setwise.codegen.describe.routine import Written as Written
-from setwise.codegen.describe.values import parameter
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import SLIDERS_WITHIN as SLIDERS_WITHIN
+from setwise.codegen.ir.routine import Routine
+from setwise.codegen.ir.routine import Written as Written
+from setwise.codegen.ir.values import parameter
 from setwise.codegen.numbering import LITTLE_ENDIAN as LITTLE_ENDIAN
 from setwise.codegen.numbering import Numbering as Numbering
 from setwise.codegen.own.running import Failure, running

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import symbol
+from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.targets.operands import sized

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
-from setwise.codegen.describe.control import SIGN, below, while_
-from setwise.codegen.describe.description import InTurn
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Description, Parameter, Routine
-from setwise.codegen.describe.values import Value, load, store
+from setwise.codegen.ir.control import SIGN, below, while_
+from setwise.codegen.ir.description import InTurn
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Description, Parameter, Routine
+from setwise.codegen.ir.values import Value, load, store
 from setwise.codegen.targets import ALL_SETS
 
 COUNT = Parameter("n", "count")

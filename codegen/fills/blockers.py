@@ -7,7 +7,7 @@ Source: setwise; kernels of this shape run in several engines, after Westcott's 
 from __future__ import annotations
 
 from setwise.codegen.board import FILE_A, NOT_A
-from setwise.codegen.describe.values import CompassRay, Value, constant, make
+from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:

@@ -21,8 +21,8 @@ True
 from __future__ import annotations
 
 from setwise.codegen.board import FILE_A
-from setwise.codegen.describe.control import nonzero, while_
-from setwise.codegen.describe.values import ALL, Value
+from setwise.codegen.ir.control import nonzero, while_
+from setwise.codegen.ir.values import ALL, Value
 
 NOT_A = ~FILE_A & ALL
 

@@ -5,8 +5,8 @@ Source: Dumb7Fill, chessprogramming wiki (Gerd Isenberg, 2016).
 
 from __future__ import annotations
 
-from setwise.codegen.describe.control import nonzero, repeat, while_
-from setwise.codegen.describe.values import Ray, Value, constant
+from setwise.codegen.ir.control import nonzero, repeat, while_
+from setwise.codegen.ir.values import Ray, Value, constant
 
 
 def occluded(ray: Ray, gen: Value, pro: Value) -> Value:

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from setwise.codegen.describe.control import Body, below, switch, table, when
-from setwise.codegen.describe.values import ALL, Value, constant
+from setwise.codegen.ir.control import Body, below, switch, table, when
+from setwise.codegen.ir.values import ALL, Value, constant
 from setwise.codegen.numbering import Numbering
 
 BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))

@@ -5,7 +5,7 @@ Source: Kogge-Stone Algorithm, chessprogramming wiki (2018); Steffan Westcott, C
 
 from __future__ import annotations
 
-from setwise.codegen.describe.values import ALL, Ray, Value, constant
+from setwise.codegen.ir.values import ALL, Ray, Value, constant
 
 
 def occluded(ray: Ray, gen: Value, pro: Value) -> Value:

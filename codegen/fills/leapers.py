@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from setwise.codegen.board import EAST, NOEA, NORT, NOWE, RANK_4, RANK_5, SOEA, SOUT, SOWE, WEST, Direction, leap
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Description
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Description
+from setwise.codegen.ir.values import Value
 
 JUMPS = tuple(
     leap(far, far, near)

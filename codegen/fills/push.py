@@ -9,7 +9,7 @@ needs once; and the push uses each run up where it stands, so on two-operand cod
 from __future__ import annotations
 
 from setwise.codegen.board import INNER_FILES, NOT_A
-from setwise.codegen.describe.values import CompassRay, Value, constant, make
+from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:

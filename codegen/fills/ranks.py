@@ -15,11 +15,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from setwise.codegen.board import FILE_A, FILE_H, NOT_A, NOT_H
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.matrices import LOWER_BY_ONE, RISING, RISING_BY_ONE, times
-from setwise.codegen.describe.values import Value, load, make, store
 from setwise.codegen.fills.batch import down
 from setwise.codegen.fills.push import twice
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.matrices import LOWER_BY_ONE, RISING, RISING_BY_ONE, times
+from setwise.codegen.ir.values import Value, load, make, store
 
 REGISTERS = 8
 """One a rank."""

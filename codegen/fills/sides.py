@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from setwise.codegen.board import DIR8, Direction
-from setwise.codegen.describe.layout import Layout, by_width, halves, united_beside
-from setwise.codegen.describe.layout import union as union_of
-from setwise.codegen.describe.values import CompassRay, Value, constant
 from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import AROUND, IN_TURNS, Board, Form
+from setwise.codegen.ir.layout import Layout, by_width, halves, united_beside
+from setwise.codegen.ir.layout import union as union_of
+from setwise.codegen.ir.values import CompassRay, Value, constant
 
 FORMS: tuple[Form, ...] = (sliders.by_axes(push.push_of_two), sliders.ALONE)
 """Those of the sliders of which some instruction set has the shortest code."""

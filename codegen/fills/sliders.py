@@ -12,9 +12,9 @@ from itertools import chain
 from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, ROOK, SOEA, SOUT, SOWE, WEST, Direction
-from setwise.codegen.describe.layout import Layout, folded, folded_apart, halves, united_beside
-from setwise.codegen.describe.values import CompassRay, Value
 from setwise.codegen.fills import blockers, push, turned
+from setwise.codegen.ir.layout import Layout, folded, folded_apart, halves, united_beside
+from setwise.codegen.ir.values import CompassRay, Value
 
 AROUND = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
 """All directions, those of rooks first."""

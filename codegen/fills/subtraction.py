@@ -8,7 +8,7 @@ byte by byte and needs neither. Sliders must be a subset of the occupied squares
 from __future__ import annotations
 
 from setwise.codegen.board import FILE_H
-from setwise.codegen.describe.values import Ray, Value, make
+from setwise.codegen.ir.values import Ray, Value, make
 
 
 def doubled(_: Ray, rooks: Value, occupied: Value) -> Value:

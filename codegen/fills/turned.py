@@ -9,9 +9,9 @@ there and back, while other rays are filled in general registers. Source: setwis
 from __future__ import annotations
 
 from setwise.codegen.board import EAST, NORT, SOUT, WEST, Direction
-from setwise.codegen.describe.matrices import FALLING, RISING, RISING_BY_ONE, files, times
-from setwise.codegen.describe.values import Value, beside, constant, make, reshaped
 from setwise.codegen.fills.push import twice
+from setwise.codegen.ir.matrices import FALLING, RISING, RISING_BY_ONE, files, times
+from setwise.codegen.ir.values import Value, beside, constant, make, reshaped
 
 
 def attacks(direction: Direction, rooks: Value, occupied: Value) -> Value:

@@ -16,12 +16,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
-from setwise.codegen.describe.description import along, at_run_time
-from setwise.codegen.describe.kinds import Bound, Kind
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Description, Parameter, Routine, Written
-from setwise.codegen.describe.values import Ray, Value, constant
 from setwise.codegen.files import resolved
+from setwise.codegen.ir.description import along, at_run_time
+from setwise.codegen.ir.kinds import Bound, Kind
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written
+from setwise.codegen.ir.values import Ray, Value, constant
 from setwise.codegen.own.reserved import reserved
 from setwise.codegen.own.running import Failure, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from setwise.codegen.describe.routine import Routine, Written
 from setwise.codegen.files import NotRegularError, regular_content, resolved
 from setwise.codegen.fills.batch import on_arrays
+from setwise.codegen.ir.routine import Routine, Written
 from setwise.codegen.own.definition import Definition, DescriptionError, made_in
 from setwise.codegen.own.running import Failure, running
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import count
 
-from setwise.codegen.describe.graph import Graph, depth_of, postorder, rewrite
-from setwise.codegen.describe.values import Lanes, Value, constant
+from setwise.codegen.ir.graph import Graph, depth_of, postorder, rewrite
+from setwise.codegen.ir.values import Lanes, Value, constant
 from setwise.codegen.passes.expand import is_within
 from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.passes.state import CACHED_GRAPHS, State

@@ -6,8 +6,8 @@ The nearer shift then lives longer. So the pass is optional: for the runs of an 
 
 from __future__ import annotations
 
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import Value, same
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.values import Value, same
 from setwise.codegen.passes.state import State
 
 

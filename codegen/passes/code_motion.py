@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import takewhile
 
-from setwise.codegen.describe.graph import Graph, dependencies, postorder
-from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.ir.graph import Graph, dependencies, postorder
+from setwise.codegen.ir.values import Region, Value
 from setwise.codegen.passes.state import Block, RegionBlock, State
 
 CACHED_GRAPHS = 64  # the estimate and each convention ask for the same graph

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from setwise.codegen.describe.bits import demanded, known_zero, known_zero_along
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import ALL, CompassRay, Lanes, Value, same
+from setwise.codegen.ir.bits import demanded, known_zero, known_zero_along
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.ray import RuntimeRay
+from setwise.codegen.ir.values import ALL, CompassRay, Lanes, Value, same
 from setwise.codegen.passes.state import CACHED_GRAPHS, Masks, State
 
 CACHED_DEMANDS = 8  # a graph is expanded once with each choice of masks

@@ -8,9 +8,9 @@ from heapq import heappop, heappush
 from itertools import chain
 from operator import itemgetter
 
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.orders import overwritable
-from setwise.codegen.describe.values import Value, in_register
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.orders import overwritable
+from setwise.codegen.ir.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.machine.convention import MASKS
 from setwise.codegen.passes.liveness import register_operands

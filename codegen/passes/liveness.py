@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from setwise.codegen.describe.values import Region, Value, in_register
+from setwise.codegen.ir.values import Region, Value, in_register
 from setwise.codegen.passes.state import Block, RegionBlock
 
 CACHED_BLOCKS = 8  # the spiller and the allocator ask for the same block in turn

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import reduce
 from operator import add
 
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.layout import halves
-from setwise.codegen.describe.values import ALL, Value
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.layout import halves
+from setwise.codegen.ir.values import ALL, Value
 from setwise.codegen.targets.table import Target
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from setwise.codegen.describe.operations import WRITES
+from setwise.codegen.ir.operations import WRITES
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Operand, Register, vector
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.passes.state import State

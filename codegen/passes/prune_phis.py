@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.values import Region, Value
 
 Owner = tuple[Region, int, int]
 """The owner of a phi: its region, the number of its body, its number among the carried values."""

@@ -6,11 +6,11 @@ bit for each board. One test for nonzero bytes is then the union, and applies th
 
 from __future__ import annotations
 
-from setwise.codegen.describe.bits import known_zero
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.layout import folded, halves
-from setwise.codegen.describe.matrices import RISING, files
-from setwise.codegen.describe.values import ALL, Lanes, Value, constant
+from setwise.codegen.ir.bits import known_zero
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.layout import folded, halves
+from setwise.codegen.ir.matrices import RISING, files
+from setwise.codegen.ir.values import ALL, Lanes, Value, constant
 from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.targets.table import Target
 

@@ -16,7 +16,7 @@ from math import inf
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from setwise.codegen.describe.values import Value, same
+from setwise.codegen.ir.values import Value, same
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.list_schedule import BlockDag, excess

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 
-from setwise.codegen.describe.bits import demanded
-from setwise.codegen.describe.graph import Graph, in_turn, rewrite
-from setwise.codegen.describe.operations import COMMUTATIVE
-from setwise.codegen.describe.orders import permuted
-from setwise.codegen.describe.values import ALL, Lanes, Region, Value, constant, place_of, same
+from setwise.codegen.ir.bits import demanded
+from setwise.codegen.ir.graph import Graph, in_turn, rewrite
+from setwise.codegen.ir.operations import COMMUTATIVE
+from setwise.codegen.ir.orders import permuted
+from setwise.codegen.ir.values import ALL, Lanes, Region, Value, constant, place_of, same
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.lower_popcount import lower_popcount
 from setwise.codegen.passes.reduce_lanes import reduce_lanes

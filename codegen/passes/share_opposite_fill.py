@@ -7,8 +7,8 @@ copy is saved. But `x` lives until then, so the pass is optional.
 
 from __future__ import annotations
 
-from setwise.codegen.describe.graph import Graph, dependencies, rewrite
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.graph import Graph, dependencies, rewrite
+from setwise.codegen.ir.values import Value
 from setwise.codegen.passes.code_motion import bodies_around
 from setwise.codegen.passes.state import State
 

@@ -7,9 +7,9 @@ from functools import cache, lru_cache, partial, reduce
 from operator import or_
 from typing import Any
 
-from setwise.codegen.describe.bits import demanded
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
+from setwise.codegen.ir.bits import demanded
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.values import RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
 from setwise.codegen.passes.expand import is_within, meets
 from setwise.codegen.passes.prune_phis import prune_phis
 from setwise.codegen.passes.state import CACHED_GRAPHS, State

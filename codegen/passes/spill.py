@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.orders import overwritable
-from setwise.codegen.describe.values import Region, Value, original, same
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.orders import overwritable
+from setwise.codegen.ir.values import Region, Value, original, same
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.liveness import (
     ProgramPoint,

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import combinations
 from operator import and_
 
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import Lanes, Value, constant
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.values import Lanes, Value, constant
 from setwise.codegen.passes.state import State
 
 

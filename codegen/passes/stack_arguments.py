@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setwise.codegen.describe.graph import Graph, rewrite
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.values import Value
 from setwise.codegen.passes.state import State
 from setwise.codegen.targets import SCALARS, in_words
 from setwise.codegen.targets.table import Refused

@@ -8,10 +8,10 @@ from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
-from setwise.codegen.describe.graph import Graph, in_turn
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Description, Routine
-from setwise.codegen.describe.values import Region, Value
+from setwise.codegen.ir.graph import Graph, in_turn
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Description, Routine
+from setwise.codegen.ir.values import Region, Value
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Datum, Item, Register
 from setwise.codegen.machine.convention import SYSV, Convention

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain, product
 
-from setwise.codegen.describe.graph import Graph, postorder, rewrite
-from setwise.codegen.describe.orders import permuted
-from setwise.codegen.describe.values import Value, same
+from setwise.codegen.ir.graph import Graph, postorder, rewrite
+from setwise.codegen.ir.orders import permuted
+from setwise.codegen.ir.values import Value, same
 
 Cut = tuple[Value, ...]
 

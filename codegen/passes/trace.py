@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 
-from setwise.codegen.describe.description import InTurn
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.routine import Description, Routine
-from setwise.codegen.describe.values import Value, parameter, reshaped
+from setwise.codegen.ir.description import InTurn
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.routine import Description, Routine
+from setwise.codegen.ir.values import Value, parameter, reshaped
 from setwise.codegen.passes.code_motion import bodies_around
 from setwise.codegen.passes.state import State
 from setwise.codegen.targets.table import Refused

@@ -19,9 +19,9 @@ from heapq import heappop, heappush, heappushpop
 from itertools import count
 from typing import Any, NamedTuple
 
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.orders import overwritable
-from setwise.codegen.describe.values import Value, in_register, original
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.orders import overwritable
+from setwise.codegen.ir.values import Value, in_register, original
 from setwise.codegen.machine.code import Datum, Instruction, Item, Memory, Register
 from setwise.codegen.passes.liveness import ProgramPoint, program_points, reads
 from setwise.codegen.passes.state import Allocation, State

@@ -13,9 +13,9 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.orders import overwritable, reordered
-from setwise.codegen.describe.values import Region, Value, in_register, place_of
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.orders import overwritable, reordered
+from setwise.codegen.ir.values import Region, Value, in_register, place_of
 from setwise.codegen.machine.code import Memory, Operand, Register, RegisterFile, vector
 from setwise.codegen.machine.convention import WHOLE
 from setwise.codegen.passes.liveness import ProgramPoint, register_operands

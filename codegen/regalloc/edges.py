@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Value, place_of
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.values import Value, place_of
 from setwise.codegen.machine.code import Item, Register, RegisterFile
 from setwise.codegen.regalloc.candidates import FILES, RCX, REGISTERS, Point, Registers, RowCandidate, bitset
 from setwise.codegen.regalloc.machine import Machine

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, RegisterFile
 from setwise.codegen.machine.convention import MASKS, Convention
 from setwise.codegen.regalloc.candidates import FIRST, REGISTERS, bitset, number_of

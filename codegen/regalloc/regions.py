@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from setwise.codegen.describe.control import SIGN
-from setwise.codegen.describe.values import Condition, Region, Value
+from setwise.codegen.ir.control import SIGN
+from setwise.codegen.ir.values import Condition, Region, Value
 from setwise.codegen.machine.code import Instruction, Item, Label, Register
 from setwise.codegen.regalloc.candidates import REGISTERS, Point, bitset
 from setwise.codegen.regalloc.edges import EXTRA, NOTHING, Assignment, Edge, Edges, Items, chained, emit

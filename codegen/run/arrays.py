@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from setwise.codegen.describe.routine import Parameter
+from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.run.executable import Executable
 from setwise.codegen.run.integers import in_range, result_type
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import SYSV, WIN64, Convention

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from setwise.codegen.describe.routine import Contract
+from setwise.codegen.ir.routine import Contract
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general, vector
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.run.context import SAVED_WORDS, move, restore, save, word

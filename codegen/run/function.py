@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.routine import Parameter, Routine
 from setwise.codegen.fills.batch import on_arrays
+from setwise.codegen.ir.routine import Parameter, Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import named_number

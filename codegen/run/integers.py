@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from setwise.codegen.describe.routine import Parameter
+from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.run.executable import Executable
 
 

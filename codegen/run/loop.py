@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from setwise.codegen.describe.routine import Contract
+from setwise.codegen.ir.routine import Contract
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general, vector
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.run.context import move, word

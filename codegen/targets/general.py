@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.table import Row, Target
 
 

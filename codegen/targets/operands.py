@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Memory, Operand, Register, general
 
 ARGUMENT = "stack argument"
@@ -48,7 +48,7 @@ class OperandForm:
 def word_of(text: str) -> OperandForm:
     """The word so spelt; ValueError for one that there is not.
 
-    >>> from setwise.codegen.describe.values import parameter
+    >>> from setwise.codegen.ir.values import parameter
     >>> value = Value("entry", (parameter(0), parameter(1)), 4)
     >>> word_of("[a+b*n]").make(value, general("rax"), (general("rcx"), general("rdx"))).scale
     4

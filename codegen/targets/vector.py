@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.general import BMI2, X86_64
 from setwise.codegen.targets.table import Row, Target, per_lane_counts, uniform_count
 

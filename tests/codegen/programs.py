@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from setwise.codegen.board import DIR8
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import CompassRay, Value, constant
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.values import CompassRay, Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import runner
 from setwise.codegen.targets import SCALARS

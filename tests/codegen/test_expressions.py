@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import DIR8
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import CompassRay, Value, parameter
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.values import CompassRay, Value, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.run.arrays import Elementwise
 from setwise.codegen.run.call import missing

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from setwise.codegen.board import DIR8
-from setwise.codegen.describe.control import repeat
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.routine import Routine
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.ir.control import repeat
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.routine import Routine
+from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.passes import liveness, simplify

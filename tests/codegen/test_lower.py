@@ -14,8 +14,8 @@ import pytest
 from setwise.analysis.code.decode import decode
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.control import below, nonzero, repeat, switch, table, when, while_
-from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.ir.control import below, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.ir.values import Value, constant
 from setwise.codegen.kernel import plan
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Memory, general

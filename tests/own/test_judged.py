@@ -24,10 +24,10 @@ from setwise.analysis.spec.contracts import task_for, task_of
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.analysis.spec.task import conditions
 from setwise.codegen.catalogue import catalogue
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Parameter, Routine, Written
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Parameter, Routine, Written
+from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.targets import SCALARS

@@ -9,7 +9,7 @@ from pathlib import Path
 from setwise.analysis.atlas.content import CONVENTIONS, Row, content, entry
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import widths
 from setwise.codegen.targets import TARGETS
 

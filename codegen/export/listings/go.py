@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.banner import about, command, head
 from setwise.codegen.export.listings.dialects import number_text
 from setwise.codegen.export.names import go_name, in_comment, symbol
@@ -21,6 +20,7 @@ from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import commented
 from setwise.codegen.export.unwind import prologue, stack_bytes
+from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Datum, Instruction, Item, Label, Memory, Operand, Register, general
 from setwise.codegen.targets import SCALARS

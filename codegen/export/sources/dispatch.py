@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 
-from setwise.codegen.describe.routine import Contract
 from setwise.codegen.export.names import in_comment, symbol_of
 from setwise.codegen.export.prototypes import boards_a_call
+from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.numbering import LITTLE_ENDIAN

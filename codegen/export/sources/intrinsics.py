@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from setwise.codegen.describe.values import Value
 from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.export.sources.operations import EXPRESSIONS
+from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.table import Target
 
 LOAD = "{p}_loadu_{s}"

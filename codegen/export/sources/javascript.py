@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from setwise.codegen.describe.values import Value
 from setwise.codegen.export.banner import head
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import returns
@@ -13,6 +12,7 @@ from setwise.codegen.export.sources.dispatch import Choice, boards, choices, doc
 from setwise.codegen.export.sources.language import Language, Unsaid, commented, folded, indented
 from setwise.codegen.export.sources.operations import EXPRESSIONS
 from setwise.codegen.export.sources.source import body
+from setwise.codegen.ir.values import Value
 
 _NUMBER = re.compile(r"(?<![\w{])(0x[0-9a-fA-F]+|\d+)(?![\w}])")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from setwise.codegen.describe.values import Condition, Value
 from setwise.codegen.export.prototypes import VECTORS
 from setwise.codegen.export.sources.operations import EXPRESSIONS
+from setwise.codegen.ir.values import Condition, Value
 
 INDENT = "    "
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from setwise.codegen.describe.routine import Parameter
 from setwise.codegen.export.names import bare_symbol
 from setwise.codegen.export.prototypes import VECTORS, boards_a_call, returns
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
 from setwise.codegen.export.sources.language import folded, indented
 from setwise.codegen.export.sources.source import body, unused
+from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 
 ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from setwise.codegen.describe.graph import Graph, postorder, rewrite
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.orders import reordered
-from setwise.codegen.describe.values import Region, Value, constant
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.language import Language, Unsaid
+from setwise.codegen.ir.graph import Graph, postorder, rewrite
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.orders import reordered
+from setwise.codegen.ir.values import Region, Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.schedule import schedule

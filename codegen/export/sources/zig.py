@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from setwise.codegen.describe.routine import Parameter
-from setwise.codegen.describe.values import Value
 from setwise.codegen.export.names import bare_symbol
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import Language, folded, indented
 from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import body, unused
+from setwise.codegen.ir.routine import Parameter
+from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
 
 HEAD = """\

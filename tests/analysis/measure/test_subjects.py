@@ -10,10 +10,10 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.measure.subjects import Subject, arguments_for, signature_of, subject
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.control import table
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.control import table
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.values import Value
 from setwise.codegen.lower import lower
 from setwise.codegen.run.timer import CALLS, Mode
 

@@ -20,8 +20,8 @@ from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.layout import union
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.layout import union
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.lower import lower
 from tests.analysis.commands.running import Capture, complaint, printed
 

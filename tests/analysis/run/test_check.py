@@ -19,7 +19,7 @@ from setwise.analysis.run.checks import check_kernels
 from setwise.analysis.run.emulation import EmulatedCode
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general

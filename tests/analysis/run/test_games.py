@@ -13,7 +13,7 @@ import pytest
 
 from setwise.codegen.board import ALL
 from setwise.codegen.catalogue import catalogue
-from setwise.codegen.describe.routine import Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run.call import best_isa, missing

@@ -14,12 +14,12 @@ from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.evaluator import EvaluationError, evaluate
 from setwise.codegen.board import DIR8, Direction
-from setwise.codegen.describe.bits import known_zero
-from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import CompassRay, Value, beside, constant, make, parameter, repeated, reshaped
 from setwise.codegen.fills import dumb7, kogge_stone
+from setwise.codegen.ir.bits import known_zero
+from setwise.codegen.ir.control import at_least, below, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.ray import RuntimeRay
+from setwise.codegen.ir.values import CompassRay, Value, beside, constant, make, parameter, repeated, reshaped
 from tests.codegen.programs import ALL, COUNTED, PLAIN, Program, oracle, programs, words
 
 

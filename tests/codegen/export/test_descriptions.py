@@ -13,10 +13,10 @@ from random import Random
 import pytest
 
 from setwise.codegen.assemble import NotEncodable, assemble
-from setwise.codegen.describe.control import repeat
-from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import boards_a_call
+from setwise.codegen.ir.control import repeat
+from setwise.codegen.ir.values import Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing

@@ -11,11 +11,11 @@ import pytest
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.exports.facts import facts_of
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.order import Order
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.pipeline import select_best
 from setwise.codegen.targets.table import Refused, Row

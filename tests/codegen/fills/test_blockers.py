@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from setwise.analysis.spec import raywalk
 from setwise.codegen.board import ALL, FILE_A, FILE_H
-from setwise.codegen.describe.values import constant
 from setwise.codegen.fills.blockers import west_by_gathering
+from setwise.codegen.ir.values import constant
 
 BOARDS = st.integers(0, ALL)
 

@@ -15,10 +15,10 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.board import ALL
 from setwise.codegen.board import DIRECTIONS as COMPASS
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value, constant
 from setwise.codegen.fills import kogge_stone
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.values import Value, constant
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import SCALARS
 from tests import seeds_c

@@ -11,8 +11,8 @@ from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import BISHOP, ROOK
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.values import parameter
 from setwise.codegen.fills.ranks import both_ways
+from setwise.codegen.ir.values import parameter
 from setwise.codegen.run.function import Function
 from setwise.codegen.variants import variant_named
 from tests.conftest import require_module, require_set

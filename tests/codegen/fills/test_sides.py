@@ -13,8 +13,8 @@ from setwise.analysis.code.count import count
 from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.board import ALL, NOEA, NORT
 from setwise.codegen.catalogue import catalogue, find
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import CompassRay, parameter
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.values import CompassRay, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.state import Masks

@@ -12,8 +12,8 @@ from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import ALL, ROOK, Direction
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.values import constant
 from setwise.codegen.fills import turned
+from setwise.codegen.ir.values import constant
 from setwise.codegen.variants import variant_named
 from tests.conftest import require_module
 

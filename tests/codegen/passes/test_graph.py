@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from setwise.analysis.spec.evaluator import evaluate as spec_evaluate
 from setwise.codegen.board import DIR8, Direction
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.bits import demanded, known_zero
-from setwise.codegen.describe.graph import Graph, postorder
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.operations import operation_named
-from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import CompassRay, Lanes, Value, constant, load, parameter
+from setwise.codegen.ir.bits import demanded, known_zero
+from setwise.codegen.ir.graph import Graph, postorder
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.operations import operation_named
+from setwise.codegen.ir.ray import RuntimeRay
+from setwise.codegen.ir.values import CompassRay, Lanes, Value, constant, load, parameter
 from setwise.codegen.machine.code import Memory, general
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import join_pass, select

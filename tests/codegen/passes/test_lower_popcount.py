@@ -6,8 +6,8 @@ import pytest
 
 import setwise
 from setwise import Board, Number
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import constant, parameter, reshaped, total
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.values import constant, parameter, reshaped, total
 from setwise.codegen.passes.lower_popcount import lower_popcount
 from setwise.codegen.targets import TARGETS
 

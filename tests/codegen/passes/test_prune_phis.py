@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from setwise.analysis.spec.evaluator import evaluate
-from setwise.codegen.describe.control import nonzero, repeat, switch, when
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import Region, Value, parameter
+from setwise.codegen.ir.control import nonzero, repeat, switch, when
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.values import Region, Value, parameter
 from setwise.codegen.passes.prune_phis import prune_phis
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.schedule import latency_schedule_pass, schedule_pass

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from setwise.analysis.spec.evaluator import evaluate
-from setwise.codegen.describe.control import repeat
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.ir.control import repeat
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.passes.share_opposite_fill import share_opposite_fill
 
 BOARD, THERE, HERE = (parameter(at) for at in range(3))

@@ -14,10 +14,10 @@ from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.steps import Machine
 from setwise.analysis.spec.contracts import task_of
-from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value, constant
+from setwise.codegen.ir.control import at_least, below, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.values import Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, Memory, Register, general

@@ -8,8 +8,8 @@ import pytest
 
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import INNER_FILES, NOT_A, NOT_H
-from setwise.codegen.describe.graph import Graph
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.passes.split_masks import split_masks
 
 BOARD, OTHER = parameter(0), parameter(1)

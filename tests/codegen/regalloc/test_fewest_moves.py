@@ -22,11 +22,11 @@ from setwise.analysis.code.decode import Binary
 from setwise.codegen.assemble import assemble
 from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.graph import Graph, postorder
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.operations import COMMUTATIVE
-from setwise.codegen.describe.routine import Contract, Parameter, Routine
-from setwise.codegen.describe.values import Value, parameter
+from setwise.codegen.ir.graph import Graph, postorder
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.operations import COMMUTATIVE
+from setwise.codegen.ir.routine import Contract, Parameter, Routine
+from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.select import select

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from setwise.codegen.describe.values import Value, constant, parameter
+from setwise.codegen.ir.values import Value, constant, parameter
 from setwise.codegen.machine.code import Instruction, Memory, Operand, Register
 from setwise.codegen.targets.table import Row, Target, build
 

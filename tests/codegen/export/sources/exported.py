@@ -15,9 +15,9 @@ from setwise.analysis.code.objects import load_all
 from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
-from setwise.codegen.describe.routine import Contract
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.sources import c, rust, zig
+from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.bochs import processor
 from setwise.codegen.run.call import calling_sequence, runner

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from setwise.codegen.describe.graph import postorder
 from setwise.codegen.export.sources import c
 from setwise.codegen.export.sources.language import folded
 from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import last_readers, source_of, unused
+from setwise.codegen.ir.graph import postorder
 from setwise.codegen.passes.code_motion import place_values
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.sources.exported import Functions, every_form, sample

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from setwise.codegen.board import EAST, NORT
-from setwise.codegen.describe.control import at_least, below, nonzero, repeat, switch, table, when, while_
-from setwise.codegen.describe.layout import Layout, halves
-from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.values import CompassRay, Value, constant, parameter
+from setwise.codegen.ir.control import at_least, below, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.ir.layout import Layout, halves
+from setwise.codegen.ir.ray import RuntimeRay
+from setwise.codegen.ir.values import CompassRay, Value, constant, parameter
 from setwise.codegen.lower import lower
 from tests.codegen.programs import routine
 

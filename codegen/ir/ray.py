@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from setwise.codegen.board import DIR8, Direction, leap
-from setwise.codegen.describe.control import table
-from setwise.codegen.describe.values import CompassRay, Ray, Value, make
+from setwise.codegen.ir.control import table
+from setwise.codegen.ir.values import CompassRay, Ray, Value, make
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.values import Value
 from setwise.codegen.numbering import DIRECTIONS_AROUND, LITTLE_ENDIAN, Numbering
 
 ParameterKind = Literal[

@@ -7,8 +7,8 @@ import linecache
 import pytest
 
 from setwise.codegen.catalogue import find
-from setwise.codegen.describe.lines import recorded
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.lines import recorded
+from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from tests.codegen.programs import routine

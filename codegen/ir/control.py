@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from setwise.codegen.describe.operations import WRITES
-from setwise.codegen.describe.values import Condition, Region, Value, constant
+from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.values import Condition, Region, Value, constant
 
 Body = Callable[..., tuple[Value | int, ...]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from setwise.codegen.describe.routine import ParameterKind
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.routine import ParameterKind
+from setwise.codegen.ir.values import Value
 
 
 @dataclass(frozen=True, slots=True)

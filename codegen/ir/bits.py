@@ -7,9 +7,9 @@ from functools import lru_cache, reduce
 from operator import and_, or_
 from types import MappingProxyType
 
-from setwise.codegen.describe.graph import Graph, postorder
-from setwise.codegen.describe.operations import operation_named
-from setwise.codegen.describe.values import ALL, RESHAPES, Lanes, Value
+from setwise.codegen.ir.graph import Graph, postorder
+from setwise.codegen.ir.operations import operation_named
+from setwise.codegen.ir.values import ALL, RESHAPES, Lanes, Value
 
 _ALIKE = 1 << 16
 """How many answers are kept: rays, lanes and forms of a routine ask much alike."""
@@ -20,7 +20,7 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
 
     `loose` allows that any shift may in truth be a rotate: then a shift alone makes no bit zero.
 
-    >>> from setwise.codegen.describe.values import parameter
+    >>> from setwise.codegen.ir.values import parameter
     >>> [hex(lane) for lane in known_zero(parameter(0) << 4 & 0xFF, {})]
     ['0xffffffffffffff0f']
     """
@@ -120,7 +120,7 @@ def demanded(
 
     `known` remembers known zero bits. Each of the values that are `gone` is taken for the argument named with it.
 
-    >>> from setwise.codegen.describe.values import parameter
+    >>> from setwise.codegen.ir.values import parameter
     >>> inner = parameter(0) & 0xFFFF
     >>> [hex(lane) for lane in demanded(Graph((), (inner >> 8,)))[inner]]
     ['0xffffffffffffff00']

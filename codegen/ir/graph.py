@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 from itertools import count
 from typing import Any
 
-from setwise.codegen.describe.values import Region, Value, same
+from setwise.codegen.ir.values import Region, Value, same
 from setwise.codegen.machine.code import Line
 
 CROSSING = 3

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from setwise.codegen.describe.operations import ALL, OPERATIONS, Operation
 from setwise.codegen.export.sources.c import _C
 from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.export.sources.operations import EXPRESSIONS
 from setwise.codegen.export.sources.rust import _Rust
 from setwise.codegen.export.sources.zig import _Zig
+from setwise.codegen.ir.operations import ALL, OPERATIONS, Operation
 from setwise.codegen.targets import TARGETS
 from tests.codegen.targets.rows import values
 

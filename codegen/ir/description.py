@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from setwise.codegen.board import Direction
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.ray import RuntimeRay
-from setwise.codegen.describe.routine import Description
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.ray import RuntimeRay
+from setwise.codegen.ir.routine import Description
+from setwise.codegen.ir.values import Value
 
 Fill = Callable[..., Value]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from setwise.codegen.describe.operations import COMMUTATIVE
-from setwise.codegen.describe.values import Value, in_register
+from setwise.codegen.ir.operations import COMMUTATIVE
+from setwise.codegen.ir.values import Value, in_register
 
 
 def overwritable(value: Value) -> tuple[Value, ...]:

@@ -5,7 +5,7 @@ A matrix is a board, too: its highest byte makes the lowest bit.
 
 from __future__ import annotations
 
-from setwise.codegen.describe.values import Value, constant, make
+from setwise.codegen.ir.values import Value, constant, make
 
 RISING = sum(1 << 9 * at for at in range(8))
 """Byte by byte one bit, from the lowest to the highest; as a matrix it mirrors bytes."""

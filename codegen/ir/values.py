@@ -25,8 +25,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from setwise.codegen.board import ROOK, Direction, leap
-from setwise.codegen.describe.operations import ALL as ALL
-from setwise.codegen.describe.operations import Operation, operation_named
+from setwise.codegen.ir.operations import ALL as ALL
+from setwise.codegen.ir.operations import Operation, operation_named
 from setwise.codegen.machine.code import Line, RegisterFile
 
 Lanes = tuple[int, ...]
@@ -49,7 +49,7 @@ class Value:
 
     `attr` is what the operation needs besides values: a constant's lanes, shift counts, a ray. `in_place` says that the
     description wrote the operation in place (`gen |= x`), so the result is the variable on its left side. `line` is
-    that of the description which made it, where lines are recorded (setwise.codegen.describe.lines).
+    that of the description which made it, where lines are recorded (setwise.codegen.ir.lines).
     """
 
     op: Final[str]

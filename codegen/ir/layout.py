@@ -9,7 +9,7 @@ from operator import add, or_
 from typing import TypeVar
 
 from setwise.codegen.board import ALL, ROOK, Direction
-from setwise.codegen.describe.values import CompassRay, Value, beside, constant, make, repeated, reshaped, total
+from setwise.codegen.ir.values import CompassRay, Value, beside, constant, make, repeated, reshaped, total
 
 T = TypeVar("T")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
-from setwise.codegen.describe.description import InTurn
-from setwise.codegen.describe.layout import Layout
-from setwise.codegen.describe.routine import Description, Routine
-from setwise.codegen.describe.values import Value
+from setwise.codegen.ir.description import InTurn
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import Description, Routine
+from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Line
 
 _CODEGEN = Path(__file__).parents[1]
