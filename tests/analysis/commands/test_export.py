@@ -231,7 +231,7 @@ def test_without_the_solver_nothing_is_proved_and_it_says_so(
     def missing() -> None:
         raise ModuleNotFoundError("No module named 'bitwuzla'", name="bitwuzla")
 
-    monkeypatch.setattr("setwise.analysis.proof.prover.Prover", missing)
+    monkeypatch.setattr("setwise.analysis.exports.export.Prover", missing)
     monkeypatch.setattr("setwise.analysis.exports.verify.Prover", missing)
     capsys.readouterr()
     assert main(["export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new")]) == 0

@@ -19,9 +19,15 @@ from tests.codegen.targets.rows import instructions
 from tests.test_layers import modules
 
 OF_FEATURES = frozenset(
-    {"codegen.machine.processors", "codegen.run.cpu", "analysis.code.decode", "analysis.exports.facts"}
+    {
+        "codegen.machine.processors",
+        "codegen.run.cpu",
+        "codegen.export.compilers",
+        "analysis.code.decode",
+        "analysis.exports.facts",
+    }
 )
-"""Where a CPU feature is named that has the same name."""
+"""Where a CPU feature is named that has the same name, and where compilers name the sets."""
 TIMED = frozenset({"analysis.measure.choice", "analysis.report.pages"})
 """Timings and rows of reports are of kernels of one set each."""
 
