@@ -1,4 +1,4 @@
-"""The pipeline: from a routine's description to code, run_passes named passes.
+"""The pipeline: from a routine's description to code, through named passes.
 
     trace_pass                run the description on traced parameters: the graph
 
@@ -9,7 +9,7 @@
     balance_pass              tree height reduction: optional
 
     select_pass               every operation becomes one that the target has an instruction for, or is refused
-    chain_runs_pass           strength reduction of shifts run_passes chains, for runs alone: optional
+    chain_runs_pass           strength reduction of shifts through chains, for runs alone: optional
     chain_shifts_pass         the same for all shifts: optional
     share_opposite_fill_pass  a fill begins with the opposite one: optional, also before the former
     estimate                  the length of the code: the forms with the shortest estimates go on

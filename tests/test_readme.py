@@ -230,8 +230,8 @@ def test_the_readme_says_little() -> None:
     assert len(README.read_text("utf-8").splitlines()) <= 150
 
 
-def test_the_rooms_are_those_that_there_are() -> None:
-    section = DESIGN.read_text("utf-8").partition("\n## The rooms\n")[2].partition("\n## ")[0]
+def test_the_page_lists_all_folders() -> None:
+    section = DESIGN.read_text("utf-8").partition("\n## The folders\n")[2].partition("\n## ")[0]
     assert tuple(re.findall(r"^\| `([a-z_.]+)` \|", section, re.MULTILINE)) == ORDER
 
 
